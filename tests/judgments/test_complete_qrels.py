@@ -363,7 +363,7 @@ def test_a_topic_with_one_label_is_held_out_without_one(collection):
     runs, qrels, texts, _ = collection
     one = qrels[(qrels["qid"] != "4") | (qrels["docno"] == "4-0")]
     found = quietly(
-        runs, one, texts, predictor=LabelPredictor(one_class="copy", unjudged_topic="raise")
+        one, runs, texts, predictor=LabelPredictor(one_class="copy", unjudged_topic="raise")
     )
     assert found.quality["n_held_out"].sum() == len(one) - 1
     assert found.qrels["label"].notna().all()
@@ -397,3 +397,33 @@ def test_labels_of_machines_alone(collection):
         pytest.raises(ValueError, match="qrels holds no label that people gave"),
     ):
         complete_qrels(marked, runs, texts)
+
+
+def test_a_random_sample_is_known_by_its_ranks(collection):
+    runs, qrels, texts, truth = collection
+    pooled = complete_qrels(qrels, runs, texts)
+    assert pooled.judged_above_unjudged == 1
+    assert not pooled.is_random_sample
+
+    rows = np.random.RandomState(2).permutation(len(truth))[:60]
+    sample = truth.iloc[rows].rename_axis(["qid", "docno"]).rename("label").reset_index()
+    with pytest.warns(DataWarning, match=r"as in a random sample: .* unjudged='drop'"):
+        found = complete_qrels(sample, runs, texts)
+    assert found.is_random_sample
+    # By hand: pairs of a judged and an unjudged document, the first of which is ranked higher.
+    is_judged = truth.index.isin(pd.MultiIndex.from_frame(sample[["qid", "docno"]]))
+    ranks = truth.index.get_level_values(1).str.split("-").str[1].astype(int)
+    pairs = [
+        (rank < other) + (rank == other) / 2
+        for rank, topic, judged in zip(ranks, truth.index.get_level_values(0), is_judged)
+        for other, same, known in zip(ranks, truth.index.get_level_values(0), is_judged)
+        if judged and not known and same == topic
+    ]
+    assert found.judged_above_unjudged == pytest.approx(np.mean(pairs), abs=0.02)
+
+    # Without runs nothing says how they were chosen.
+    own = truth.rename_axis(["qid", "docno"]).rename("label").reset_index()
+    own.loc[~is_judged, "label"] = np.nan
+    without = quietly(own, None, texts)
+    assert np.isnan(without.judged_above_unjudged)
+    assert not without.is_random_sample

@@ -1,6 +1,7 @@
 """CompletedLabels and make_completed_scorer: what they complete, and what they do not look at."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from sklearn.svm import OneClassSVM
 
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.judgments import (
     CompletedLabels,
     LabelPredictor,
@@ -302,6 +303,24 @@ def test_score_is_the_measure_of_completed_labels(less_data):
     assert make_completed_scorer("ap")(model, X, y) == expected
     low = make_completed_scorer("forbidden@3")
     assert low(model, X, y) <= 0
+
+
+def test_ap_by_labels_from_texts_is_warned_of(less_data):
+    X, y, groups, _ = less_data
+    words = np.array(["bad", "good"])
+    texts = pd.DataFrame({"text": [f"{words[int(row[0] > 0)]} answer" for row in X]})
+
+    class Fixed(RegressorMixin, BaseEstimator):
+        def predict(self, X):
+            return np.arange(len(X), dtype=float)
+
+    y.index = pd.Index(groups, name="qid")
+    with pytest.warns(DataWarning, match=r"AP by labels .* unjudged='drop'"):
+        make_completed_scorer(["ndcg_f@5", "ap"])(Fixed(), texts, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        make_completed_scorer("ndcg_f@5")(Fixed(), texts, y)
+        make_completed_scorer("ap")(Fixed(), X, y)
 
 
 # Model selection.

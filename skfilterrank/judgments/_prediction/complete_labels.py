@@ -63,6 +63,13 @@ def complete_labels(predictor, X, y, groups):
     return labels, predictor
 
 
+def reads_texts_alone(predictor, X) -> bool:
+    """Whether labels of these rows are predicted from texts and nothing else."""
+    if isinstance(X, pd.DataFrame) or is_polars(X):
+        return predictor.features is None and predictor.text in names_of(X)
+    return not sparse.issparse(X) and np.ndim(X) == 1
+
+
 def _vectors_of(predictor, X):
     """Document vectors of whatever X is, and what selection strategies look at."""
     settings = {"vectorizer": predictor.vectorizer, "n_terms": predictor.n_terms}

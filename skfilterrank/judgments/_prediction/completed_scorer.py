@@ -7,8 +7,13 @@ from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._group_request import RequestsGroups
-from skfilterrank.exceptions import InputError
-from skfilterrank.judgments._prediction.complete_labels import check_predictor, complete_labels
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.judgments._prediction.complete_labels import (
+    check_predictor,
+    complete_labels,
+    reads_texts_alone,
+)
 from skfilterrank.metrics import make_ranking_scorer
 
 
@@ -18,6 +23,9 @@ class CompletedScorer(RequestsGroups):
     def __init__(self, scorer, predictor):
         self._scorer = scorer
         self._predictor = predictor
+        self._has_ap = any(
+            each.measure.name == "ap" for each in getattr(scorer, "_measures", {}).values()
+        )
 
     @property
     def __name__(self):
@@ -38,7 +46,15 @@ class CompletedScorer(RequestsGroups):
                 f"y has no judged row in the held-out fold: all {len(y)} labels are NaN, and there "
                 "is nothing to predict them from. Take fewer folds, or judge more."
             )
-        labels, _ = complete_labels(self._predictor, X, y, group_ids)
+        labels, predictor = complete_labels(self._predictor, X, y, group_ids)
+        if predictor is not None and self._has_ap and reads_texts_alone(predictor, X):
+            warn_user(
+                "AP by labels completed from texts orders systems worse than AP without unjudged "
+                "documents, where the judged ones are a random sample or few. Take "
+                "make_ranking_scorer(..., unjudged='drop'), or a measure of the top such as "
+                "'ndcg_f@10'.",
+                DataWarning,
+            )
         return self._scorer(estimator, X, labels, groups=group_ids, query_weight=query_weight)
 
 
