@@ -254,9 +254,9 @@ def main():
 FINDINGS = """
 Kendall's tau and RMSE against all labels, of lists with unjudged documents as 0, without them
 (condensed), and with completed labels; means over the sets of systems. cranfield-20 and -100 are
-pools of that depth. Labels are completed from texts (cranfield, trec-dl2019-llm), from features that
-are the systems themselves (ohsumed-letor), or from ranks alone. Counts below are of 33 sets and
-shares each; the sets are few and overlap, so small differences say nothing.
+pools of that depth. Labels are completed from texts (cranfield, trec-dl2019-llm), from features
+that are the systems themselves (ohsumed-letor), or from ranks alone. Counts below are of 33 sets
+and shares each; the sets are few and overlap, so small differences say nothing.
 
 | judged | measure | order: completed better | worse | values: completed nearer | further off |
 | --- | --- | ---: | ---: | ---: | ---: |
@@ -280,7 +280,8 @@ shares each; the sets are few and overlap, so small differences say nothing.
 * **`expected_precision` says something of nDCG@10 and nothing of AP.** By nDCG@10 after pooling,
   completing is better in 19 and worse in 1 where it is 0.5 or more, and better in 4 and worse in 6
   below. By AP after random judging it is worse in 13 and better in 2 where it is 0.5 or more.
-* **From texts by AP** completing orders systems worse in 30 of 42, in 17 of 21 after random judging.
+* **From texts by AP** completing orders systems worse in 30 of 42, in 17 of 21 after random
+  judging.
 """
 
 

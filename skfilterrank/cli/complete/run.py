@@ -111,8 +111,8 @@ def _tell(completed, arguments):
         tell(
             "warning: the judged documents stand no higher in the runs than the others, as in a "
             "random sample: AP by completed labels then mostly orders systems worse than AP "
-            "without unjudged documents, and values are further off. Evaluate by people's judgments "
-            "with --unjudged drop"
+            "without unjudged documents, and values are further off. Evaluate by people's "
+            "judgments with --unjudged drop"
         )
     if arguments.labels == "soft" and predictor.calibration_ is None:
         tell("too few judged documents to calibrate chances: expected labels may be far off")
