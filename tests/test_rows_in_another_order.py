@@ -13,9 +13,9 @@ from public_calls import FEATURES, GROUPS, LABELS, SCORES, call, public_function
 from skfilterrank import plot
 from skfilterrank.exceptions import InputError
 from skfilterrank.features import QueryScaler
-from skfilterrank.judgments import PriorSelector, make_completed_scorer
+from skfilterrank.judgments import CompletedLabels, PriorSelector, make_completed_scorer
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import RankAndFilter, RiskMonitor
+from skfilterrank.ranking import QueryRanker, RankAndFilter, RiskMonitor
 
 # Arguments with an entry for each row, whose index may hold query ids.
 ROWS = ("y_true", "y_score", "y_score_a", "y_score_b", "y_scores", "systems", "X", "y")
@@ -178,3 +178,14 @@ def test_documents_of_a_query_in_another_order():
     with pytest.raises(InputError, match=r"the first \('a', 'v'\) and \('a', 'u'\) at row 0"):
         model.fit(X, moved)
     model.fit(X, moved.loc[X.index])
+
+
+def test_labels_of_other_queries():
+    X, y = with_ids(FEATURES, list("aaabbb")), with_ids(LABELS, list("cccddd"))
+    refuses(RankAndFilter(LINEAR, threshold=None).fit, X, y)
+
+
+def test_text_ids_where_a_query_has_no_judged_document():
+    X, y = with_ids(FEATURES, GROUPS), with_ids([1.0, -1.0, np.nan, np.nan, np.nan, np.nan], GROUPS)
+    model = quietly(CompletedLabels(QueryRanker(LinearRegression())).fit, X, y)
+    assert model.n_left_ == 3
