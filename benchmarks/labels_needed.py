@@ -199,10 +199,10 @@ def twins(collection, threshold=0.8):
         pairs += len(first)
         agree += np.count_nonzero(truth[first] == truth[second])
     own, by_prior = (
-        selector.fit(texts, groups=topics, prior=prior).select(0.2)
+        selector.fit(texts, groups=topics, prior=prior).select(share=0.2)
         for selector in (MaxRepSelector(threshold), PriorSelector())
     )
-    return has / len(texts), agree / max(pairs, 1), by_prior[own].mean()
+    return has / len(texts), agree / max(pairs, 1), np.isin(own, by_prior).mean()
 
 
 def soft_labels(collection):
@@ -210,7 +210,8 @@ def soft_labels(collection):
     texts, topics, prior = collection.pool()
     truth, lines = collection.qrels["label"].to_numpy(), []
     for selector, share in ((RandomSelector(random_state=0), 0.3), (PriorSelector(), 0.1)):
-        judged = selector.fit(texts, groups=topics, prior=prior).select(share)
+        judged = np.zeros(len(truth), dtype=bool)
+        judged[selector.fit(texts, groups=topics, prior=prior).select(share=share)] = True
         label = np.where(judged, truth, np.nan)
         table = pd.DataFrame({"qid": topics, "text": texts, "label": label})
         cells = [f"{truth[~judged].mean():.3f}"]

@@ -43,15 +43,15 @@ texts = pd.Series(pool.index.get_level_values("docno").map(text_of), index=pool.
 
 budget = 20
 chosen = {
-    "pooling": PoolingSelector().fit(pool).select(budget),
-    "MAXREP": MaxRepSelector(threshold=0.5).fit(texts, prior=prior).select(budget),
+    "pooling": PoolingSelector().fit(pool).select(n_per_query=budget),
+    "MAXREP": MaxRepSelector(threshold=0.5).fit(texts, prior=prior).select(n_per_query=budget),
 }
 front = MoveToFrontSelector().fit(pool)
 for topic in pool.index.unique("qid"):
     for _ in range(budget):
         rows = front.next_rows(topic=topic)
         front.update(rows, labels[pool.index[rows]].to_numpy())
-chosen["move-to-front"] = front.select(budget)
+chosen["move-to-front"] = front.select(n_per_query=budget)
 
 truth = score_systems(qrels, runs, "ap")["ap"]
 for name, rows in chosen.items():

@@ -15,6 +15,7 @@ import time
 import pandas as pd
 import pytest
 
+from selections import budget, mask
 from skfilterrank.cli.judge import options as judge_options
 from skfilterrank.cli.judge.terminal import (
     TerminalAssessor,
@@ -678,9 +679,9 @@ def test_a_sample_and_its_probabilities(ask, run):
     prior = statap_prior(table)
     prior = prior[~prior.index.isin(["d4", "d6"], level="docno")]
     selector = StatAPSelector(random_state=3).fit(pd.DataFrame(index=prior.index), prior=prior)
-    expected = pd.Series(selector.inclusion_probability(2), index=prior.index)
+    expected = pd.Series(selector.inclusion_probability(**budget(2)), index=prior.index)
     assert found["inclusion_probability"].to_dict() == expected[found.index].to_dict()
-    assert set(found.index) == set(prior.index[selector.select(2)])
+    assert set(found.index) == set(prior.index[mask(selector, 2)])
     code, _, err = run("evaluate", "qrels.txt", "a.run", "-m", "stat_ap", "--quiet")
     assert code == 0, err
 

@@ -10,6 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
 from pooled_runs import random_runs, runs_of
+from selections import mask
 from skfilterrank.comparison import judging_curve, leave_out_teams, score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import (
@@ -69,7 +70,7 @@ def fitted(name, seed=None):
 def test_same_as_scoring_runs_by_the_labels_that_are_left(name, share):
     mitigations = ["none", "condensed", "bpref", "infap"]
     found = curve(selections=name, mitigations=mitigations, shares=share, documents=TEXTS)
-    judged = fitted(name).select(share)
+    judged = mask(fitted(name), share)
     kept, pooled = QRELS[judged], QRELS.assign(label=QRELS["label"].where(judged))
     expected = [
         means_of(kept, "ap"),
@@ -120,7 +121,7 @@ def test_all_labels_give_the_truth():
 def test_predicted_labels_are_those_of_the_predictor():
     given = LabelPredictor(LogisticRegression(), one_class="pool")
     found = curve(mitigations={"own": given}, selections="pooling", shares=0.3, documents=TEXTS)
-    judged = fitted("pooling").select(0.3)
+    judged = mask(fitted("pooling"), 0.3)
     table = QRELS.assign(text=QRELS["docno"].map(TEXTS), label=QRELS["label"].where(judged))
     completed = given.fit_transform(table)[["qid", "docno", "label"]]
     assert found.means[0, 0, 0, 0] == pytest.approx(means_of(completed, "ap"), abs=1e-12)
@@ -154,9 +155,7 @@ def test_bounds_by_trying_all_labels():
     runs = runs_of(a="uvwx", b="xwvu", c="wxuv")
     qrels = pd.DataFrame({"qid": "1", "docno": list("uvwx"), "label": [1.0, 0.0, 1.0, 0.0]})
     found = judging_curve(qrels, runs, "rr", selections="pooling", mitigations="bounds", shares=0.5)
-    judged = (
-        PoolingSelector().fit(rank_table(runs).reindex(list("uvwx"), level="docno")).select(0.5)
-    )
+    judged = mask(PoolingSelector().fit(rank_table(runs).reindex(list("uvwx"), level="docno")), 0.5)
     values = []
     for labels in itertools.product([0.0, 1.0], repeat=int((~judged).sum())):
         trial = qrels.copy()
@@ -274,7 +273,7 @@ def test_teams_that_are_left_out_have_no_say():
         others = [other for other in RUNS if TEAMS[other] != TEAMS[name]]
         ranks = RANKS[others].dropna(how="all")
         for at, share in enumerate((0.3, 1.0)):
-            judged = ranks.index[PoolingSelector().fit(ranks).select(share)]
+            judged = ranks.index[mask(PoolingSelector().fit(ranks), share)]
             kept = QRELS[INDEX.isin(judged)]
             # Topics of which nothing is judged are empty ones.
             kept = pd.concat([kept, QRELS.drop_duplicates("qid").assign(docno="none", label=0.0)])

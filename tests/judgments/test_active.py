@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from active_pools import NAN, pools, table_of
 from profiles import times
+from selections import mask
 from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
 
 SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
@@ -153,7 +154,7 @@ def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select
     first = ~np.isnan(part.answers_)
     np.testing.assert_array_equal(part.ranking_[first], whole.ranking_[first])
     np.testing.assert_array_equal(
-        part.select(1.0), np.ones(len(table), dtype=bool), err_msg=str(n_largest)
+        mask(part, 1.0), np.ones(len(table), dtype=bool), err_msg=str(n_largest)
     )
 
 

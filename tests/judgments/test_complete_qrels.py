@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from selections import mask
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, UnjudgedWarning
@@ -308,7 +309,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
     table = rank_table(runs)
     relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
     truth = pd.Series(table.index.isin(relevant).astype(float), table.index, name="label")
-    judged = truth[PoolingSelector().fit(table).select(5)].reset_index()
+    judged = truth[mask(PoolingSelector().fit(table), 5)].reset_index()
     with (
         pytest.warns(DataWarning, match=r"documents predicted relevant \d(\.\d)? % are expected"),
         pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in \d+ topics"),

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from scikit_learn_checks import assert_passes_checks
+from selections import mask
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.judgments import (
@@ -347,7 +348,7 @@ def test_grid_search_over_the_selector(less_data):
     )
     assert "predictor__selector__threshold" in model.get_params()
     fitted = clone(model).fit(X, truth)
-    asked = MaxRepSelector().fit(StandardScaler().fit_transform(X), groups=groups).select(4)
+    asked = mask(MaxRepSelector().fit(StandardScaler().fit_transform(X), groups=groups), 4)
     np.testing.assert_array_equal(fitted.predictor_.imputed_, ~asked)
     np.testing.assert_array_equal(fitted.estimator_.y_[asked], truth[asked])
     assert (fitted.estimator_.y_ != truth)[~asked].mean() > 0.2

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from active_pools import pools, table_of
 from profiles import times
+from selections import mask
 from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
     Answer,
@@ -89,7 +90,7 @@ def test_any_strategy_can_be_asked(n_select):
     table = two_topics()
     selector = PoolingSelector().fit(table)
     qrels = judge(selector, truth, n_select=n_select, topics=["2", "1"])
-    chosen = selector.select(1.0 if n_select is None else n_select)
+    chosen = mask(selector, 1.0 if n_select is None else n_select)
     assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[chosen])
     assert qrels["qid"].tolist() == sorted(qrels["qid"], reverse=True)
     places = selector.ranking_[table.index.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))]
@@ -607,7 +608,7 @@ def test_a_sample_is_asked_as_it_is_drawn(n_select):
     selector = sampled_runs()
     qrels = judge(selector, lambda question: 1, n_select=n_select)
     rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
-    chosen = selector.select(1.0 if n_select is None else n_select)
+    chosen = mask(selector, 1.0 if n_select is None else n_select)
     assert sorted(rows) == np.flatnonzero(chosen).tolist()
     for _, ranks in pd.Series(selector.ranking_[rows]).groupby(qrels["qid"].to_numpy()):
         assert ranks.is_monotonic_increasing
@@ -617,7 +618,7 @@ def test_a_sample_is_asked_as_it_is_drawn(n_select):
 
 def test_a_sample_behind_other_answers(tmp_path):
     selector = sampled_runs()
-    before, chosen = selector.select(5), selector.select(8)
+    before, chosen = mask(selector, 5), mask(selector, 8)
     assert (before & ~chosen).any()
     left_out = int(np.flatnonzero(chosen & ~before)[0])
     skipped = []
@@ -653,11 +654,11 @@ def test_a_depth_is_kept_to(depth):
     table = two_topics()
     selector = PoolingSelector(depth=depth).fit(table)
     qrels = judge(selector, truth)
-    assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[selector.select()])
+    assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[mask(selector)])
     # What is left out is not made up for by deeper documents.
     script = Script()
     judge(selector, script, leave_out=[0])
-    expected = set(np.flatnonzero(selector.select())) - {0}
+    expected = set(np.flatnonzero(mask(selector))) - {0}
     assert {question.row for question in script.questions} == expected
     # Any other budget says what it says.
     assert len(judge(selector, truth, n_select=1.0)) == len(table)

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
+from selections import mask
 from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning
 from skfilterrank.io import read_qrels, write_qrels
@@ -456,7 +457,7 @@ def test_empty_texts(T):
 
 def test_query_asks_for_what_is_least_sure(T):
     predictor = LabelPredictor(output="soft", calibration=None, selector="uncertainty").fit(T)
-    asked = predictor.select(T, 2)
+    asked = mask(predictor, T, 2)
     assert asked.dtype == bool
     assert T["label"][asked].isna().all()
     for topic in WORDS:
@@ -464,13 +465,13 @@ def test_query_asks_for_what_is_least_sure(T):
         assert (rows & asked).sum() == 2
         others = predictor.confidence_[rows & ~asked]
         assert predictor.confidence_[rows & asked].max() <= others.min()
-    np.testing.assert_array_equal(predictor.select(T, 1000), T["label"].isna())
+    np.testing.assert_array_equal(mask(predictor, T, 1000), T["label"].isna())
 
 
 @pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 def test_query_in_topics_without_a_model(poor):
     predictor = LabelPredictor(one_class="pool", selector="uncertainty")
-    asked = predictor.fit(poor).select(poor, 1)
+    asked = mask(predictor.fit(poor), poor, 1)
     assert asked[-5:].tolist() == [False, True, False, True, False]
 
 
@@ -486,7 +487,7 @@ class Longest(TopicSelector):
 
 def test_query_by_a_selector(T):
     predictor = LabelPredictor(selector=Longest()).fit(T)
-    asked = predictor.select(T, 3)
+    asked = mask(predictor, T, 3)
     for topic in WORDS:
         rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
         lengths = T["text"].str.len()
@@ -494,7 +495,7 @@ def test_query_by_a_selector(T):
         assert (rows & asked).sum() == 3
     # A prior goes to the selector.
     prior = np.arange(len(T), dtype=float)
-    asked = LabelPredictor(selector=PriorSelector()).fit(T).select(T, 1, prior=prior)
+    asked = mask(LabelPredictor(selector=PriorSelector()).fit(T), T, 1, prior=prior)
     for topic in WORDS:
         rows = np.flatnonzero((T["qid"] == topic) & T["label"].isna())
         assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
@@ -511,11 +512,11 @@ def test_maxrep_is_the_default_and_starts_from_what_is_judged():
     C = with_copies()
     prior = np.tile([3.0, 2.0, 1.0], 4)
     # Copies of the judged texts stand higher by the prior, and tell nothing new.
-    assert np.flatnonzero(LabelPredictor().select(C, 1, prior=prior)).tolist() == [2]
-    asked = LabelPredictor(selector=MaxRepSelector()).fit(C).select(C, 3, prior=prior)
+    assert np.flatnonzero(mask(LabelPredictor(), C, 1, prior=prior)).tolist() == [2]
+    asked = mask(LabelPredictor(selector=MaxRepSelector()).fit(C), C, 3, prior=prior)
     assert np.flatnonzero(asked).tolist() == [2, 3, 4]
     # Without labels, the first round needs no fit: one of each kind.
-    first = LabelPredictor().select(C.drop(columns="label"), 3)
+    first = mask(LabelPredictor(), C.drop(columns="label"), 3)
     assert np.flatnonzero(first).tolist() == [0, 1, 2]
 
 
@@ -527,10 +528,10 @@ def test_rounds_of_maxrep_by_a_greedy_choice(seed):
     X = T.assign(label=NAN)
     selector = MaxRepSelector(0.3)
     predictor = LabelPredictor(selector=selector)
-    first = predictor.select(X, 0.25, prior=prior)
+    first = mask(predictor, X, 0.25, prior=prior)
     assert first.sum() == 2 * 6
     X = X.assign(label=T["truth"].where(first))
-    second = predictor.select(X, 4, prior=prior)
+    second = mask(predictor, X, 4, prior=prior)
     assert not (first & second).any()
     counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in T["text"]]).fillna(0)
     df = (counts[~T["text"].duplicated().to_numpy()] > 0).sum()
@@ -556,8 +557,8 @@ def test_rounds_of_maxrep_by_a_greedy_choice(seed):
 def test_a_share_of_the_documents(T, selector):
     predictor = LabelPredictor(selector=selector).fit(T)
     for share, number in ((1 / 24, 1), (0.125, 3), (0.2, 5)):
-        asked = predictor.select(T, share)
-        np.testing.assert_array_equal(asked, predictor.select(T, number))
+        asked = mask(predictor, T, share)
+        np.testing.assert_array_equal(asked, mask(predictor, T, number))
         assert T["qid"][asked].value_counts().tolist() == [number, number]
 
 
@@ -565,8 +566,8 @@ def test_features_are_selected_by_in_any_unit(T):
     rng = np.random.RandomState(0)
     T = T.assign(f0=rng.rand(len(T)), f1=rng.rand(len(T)))
     predictor = LabelPredictor(text=None, features=["f0", "f1"])
-    expected = predictor.select(T, 5)
-    np.testing.assert_array_equal(predictor.select(T.assign(f0=1 + 1000 * T["f0"]), 5), expected)
+    expected = mask(predictor, T, 5)
+    np.testing.assert_array_equal(mask(predictor, T.assign(f0=1 + 1000 * T["f0"]), 5), expected)
 
 
 # Labels as if fewer had been asked for, and the score.
@@ -577,7 +578,7 @@ def test_only_what_a_strategy_asks_for_is_learned_from(T):
     for budget, number in ((5, 5), (0.25, 6)):
         params = {"one_class": "pool"}
         predictor = LabelPredictor(selector=Longest(), n_select=budget, **params).fit(full)
-        asked = Longest().fit(T["text"], groups=T["qid"]).select(number)
+        asked = mask(Longest().fit(T["text"], groups=T["qid"]), number)
         hidden = LabelPredictor(**params).fit(full.assign(label=T["truth"].where(asked)))
         np.testing.assert_array_equal(predictor.imputed_, ~asked)
         new = T.drop(columns=["label", "docno"])
@@ -592,7 +593,7 @@ def test_a_strategy_chooses_among_what_is_judged(T):
     """As if the judged documents were the pool."""
     judged = T["label"].notna()
     predictor = LabelPredictor(n_select=3).fit(T)
-    asked = MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]).select(3)
+    asked = mask(MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]), 3)
     np.testing.assert_array_equal(~predictor.imputed_[judged], asked)
     assert predictor.imputed_[~judged].all()
     everything = LabelPredictor(n_select=1000).fit(T)
@@ -861,20 +862,20 @@ def test_bad_parameters(T, params, message):
 def test_bad_queries(T):
     predictor = LabelPredictor().fit(T)
     for n in (0, 1.5, True, -1):
-        with pytest.raises(ValueError, match="n_select must be None"):
-            predictor.select(T, n)
+        with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
+            mask(predictor, T, n)
     unsure = LabelPredictor(selector="uncertainty")
     with pytest.raises(sklearn.exceptions.NotFittedError):
-        unsure.select(T, 1)
+        mask(unsure, T, 1)
     with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' makes no use"):
-        unsure.fit(T).select(T, 1, prior=np.ones(len(T)))
+        mask(unsure.fit(T), T, 1, prior=np.ones(len(T)))
     sampling = LabelPredictor(selector=StatAPSelector())
     with pytest.raises(
         ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
     ):
-        sampling.select(T, 1, prior=np.ones(len(T)))
+        mask(sampling, T, 1, prior=np.ones(len(T)))
     with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
-        LabelPredictor(selector=PoolingSelector()).select(T, 1)
+        mask(LabelPredictor(selector=PoolingSelector()), T, 1)
 
 
 class Picky(LogisticRegression):

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from scikit_learn_checks import assert_passes_checks
+from selections import mask
 from skfilterrank.judgments import MaxRepSelector, PriorSelector
 
 WORDS = np.array([f"{a}{b}" for a in "bcdfghklmn" for b in ("an", "el", "is", "ot", "um", "y2")])
@@ -212,13 +213,13 @@ def test_a_later_round_goes_on_where_the_first_ended(kind):
     texts, groups, prior = pool(3)
     texts[30], texts[31] = texts[3], texts[1]
     once = fitted_on(kind, 0.5, texts, groups, prior)
-    first = once.select(4)
+    first = mask(once, 4)
     later = fitted_on(kind, 0.5, texts, groups, prior, first)
-    np.testing.assert_array_equal(later.select(5), once.select(9) & ~first)
+    np.testing.assert_array_equal(mask(later, 5), mask(once, 9) & ~first)
     np.testing.assert_array_equal(later.gains_[~first], once.gains_[~first])
     np.testing.assert_array_equal(later.ranking_[~first], once.ranking_[~first] - 4)
     assert not later.gains_[first].any()
-    assert (later.select() == ~first).all()
+    assert (mask(later) == ~first).all()
 
 
 @KINDS
@@ -255,7 +256,7 @@ def test_no_copies_of_what_is_judged():
     assert MaxRepSelector().fit(texts, groups=groups, prior=prior).ranking_[0] == 1
     selector = MaxRepSelector().fit(texts, groups=groups, prior=prior, judged=judged)
     assert selector.ranking_.tolist() == [4, 3, 1, 2]
-    assert selector.select(2).tolist() == [False, False, True, True]
+    assert mask(selector, 2).tolist() == [False, False, True, True]
     assert selector.gains_.tolist() == [0, 0, 0.2, 0.1]
     # Where a copy is judged, the first row of the text is not asked for either.
     judged = [False, True, False, False]
@@ -299,7 +300,7 @@ def test_sum_of_gains_is_the_objective():
     texts, groups, prior = pool(7)
     similarity = thresholded(cosine_similarity(tf_log_idf(texts)), 0.5)
     selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
-    chosen = selector.select(0.3)
+    chosen = mask(selector, 0.3)
     for topic in range(3):
         rows = np.flatnonzero(groups == topic)
         some = np.flatnonzero(chosen & (groups == topic))

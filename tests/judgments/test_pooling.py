@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from selections import mask
 from skfilterrank.judgments import PoolingSelector, PriorSelector, rank_table
 
 NAN = np.nan
@@ -101,14 +102,14 @@ def test_pools_of_a_depth(drawn, depth, columns):
     ranks = table(np.concatenate(parts), topics)
     selector = PoolingSelector(depth=depth).fit(ranks)
     within = (ranks <= depth).any(axis=1).to_numpy()
-    np.testing.assert_array_equal(selector.select(), within)
+    np.testing.assert_array_equal(mask(selector), within)
     # The pool comes before everything deeper, and the order of the runs does not matter.
     for topic in ("a", "b"):
         own = np.array(topics) == topic
         assert (selector.ranking_[own & within] <= within[own].sum()).all()
     swapped = PoolingSelector().fit(ranks.iloc[:, [c for c in columns if c < ranks.shape[1]]])
     np.testing.assert_array_equal(swapped.ranking_, selector.ranking_)
-    assert swapped.select().all()
+    assert mask(swapped).all()
 
 
 def test_runs_are_as_good_as_their_table():
@@ -120,11 +121,11 @@ def test_runs_are_as_good_as_their_table():
     by_runs, by_table = PoolingSelector(depth=1).fit(runs), PoolingSelector(depth=1).fit(ranks)
     np.testing.assert_array_equal(by_runs.ranking_, by_table.ranking_)
     assert by_runs.pool_.equals(ranks.index)
-    assert by_runs.select().tolist() == [True, False, True, True, False]
+    assert mask(by_runs).tolist() == [True, False, True, True, False]
     jobs = PoolingSelector(depth=1, n_jobs=2).fit(ranks)
     np.testing.assert_array_equal(jobs.ranking_, by_table.ranking_)
     again = pickle.loads(pickle.dumps(by_runs))
-    np.testing.assert_array_equal(again.select(0.5), by_runs.select(0.5))
+    np.testing.assert_array_equal(mask(again, 0.5), mask(by_runs, 0.5))
     assert clone(by_runs).depth == 1
 
 
@@ -136,8 +137,8 @@ def test_groups_that_contradict_the_index():
 
 def test_budget_above_the_pool_names_the_line():
     selector = PoolingSelector().fit(table([[1.0], [2.0]]))
-    with pytest.warns(UserWarning, match="n_select=3 is above") as caught:
-        selector.select(3)
+    with pytest.warns(UserWarning, match="n_per_query=3 is above") as caught:
+        selector.select(n_per_query=3)
     assert caught[0].filename == __file__
 
 

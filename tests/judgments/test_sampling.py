@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selections import budget, mask
 from skfilterrank.judgments import (
     PoolingSelector,
     StatAPSelector,
@@ -139,8 +140,11 @@ def test_inclusion_probabilities_by_enumeration(weights, n_draws):
 def test_samples(rows, n_select, seed):
     topics, prior = map(np.array, zip(*rows))
     selector = StatAPSelector(random_state=seed).fit(topics, groups=topics, prior=prior)
-    selected, probability = selector.select(n_select), selector.inclusion_probability(n_select)
-    np.testing.assert_array_equal(selector.select(n_select), selected)
+    selected, probability = (
+        mask(selector, n_select),
+        selector.inclusion_probability(**budget(n_select)),
+    )
+    np.testing.assert_array_equal(mask(selector, n_select), selected)
     assert ((probability >= 0) & (probability <= 1)).all()
     assert (probability[selected] > 0).all()
     assert selected[probability == 1].all()
@@ -168,9 +172,9 @@ def fitted_on_alike_topics(n_topics, pooled):
 def test_samples_come_as_often_as_they_say(n_select, pooled):
     n_topics = 400
     selector = fitted_on_alike_topics(n_topics, pooled)
-    probability = selector.inclusion_probability(n_select).reshape(n_topics, -1)
+    probability = selector.inclusion_probability(**budget(n_select)).reshape(n_topics, -1)
     assert (probability == probability[0]).all()
-    seen = selector.select(n_select).reshape(n_topics, -1).mean(axis=0)
+    seen = mask(selector, n_select).reshape(n_topics, -1).mean(axis=0)
     error = np.sqrt(probability[0] * (1 - probability[0]) / n_topics)
     assert (np.abs(seen - probability[0]) <= 4 * error).all()
     n_certain = int(pooled * n_select + 0.5)
@@ -185,7 +189,7 @@ def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
     groups = np.repeat(np.arange(n_topics), n_documents)
     prior = np.tile(shares(n_documents), n_topics)
     selector = StatAPSelector(random_state=1).fit(groups, groups=groups, prior=prior)
-    selected, probability = selector.select(budget), selector.inclusion_probability(budget)
+    selected, probability = mask(selector, budget), selector.inclusion_probability(**budget(budget))
     y = np.tile(truth, n_topics)
     estimates = np.where(selected, y / probability, 0).reshape(n_topics, -1).sum(axis=1)
     error = estimates.std() / np.sqrt(n_topics)
@@ -219,14 +223,14 @@ def test_order_of_successive_draws():
 def test_a_part_of_the_budget_for_pooling():
     table = rank_table({"a": run({1: "abcdefgh"}), "b": run({1: "hgfedcba"}), "c": run({1: "h"})})
     selector = StatAPSelector(pooled=0.5, random_state=0).fit(table)
-    probability = selector.inclusion_probability(4)
-    pooled = PoolingSelector().fit(table).select(2)
+    probability = selector.inclusion_probability(**budget(4))
+    pooled = mask(PoolingSelector().fit(table), 2)
     np.testing.assert_array_equal(probability == 1, pooled)
-    assert selector.select(4)[pooled].all()
+    assert mask(selector, 4)[pooled].all()
     assert probability.sum() == pytest.approx(4)
     everything = StatAPSelector(pooled=1.0).fit(table)
-    np.testing.assert_array_equal(everything.select(4), PoolingSelector().fit(table).select(4))
-    assert everything.inclusion_probability(4).tolist() == everything.select(4).tolist()
+    np.testing.assert_array_equal(mask(everything, 4), mask(PoolingSelector().fit(table), 4))
+    assert everything.inclusion_probability(**budget(4)).tolist() == mask(everything, 4).tolist()
 
 
 def test_own_prior_is_that_of_the_runs():
@@ -238,9 +242,9 @@ def test_own_prior_is_that_of_the_runs():
     by_prior = StatAPSelector(random_state=0).fit(["text"] * len(table), prior=statap_prior(table))
     for other in (by_table, by_prior, pickle.loads(pickle.dumps(by_runs))):
         np.testing.assert_array_equal(other.ranking_, by_runs.ranking_)
-        np.testing.assert_array_equal(other.select(0.5), by_runs.select(0.5))
+        np.testing.assert_array_equal(mask(other, 0.5), mask(by_runs, 0.5))
         np.testing.assert_array_equal(
-            other.inclusion_probability(0.5), by_runs.inclusion_probability(0.5)
+            other.inclusion_probability(**budget(0.5)), by_runs.inclusion_probability(**budget(0.5))
         )
     np.testing.assert_allclose(by_runs.prior_, statap_prior(runs))
 
@@ -249,20 +253,22 @@ def test_what_is_never_drawn():
     # Two buckets of two, then one of prior 0.
     prior = [4.0, 3.0, 2.0, 1.0, 0.0]
     selector = StatAPSelector(random_state=0).fit(prior, groups=[1] * 5, prior=prior)
-    np.testing.assert_allclose(selector.inclusion_probability(2), [0.7, 0.7, 0.3, 0.3, 0.0])
+    np.testing.assert_allclose(
+        selector.inclusion_probability(**budget(2)), [0.7, 0.7, 0.3, 0.3, 0.0]
+    )
     # Priors that are all 0 say nothing.
     selector = StatAPSelector(random_state=0).fit(prior, groups=[1] * 5, prior=np.zeros(5))
-    np.testing.assert_allclose(selector.inclusion_probability(2)[:4], 0.4, atol=0.05)
+    np.testing.assert_allclose(selector.inclusion_probability(**budget(2))[:4], 0.4, atol=0.05)
 
 
 def test_budget_above_the_pool_warns_from_select_alone():
     selector = StatAPSelector(random_state=0).fit({"a": run({1: "ab", 2: "abcd"})})
-    with pytest.warns(UserWarning, match="n_select=3 is above .* of 1 of 2 topic") as caught:
-        selected = selector.select(3)
+    with pytest.warns(UserWarning, match="n_per_query=3 is above .* of 1 of 2 topic") as caught:
+        selected = selector.select(n_per_query=3)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert selected[:2].all()
-    assert selector.inclusion_probability(3)[:2].tolist() == [1, 1]
+    assert selected[:2].tolist() == [0, 1]
+    assert selector.inclusion_probability(**budget(3))[:2].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

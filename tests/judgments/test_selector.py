@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from scikit_learn_checks import assert_passes_checks
+from selections import budget, mask
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.judgments import (
     PoolingSelector,
@@ -89,7 +90,7 @@ by_name = pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s)._
 def assert_same(left, right):
     np.testing.assert_array_equal(left.ranking_, right.ranking_)
     np.testing.assert_array_equal(left.gains_, right.gains_)
-    np.testing.assert_array_equal(left.select(0.5), right.select(0.5))
+    np.testing.assert_array_equal(mask(left, 0.5), mask(right, 0.5))
 
 
 @by_name
@@ -189,7 +190,7 @@ def test_progress_is_shown_on_request(capsys):
 @pytest.mark.filterwarnings("ignore:n_select:UserWarning")
 def test_select_takes_the_first_of_each_topic(topics, n_select):
     selector = RandomSelector(random_state=0).fit(np.zeros((len(topics), 1)), groups=topics)
-    selected = selector.select(n_select)
+    selected = mask(selector, n_select)
     for topic in set(topics):
         own = np.array(topics) == topic
         n_taken = selected[own].sum()
@@ -207,7 +208,7 @@ def test_budgets_nest(selector):
     if isinstance(selector, StatAPSelector):
         pytest.skip("a sample for each budget")
     fitted = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
-    shares = [fitted.select(share) for share in np.linspace(0.1, 1.0, 10)]
+    shares = [mask(fitted, share) for share in np.linspace(0.1, 1.0, 10)]
     assert all((less <= more).all() for less, more in pairwise(shares))
     assert shares[-1].all()
 
@@ -232,18 +233,46 @@ def test_round_half_up(share, size, expected):
 def test_a_budget_above_the_pool_warns_once_with_the_count():
     selector = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
     # t1 has 4 documents, t2 5, t3 1.
-    with pytest.warns(UserWarning, match="n_select=5 .* of 2 of 3 topic") as caught:
-        selected = selector.select(5)
+    with pytest.warns(UserWarning, match="n_per_query=5 .* of 2 of 3 topic") as caught:
+        rows = selector.select(n_per_query=5)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert selected.all()
+    assert rows.tolist() == list(range(10))
 
 
 @pytest.mark.parametrize("n_select", [0, -1, 0.0, -0.5, 1.5, True, "3", float("nan"), [1]])
 def test_bad_budgets(n_select):
     selector = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
-    with pytest.raises(ValueError, match="n_select must be None"):
-        selector.select(n_select)
+    with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
+        mask(selector, n_select)
+    with pytest.raises(ValueError, match="n_total must be a whole number"):
+        selector.select(n_total=n_select)
+    with pytest.raises(ValueError, match="several budgets: give one of"):
+        selector.select(n_total=2, n_per_query=1)
+
+
+@by_name
+def test_rows_are_selected_under_a_budget_that_names_its_unit(selector):
+    fitted = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
+    with pytest.raises(TypeError, match="positional"):
+        fitted.select(2)
+    rows = fitted.select(n_per_query=1)
+    assert rows.dtype == np.int64
+    assert sorted(np.array(TOPICS)[rows]) == ["t1", "t2", "t3"]
+    # Topics of 4, 5 and 1 documents: 2, 3 and 1 of 6.
+    some = np.array(TOPICS)[fitted.select(n_total=6)]
+    assert [np.count_nonzero(some == topic) for topic in ("t1", "t2", "t3")] == [2, 3, 1]
+    assert fitted.select().tolist() == list(range(10))
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.data())
+def test_a_total_is_spread_evenly(sizes, data):
+    n_total = data.draw(st.integers(1, sum(sizes)))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    selector = RandomSelector(random_state=0).fit(np.zeros((len(groups), 1)), groups=groups)
+    taken = np.bincount(groups[selector.select(n_total=n_total)], minlength=len(sizes))
+    assert taken.sum() == n_total
+    assert ((taken == sizes) | (taken >= taken.max() - 1)).all()
 
 
 def test_numbers_of_numpy_are_budgets():
@@ -320,6 +349,6 @@ def test_fitted_or_not():
 
     for selector in (*SELECTORS, PoolingSelector()):
         with pytest.raises(NotFittedError):
-            clone(selector).select(1)
+            mask(clone(selector), 1)
     with pytest.raises(NotFittedError):
-        StatAPSelector().inclusion_probability(1)
+        StatAPSelector().inclusion_probability(**budget(1))

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 
 import skfilterrank
+from selections import mask
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
@@ -314,7 +315,7 @@ def asked(estimator, data: Data) -> list:
         proposed = [estimator.next_rows(3, topic=topic) for topic in estimator._index.query_ids]
         return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]
     if isinstance(estimator, TopicSelector):
-        return [estimator.ranking_, estimator.gains_, estimator.select(3)]
+        return [estimator.ranking_, estimator.gains_, mask(estimator, 3)]
     if isinstance(estimator, LabelPredictor):
         return [
             estimator.transform(data.args[0])

@@ -323,9 +323,11 @@ def _write_pool(path, labels, index, strategy, arguments):
 
 def _write_sample(path, labels, selector, index, arguments):
     """Write the judgments of a sample with their probabilities, of topics that are finished."""
-    selected = selector.select(arguments.n_select)
-    probability = selector.inclusion_probability(arguments.n_select)
-    sample = pd.DataFrame({"inclusion_probability": probability}, index=index)[selected]
+    is_share = isinstance(arguments.n_select, float)
+    budget = {"share" if is_share else "n_per_query": arguments.n_select}
+    selected = selector.select(**budget)
+    probability = selector.inclusion_probability(**budget)
+    sample = pd.DataFrame({"inclusion_probability": probability}, index=index).iloc[selected]
     sample["label"] = labels.reindex(sample.index)
     is_open = sample["label"].isna().groupby(level="qid").transform("any")
     n_open = is_open.index[is_open].unique("qid").size

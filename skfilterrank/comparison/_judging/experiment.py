@@ -88,7 +88,7 @@ class Experiment:
         rows = np.zeros((len(self.pool.labels), 1))
         ones = np.ones(len(rows))
         order = PriorSelector().fit(rows, groups=self.pool.topics, prior=ones)
-        return np.array([int(order.select(share).sum()) for share in self.shares])
+        return np.array([len(order.select(share=share)) for share in self.shares])
 
     def run(self, left_out: Iterable[tuple] = ((),)) -> np.ndarray:
         """The runs' estimated means when some had not been there, for each set of these.

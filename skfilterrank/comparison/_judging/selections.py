@@ -128,12 +128,14 @@ class Judging:
 
     def judged(self, share) -> np.ndarray:
         """Documents that are judged, as a mask."""
-        return self.selector.select(share)
+        judged = np.zeros(len(self.topics), dtype=bool)
+        judged[self.selector.select(share=share)] = True
+        return judged
 
     def inclusion(self, share, judged) -> np.ndarray | None:
         """Chance of each document to be judged, None where there is none to speak of."""
         if hasattr(self.selector, "inclusion_probability"):
-            return self.selector.inclusion_probability(share)
+            return self.selector.inclusion_probability(share=share)
         if isinstance(self.selector, RandomSelector) and not self.selector.oracle:
             _, codes = np.unique(self.topics, return_inverse=True)
             return (np.bincount(codes, weights=judged) / np.bincount(codes))[codes]

@@ -481,7 +481,8 @@ def _budgets(selector, n_select):
 def _selected(selector, n_select):
     """The same for a ranking; where its first documents are not what is selected, these count."""
     index = selector._index
-    selected = selector.select(n_select)
+    budgets = None if n_select is None else topic_budgets(n_select, index)
+    selected = selector._is_selected(budgets)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
     # A sample may be the first documents by chance.

@@ -36,7 +36,7 @@ from skfilterrank.judgments._prediction.topic_models import (
     predict_topics,
     stand_ins,
 )
-from skfilterrank.judgments._selection.selector import topic_budgets
+from skfilterrank.judgments._selection.selector import named_budgets
 
 _SHOWN = 5
 
@@ -348,27 +348,27 @@ class LabelPredictor(TableImputer):
         labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
         return self._completed(table, labels)
 
-    def select(self, X, n_select=None, *, prior=None) -> np.ndarray:
-        """Say which rows to judge next.
+    def select(self, X, *, n_per_query=None, n_total=None, share=None, prior=None) -> np.ndarray:
+        """Choose the rows to judge next.
 
         Parameters
         ----------
         X : pandas or polars DataFrame of n_rows rows
             Documents as `fit` takes them, judged and unjudged.
-        n_select : int, float or None, default=None
-            Documents per topic, or their share of all of the topic's documents, as in
-            :meth:`TopicSelector.select`; all unjudged ones where there are fewer, or of None.
+        n_per_query, n_total, share : int, int and float, default=None
+            The budget, as in :meth:`TopicSelector.select`; all unjudged documents of a query where
+            there are fewer, or without a budget.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant; handed to the selector.
 
         Returns
         -------
-        ndarray of shape (n_rows,), dtype bool
-            True for unjudged rows that should be judged: the first unjudged documents in the order
-            that the selector gives to the topic's documents, given what is judged where it takes
-            that into account, as :class:`MaxRepSelector` does. With "uncertainty", those whose
-            likeliest label is the least likely; rows that no model of the topic tells apart come in
-            the order of the table.
+        rows : ndarray of shape (n_selected,), dtype int64
+            Numbers of unjudged rows of `X` that should be judged, ascending: the first unjudged
+            documents in the order that the selector gives to the topic's documents, given what is
+            judged where it takes that into account, as :class:`MaxRepSelector` does. With
+            "uncertainty", those whose likeliest label is the least likely; rows that no model of
+            the topic tells apart come in the order of the table.
 
         Raises
         ------
@@ -384,7 +384,8 @@ class LabelPredictor(TableImputer):
         if is_own:
             check_is_fitted(self)
         table = self._read(X, needs_label=False)
-        budgets = topic_budgets(n_select, table.index, warn=False)
+        budgets = named_budgets(table.index, n_per_query, n_total, share, warn=False)
+        budgets = table.index.sizes if budgets is None else budgets
         unjudged = np.isnan(table.labels)
         if is_own and prior is not None:
             raise InputError(f"prior needs a strategy: {selector!r} makes no use of it.")
@@ -393,7 +394,7 @@ class LabelPredictor(TableImputer):
         else:
             documents = selectable_documents(X, self.text, self.features)
             order = selection_order(selector, documents, table.index, prior, ~unjudged)
-        return first_rows(order, table.index, unjudged, budgets)
+        return np.flatnonzero(first_rows(order, table.index, unjudged, budgets))
 
     def score(self, X, y=None) -> float:
         """How well the labels of a table are predicted, as if nobody had made them.

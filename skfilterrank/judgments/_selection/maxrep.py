@@ -116,16 +116,16 @@ class MaxRepSelector(TopicSelector):
     array([2, 1, 3])
     >>> selector.gains_.round(2)
     array([0.3 , 0.62, 0.18])
-    >>> selector.select(2)
-    array([ True,  True, False])
+    >>> selector.select(n_per_query=2)
+    array([0, 1])
 
     A second round, after the second text is judged, starts with the first one, not with a near copy
     of what is known:
 
     >>> selector.fit(
     ...     texts, groups=[1, 1, 1], prior=[0.3, 0.4, 0.4], judged=[False, True, False]
-    ... ).select(1)
-    array([ True, False, False])
+    ... ).select(n_per_query=1)
+    array([0])
 
     With the frequencies of a larger collection, and nothing added to the logarithm:
 
@@ -199,27 +199,9 @@ class MaxRepSelector(TopicSelector):
         self._judged = _check_judged(judged, X)
         return super().fit(X, y, groups=groups, prior=prior)
 
-    def select(self, n_select=None) -> np.ndarray:
-        """Say which documents to judge under a budget.
-
-        Parameters
-        ----------
-        n_select : int, float or None, default=None
-            Documents to judge in each topic, or their share of all of the topic's documents, judged
-            or not, as in :meth:`TopicSelector.select`. None takes all that are not judged.
-
-        Returns
-        -------
-        selected : ndarray of shape (n_rows,), dtype bool
-            True for the first documents of each topic's ranking, none of them judged: fewer where
-            fewer are left.
-
-        Warns
-        -----
-        DataWarning
-            As :meth:`TopicSelector.select`.
-        """
-        selected = super().select(n_select)
+    def _is_selected(self, budgets):
+        """Whether each row is selected; none that is judged is."""
+        selected = super()._is_selected(budgets)
         return selected if self._judged is None else selected & ~self._judged
 
     def _prepare(self, X, index):

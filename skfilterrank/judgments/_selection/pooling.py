@@ -1,7 +1,6 @@
 """Judging what stands high: in some run, or by a prior."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.exceptions import InputError
@@ -50,8 +49,8 @@ class PriorSelector(TopicSelector):
     >>> selector = PriorSelector().fit(texts, groups=topics, prior=[0.2, 0.5, 0.3])
     >>> selector.ranking_
     array([3, 1, 2])
-    >>> selector.select(2)
-    array([False,  True,  True])
+    >>> selector.select(n_per_query=2)
+    array([1, 2])
     """
 
     def __init__(self, *, n_jobs=None, verbose=0):
@@ -179,7 +178,7 @@ class PoolingSelector(RunSelector):
 
     >>> selector.pool_[selector.select()].get_level_values("docno").tolist()
     ['d1', 'd3']
-    >>> selector.pool_[selector.select(1)].get_level_values("docno").tolist()
+    >>> selector.pool_[selector.select(n_per_query=1)].get_level_values("docno").tolist()
     ['d1']
     """
 
@@ -218,31 +217,10 @@ class PoolingSelector(RunSelector):
         check_depth(self.depth)
         return super().fit(X, y, groups=groups, prior=prior)
 
-    def select(self, n_select=None) -> np.ndarray:
-        """Say which documents to judge under a budget.
-
-        Parameters
-        ----------
-        n_select : int, float or None, default=None
-            An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
-            share of each topic's documents, rounded half up, but at least one document. None takes
-            what stands among the first `depth` of any run, which is all documents where `depth` is
-            None.
-
-        Returns
-        -------
-        selected : ndarray of shape (n_rows,), dtype bool
-            True for the first documents of each topic's ranking.
-
-        Warns
-        -----
-        DataWarning
-            If `n_select` is above the number of documents of some topics, with their number: all
-            of their documents are selected.
-        """
-        if n_select is not None or self.depth is None:
-            return super().select(n_select)
-        check_is_fitted(self)
+    def _is_selected(self, budgets):
+        """Whether each row is selected; without a budget those at most `depth` deep are."""
+        if budgets is not None or self.depth is None:
+            return super()._is_selected(budgets)
         return self.best_rank_ <= check_depth(self.depth)
 
     def _prepare(self, X, index):

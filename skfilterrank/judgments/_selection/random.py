@@ -73,15 +73,14 @@ class RandomSelector(TopicSelector):
     >>> from skfilterrank.judgments import RandomSelector
     >>> texts, topics = ["cat", "dog", "cow", "hen", "fox", "owl"], [1, 1, 1, 1, 2, 2]
     >>> selector = RandomSelector(random_state=0).fit(texts, groups=topics)
-    >>> int(selector.select(1).sum())
+    >>> len(selector.select(n_per_query=1))
     2
 
     In topic 1 every second document is relevant, and so it is in any half of its pool:
 
     >>> truth = [1, 0, 1, 0, 0, 0]
     >>> selector = RandomSelector(oracle=True, random_state=0).fit(texts, truth, groups=topics)
-    >>> selected = selector.select(0.5)
-    >>> sorted(label for label, is_in in zip(truth[:4], selected[:4]) if is_in)
+    >>> sorted(truth[row] for row in selector.select(share=0.5) if row < 4)
     [0, 1]
     """
 

@@ -13,8 +13,8 @@ from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 from skfilterrank.judgments._selection.pooling import PoolingSelector
 from skfilterrank.judgments._selection.selector import (
     TopicSelector,
+    named_budgets,
     round_half_up,
-    topic_budgets,
     topic_streams,
 )
 
@@ -197,12 +197,12 @@ class StatAPSelector(TopicSelector):
     ...     {"qid": "1", "docno": list("abcdefghij"), "score": range(10, 0, -1)}
     ... )
     >>> selector = StatAPSelector(random_state=0).fit({"run": run})
-    >>> int(selector.select(4).sum())
+    >>> len(selector.select(n_per_query=4))
     4
 
     The first four make up a bucket, likewise the next four, then two:
 
-    >>> selector.inclusion_probability(4).round(2)
+    >>> selector.inclusion_probability(n_per_query=4).round(2)
     array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
     """
 
@@ -281,30 +281,9 @@ class StatAPSelector(TopicSelector):
             order = np.lexsort((times, np.where(prior > 0, times / prior, np.inf)))
         return order, np.full(len(order), np.nan)
 
-    def select(self, n_select=None) -> np.ndarray:
-        """Draw documents to judge under a budget.
-
-        Parameters
-        ----------
-        n_select : int, float or None, default=None
-            An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
-            share of each topic's documents, rounded half up, but at least one document. None takes
-            all documents.
-
-        Returns
-        -------
-        selected : ndarray of shape (n_rows,), dtype bool
-            True for the documents of the sample: the same one for the same budget. That for a
-            smaller budget need not be a part of it.
-
-        Warns
-        -----
-        DataWarning
-            If `n_select` is above the number of documents of some topics, with their number: all
-            of their documents are selected.
-        """
-        check_is_fitted(self)
-        budgets = topic_budgets(n_select, self._index)
+    def _is_selected(self, budgets):
+        """Whether each row is drawn under a budget of each query."""
+        budgets = self._index.sizes if budgets is None else budgets
         selected = np.zeros(self._index.n_rows, dtype=bool)
         streams = topic_streams(self.seed_, self._index.n_queries)
         for (certain, rest, n_draws), stream in zip(self._topics(budgets), streams):
@@ -312,22 +291,23 @@ class StatAPSelector(TopicSelector):
             selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
         return selected
 
-    def inclusion_probability(self, n_select=None) -> np.ndarray:
+    def inclusion_probability(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
         """Say how likely `select` is to take each document.
 
         Parameters
         ----------
-        n_select : int, float or None, default=None
+        n_per_query, n_total, share
             The budget, as `select` takes it.
 
         Returns
         -------
         probability : ndarray of shape (n_rows,), dtype float64
-            From 0 to 1, over all seeds; what `select` takes has more than 0. Within each topic the
+            From 0 to 1, over all seeds; what `select` takes has more than 0. Within each query the
             probabilities sum to the number of documents that `select` takes.
         """
         check_is_fitted(self)
-        budgets = topic_budgets(n_select, self._index, warn=False)
+        budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
+        budgets = self._index.sizes if budgets is None else budgets
         probability = np.empty(self._index.n_rows)
         for certain, rest, n_draws in self._topics(budgets):
             probability[certain] = 1.0

@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
+    check_count,
     check_groups,
     check_numbers,
     check_random_state,
@@ -24,7 +25,7 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
@@ -176,30 +177,46 @@ class TopicSelector(BaseEstimator):
         self._index = index
         return self
 
-    def select(self, n_select=None) -> np.ndarray:
-        """Say which documents to judge under a budget.
+    def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
+        """Choose the rows to judge under a budget.
 
         Parameters
         ----------
-        n_select : int, float or None, default=None
-            An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
-            share of each topic's documents, rounded half up, but at least one document. None takes
-            all documents.
+        n_per_query : int, default=None
+            Number of documents of each query, at least 1.
+        n_total : int, default=None
+            Number of documents of all queries together, spread as evenly as their sizes allow; what
+            is left over goes to the longest queries.
+        share : float, default=None
+            Share of the documents of each query, in (0, 1], rounded half up, but at least one.
 
         Returns
         -------
-        selected : ndarray of shape (n_rows,), dtype bool
-            True for the first documents of each topic's ranking. A smaller budget selects a part
-            of what a larger one does.
+        rows : ndarray of shape (n_selected,), dtype int64
+            Numbers of the selected rows of what `fit` saw, ascending: the first documents of each
+            query's ranking. Without a budget all rows are selected. :class:`PoolingSelector` then
+            takes its `depth`; :class:`MaxRepSelector` never takes rows that are judged; and
+            :class:`StatAPSelector` draws a sample, one and the same for the same budget.
+
+        Raises
+        ------
+        InputError
+            If more than one budget is given, or one is no number as above.
 
         Warns
         -----
         DataWarning
-            If `n_select` is above the number of documents of some topics, with their number: all
-            of their documents are selected.
+            If `n_per_query` is above the number of documents of some queries, or `n_total` above
+            that of all: all of their documents are selected.
         """
         check_is_fitted(self)
-        budgets = topic_budgets(n_select, self._index)
+        budgets = named_budgets(self._index, n_per_query, n_total, share)
+        return np.flatnonzero(self._is_selected(budgets))
+
+    def _is_selected(self, budgets) -> np.ndarray:
+        """Whether each row is selected under a budget of each query, or None."""
+        if budgets is None:
+            return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]
 
     def _streams(self, n_topics):
@@ -264,7 +281,7 @@ def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
-def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
+def topic_budgets(n_select, index, warn: bool = True, name: str = "n_select") -> np.ndarray:
     """Number of documents to select in each topic, of None all; more than there are warns."""
     if n_select is None:
         return index.sizes
@@ -273,7 +290,7 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
         n_above = np.count_nonzero(index.sizes < n_select)
         if n_above and warn:
             warn_user(
-                f"n_select={brief(n_select)} is above the number of documents of {n_above} of "
+                f"{name}={brief(n_select)} is above the number of documents of {n_above} of "
                 f"{index.n_queries} topic(s): all of their documents are selected.",
                 DataWarning,
             )
@@ -284,6 +301,43 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
         "n_select must be None (all), a number of documents per topic (an int from 1 on) or a "
         f"share of them (a float in (0, 1]), got {brief(n_select)}."
     )
+
+
+def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
+    """Number of documents to select of each query, by the one budget that is given, or None."""
+    given = {"n_per_query": n_per_query, "n_total": n_total, "share": share}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InputError(
+            f"{brief_list(given)} are several budgets: give one of n_per_query, n_total and share."
+        )
+    if share is not None:
+        if not is_finite_number(share) or not 0 < share <= 1:
+            raise InputError(f"share must be a number in (0, 1], got {brief(share)}.")
+        return topic_budgets(float(share), index)
+    if n_per_query is not None:
+        return topic_budgets(check_count(n_per_query, "n_per_query"), index, warn, "n_per_query")
+    n_total = check_count(n_total, "n_total")
+    if n_total >= index.n_rows:
+        if n_total > index.n_rows and warn:
+            warn_user(
+                f"n_total={n_total} is above the number of documents, {index.n_rows}: all of them "
+                "are selected.",
+                DataWarning,
+            )
+        return index.sizes
+    # The largest number of documents that each query can have without more than the total.
+    sizes = np.sort(index.sizes)
+    spent = np.cumsum(sizes) + sizes * np.arange(len(sizes) - 1, -1, -1)
+    n_whole = np.searchsorted(spent, n_total, side="right")
+    level = (n_total - sizes[:n_whole].sum()) // (len(sizes) - n_whole)
+    budgets = np.minimum(index.sizes, level)
+    names = np.argsort(np.argsort([str(query) for query in index.query_ids]))
+    longest = np.lexsort((names, -index.sizes))[: n_total - budgets.sum()]
+    budgets[longest] += 1
+    return budgets
 
 
 def round_half_up(share: float, sizes) -> np.ndarray:
