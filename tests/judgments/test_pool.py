@@ -120,7 +120,7 @@ def test_a_run_that_filters_everything_returns_nothing():
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
-        ({"a": A[:0]}, "run has no rows"),
+        ({"a": A[:0]}, "runs return no document at all"),
         ({"a": A, "b": pd.concat([B, B[:1]])}, "run 'b' holds document 'd3' twice in topic '1'"),
         ({"a": A, "b": B.assign(qid="Q1")}, "run 'a' has no topic in common.*'1'.*'Q1'"),
         ({"a": A, "b": B, "c": B.assign(qid="Q1")}, "run 'c' has no topic in common"),
