@@ -3,8 +3,10 @@
 import json
 import warnings
 
+import numpy as np
 import pandas as pd
 
+from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank._files.separated import csv_text
@@ -36,11 +38,11 @@ def run(arguments) -> None:
         )
     qrels = read_judgments(arguments.qrels, arguments)
     model.set_params(gains=gains_of_labels(qrels["label"], arguments))
-    index = QrelsIndex(qrels)
+    index, machines = QrelsIndex(qrels), _machines(qrels)
     rows = {}
     for name, path in runs.items():
         run = read_run(source(path))
-        fitted, rows[name] = _fitted(model, run, index, name, arguments.missing)
+        fitted, rows[name] = _fitted(model, run, index, name, arguments.missing, machines)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
     if arguments.save is not None:
         write_filter(arguments.save, fitted)
@@ -61,16 +63,28 @@ def _unfitted(arguments):
     return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
 
 
-def _fitted(model, run, index, name, missing):
+def _machines(qrels):
+    """Judgments that state who judged: 1 where a machine did; None where people judged all."""
+    if JUDGED_BY not in qrels:
+        return None
+    is_machine = is_of_machine(qrels[JUDGED_BY]).astype(float)
+    return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
+
+
+def _fitted(model, run, index, name, missing, machines):
     """Fit the filter of one run, and make a line about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
     model = RankAndFilter(**model.get_params(deep=False))
+    judged_by = None
+    if machines is not None:
+        is_machine = machines.align(run, missing=missing).y_true == 1
+        judged_by = np.where(is_machine, PREDICTED, PEOPLE)
     with warnings.catch_warnings():
         # Unjudged documents are told of when the run is read.
         warnings.simplefilter("ignore", UnjudgedWarning)
         try:
-            model.fit(y_score, y_true, groups=groups)
+            model.fit(y_score, y_true, groups=groups, judged_by=judged_by)
         except ValueError as error:
             error.add_note(f"(run {name})")
             raise
@@ -99,6 +113,8 @@ def _fitted(model, run, index, name, missing):
         sign = 1.0 if parse_measure(measure).measure.greater_is_better else -1.0
         row["held out"] = sign * model.held_out_score_
     if hasattr(model, "risk_certificate_"):
+        if model.risk_certificate_.n_machine:
+            row["labels of machines"] = model.risk_certificate_.n_machine
         for rate, promise in model.risk_certificate_.promises.items():
             row |= {rate: promise.observed, f"{rate} at most": promise.upper_bound}
     return model, row

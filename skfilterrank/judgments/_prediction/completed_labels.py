@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.inside import final_step
+from skfilterrank._core.judges import PEOPLE, PREDICTED
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._sklearn_compat import (
     check_method_params,
@@ -187,6 +188,10 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         self.n_imputed_ = self.n_left_ = 0
         if self.predictor_ is not None:
             self.n_imputed_, self.n_left_ = self.predictor_.n_imputed_, self.predictor_.n_left_
+        if getattr(self.estimator, "takes_judged_by", False) and self.n_imputed_:
+            # What is promised from predicted labels is not promised of people's.
+            judges = np.where(self.predictor_.imputed_, PREDICTED, PEOPLE)
+            fit_params = fit_params | {"judged_by": judges}
         if self.n_left_:
             rows = np.flatnonzero(~np.isnan(np.asarray(y)))
             fit_params = check_method_params(X, fit_params, indices=rows)

@@ -468,7 +468,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             def choose(curve, lists):
                 certificate = self._certificate(curve, lists, tuning, labels, ids)
                 if machines is not None:
-                    n_machine = np.count_nonzero(machines[np.unique(tuning.rows)])
+                    n_machine = int(np.count_nonzero(machines[np.unique(tuning.rows)]))
                     certificate = replace(certificate, n_machine=n_machine)
                 self.risk_certificate_ = certificate
                 return certificate.threshold

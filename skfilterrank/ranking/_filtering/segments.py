@@ -191,6 +191,11 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         """
         return self._each(_asking("rank"), X, groups, np.int64)
 
+    @property
+    def takes_judged_by(self) -> bool:
+        """Whether the filters state how many of their labels are of machines."""
+        return getattr(self.estimator, "takes_judged_by", False)
+
     def _each(self, ask, X, groups, dtype):
         """What `ask(filter, X, groups=groups)` says of the rows of each filter."""
         check_is_fitted(self)
