@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.arrays import refuse_dask
 from skfilterrank._core.checks import check_container, count_rows, find_groups
-from skfilterrank._core.cut_queries import note_queries, warn_of_cut_queries
+from skfilterrank._core.cut_queries import note_documents, note_queries, warn_of_cut_queries
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -250,6 +250,7 @@ class RankerMixin:
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
         note_queries(self, groups)
+        note_documents(self, X, groups)
         return groups
 
     def __sklearn_tags__(self):

@@ -19,6 +19,10 @@ from skfilterrank.exceptions import DataWarning
 
 # The queries of the fold that a ranker was fitted on.
 _fitted_on: WeakKeyDictionary = WeakKeyDictionary()
+# Fingerprints of the queries that a ranker was fitted on, which are no part of it.
+_documents_of: WeakKeyDictionary = WeakKeyDictionary()
+# Columns that a fingerprint reads.
+_N_COLUMNS = 8
 # By cross-validation that runs in this process and thread.
 _seen: WeakKeyDictionary = WeakKeyDictionary()
 
@@ -62,6 +66,39 @@ def note_queries(ranker, groups) -> None:
     _fitted_on.pop(ranker, None)
     if groups is not None and calling_cross_validation()[0]:
         _fitted_on[ranker] = GroupIndex.from_groups(groups)
+
+
+def note_documents(ranker, X, groups) -> None:
+    """Let a ranker know the documents of the queries that it is fitted on, until it is deleted."""
+    _documents_of.pop(ranker, None)
+    found = _fingerprints(X, groups)
+    if found is not None:
+        _documents_of[ranker] = found
+
+
+def count_known_queries(rankers, X, groups) -> int:
+    """Number of queries of which one of some rankers was fitted on all documents."""
+    known = [_documents_of[ranker] for ranker in rankers if ranker in _documents_of]
+    found = _fingerprints(X, groups) if known else None
+    return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
+
+
+def _fingerprints(X, groups):
+    """Return a number for each query by its documents; None of X without columns of numbers."""
+    is_table = isinstance(X, pd.DataFrame) or (isinstance(X, np.ndarray) and X.ndim == 2)
+    if groups is None or not is_table or not len(X):
+        return None
+    ids = np.asarray(groups)
+    table = pd.DataFrame(X).select_dtypes("number", exclude="timedelta").iloc[:, :_N_COLUMNS]
+    if ids.shape != (len(X),) or not table.shape[1]:
+        return None
+    values = pd.DataFrame(table.to_numpy(dtype=np.float64, na_value=np.nan))
+    codes = pd.factorize(ids)[0]
+    rows = pd.util.hash_pandas_object(values, index=False).to_numpy()
+    sums = np.zeros(codes.max() + 2, dtype=np.uint64)
+    # Queries number themselves otherwise in other tables: their ids are no part of it.
+    np.add.at(sums, codes, rows)
+    return sums[: codes.max() + 1]
 
 
 def warn_of_cut_queries(estimator, groups, *carriers) -> None:

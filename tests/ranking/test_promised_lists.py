@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.ranking import (
+    LambdaRankRanker,
+    QueryRanker,
     RankAndFilter,
     RiskMonitor,
     SegmentedFilter,
@@ -347,3 +350,26 @@ class TestLabelsOfMachines:
                 risk="any_forbidden",
                 judged_by=["people"] * 3,
             )
+
+
+class TestQueriesThatTheEstimatorWasFittedOn:
+    def certifying(self, ranker):
+        promise = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.6}
+        return RankAndFilter(ranker, cv="prefit", **promise)
+
+    @pytest.mark.parametrize("frozen", [False, True])
+    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker], ids=str)
+    def test_are_told(self, data, make, frozen):
+        half = data.groups < 200
+        ranker = make().fit(data.X[half], np.maximum(data.y, 0)[half], groups=data.groups[half])
+        model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
+        with pytest.warns(FitWarning, match=r"200 of 400 calibration queries .* was fitted on"):
+            model.fit(pd.DataFrame(data.X), data.y, groups=1000 + data.groups)
+        assert not model.risk_certificate_.exact
+
+    def test_others_of_the_same_ids_are_not(self, data):
+        half = data.groups < 200
+        ranker = QueryRanker(Ridge()).fit(data.X[half], data.y[half], groups=data.groups[half])
+        model = self.certifying(ranker)
+        model.fit(data.X[~half], data.y[~half], groups=data.groups[~half] - 200)
+        assert model.risk_certificate_.exact

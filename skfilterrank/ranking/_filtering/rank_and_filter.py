@@ -8,12 +8,15 @@ from sklearn.base import BaseEstimator
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import is_dask, label_array
 from skfilterrank._core.checks import check_groups, is_level
+from skfilterrank._core.cut_queries import count_known_queries
+from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.student_t import mean_and_error
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
 from skfilterrank.ranking._filtering.cuts import ScoreCut
 from skfilterrank.ranking._filtering.filtering_ranker import FilteringRanker
@@ -36,6 +39,7 @@ from skfilterrank.ranking._filtering.threshold import (
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.wrapping import estimators_inside
 
 _RISK_WITHOUT_GROUPS = (
     "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, the "
@@ -464,9 +468,12 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         warn_without_good(truth)
         parsed, choose = self._score_measure(), None
         if self.threshold == "risk":
+            inner = self._unfitted_inner()
+            fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
+            n_known = count_known_queries(fitted, data.X, ids)
 
             def choose(curve, lists):
-                certificate = self._certificate(curve, lists, tuning, labels, ids)
+                certificate = self._certificate(curve, lists, tuning, labels, ids, n_known)
                 if machines is not None:
                     n_machine = int(np.count_nonzero(machines[np.unique(tuning.rows)]))
                     certificate = replace(certificate, n_machine=n_machine)
@@ -524,7 +531,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             instead=_instead(self.threshold, self.abstain),
         )
 
-    def _certificate(self, curve, lists, tuning, labels, ids):
+    def _certificate(self, curve, lists, tuning, labels, ids, n_known):
         """The threshold with a guarantee."""
         try:
             certificate = certify(
@@ -547,4 +554,13 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
                     f"cv={brief(self.cv)} gives {tuning.index.n_queries} queries to calibrate on."
                 )
             raise
-        return replace(certificate, exact=tuning.is_calibrated, assumes_unseen=self._is_prefit())
+        exact = tuning.is_calibrated
+        if n_known:
+            exact = False
+            warn_user(
+                f"{n_known} of {tuning.index.n_queries} calibration queries are queries that the "
+                "estimator was fitted on, so that the promise need not hold of new ones. Calibrate "
+                "on queries that it has not seen.",
+                FitWarning,
+            )
+        return replace(certificate, exact=exact, assumes_unseen=self._is_prefit())
