@@ -94,7 +94,7 @@ def test_a_person_can_read_it(data, tmp_path):
     model = RankAndFilter("passthrough", k=3).fit(data.bayes_scores, data.y, groups=data.groups)
     write_filter(tmp_path / "filter.json", model)
     content = json.loads((tmp_path / "filter.json").read_text())
-    assert content["format"] == "skfilterrank filter 2"
+    assert content["format"] == "skfilterrank filter 3"
     assert content["measure"] == "ndcg_f@3"
     assert content["threshold"] == model.threshold_
 
@@ -190,7 +190,7 @@ def test_fields_are_looked_at_whatever_the_checksum(texts, tmp_path, form, field
 
 def test_numbers_that_json_lacks_are_told(tmp_path):
     path = tmp_path / "filter.json"
-    path.write_text('{"format":"skfilterrank filter 2","threshold":NaN,"checksum":"x"}')
+    path.write_text('{"format":"skfilterrank filter 3","threshold":NaN,"checksum":"x"}')
     with pytest.raises(FileFormatError, match="was changed after it was written"):
         read_filter(path)
 

@@ -145,8 +145,9 @@ def _never_rising(ranked, place):
     """Ranked keys, each at most those before it in its list; `place` counts from 0."""
     result = ranked.copy()
     # Each round doubles how many of the keys before it a key was compared with.
-    stride = 1
-    while len(here := np.flatnonzero(place >= stride)):
+    stride, here = 1, np.flatnonzero(place >= 1)
+    while len(here):
         result[here] = np.minimum(result[here], result[here - stride])
         stride *= 2
+        here = here[place[here] >= stride]
     return result

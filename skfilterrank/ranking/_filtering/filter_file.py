@@ -35,7 +35,7 @@ from skfilterrank.ranking._filtering.segments import SegmentedFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
-_FORMAT = "skfilterrank filter 2"
+_FORMAT = "skfilterrank filter 3"
 
 
 def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
