@@ -16,6 +16,7 @@ _OPTION_OF = {
 # Where a message names functions, in words of the command line.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
+    "(show_beyond_k)": "(--show-beyond-k)",
     "(skfilterrank.estimation)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
 }
