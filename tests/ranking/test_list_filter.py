@@ -391,10 +391,10 @@ class TestListSizes:
     def test_queries_that_come_one_by_one(self, tens):
         model = fitted(tens)
         for _ in range(29):  # so few may be so by chance
-            model.predict(np.zeros(16), groups=np.zeros(16))
+            model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
         with pytest.warns(DataWarning, match="median 16 documents"):
-            model.predict(np.zeros(16), groups=np.zeros(16))
-        model.predict(np.zeros(16), groups=np.zeros(16))
+            model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
+        model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
 
     def test_usual_lists_before_do_not_hide_others(self, tens):
         model = fitted(tens)
@@ -406,7 +406,7 @@ class TestListSizes:
     def test_what_was_served_is_not_part_of_the_model(self, tens):
         model = fitted(tens)
         before = pickle.dumps(model)
-        model.predict(np.zeros(16), groups=np.zeros(16))
+        model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
         assert pickle.dumps(model) == before
 
     def test_documents_without_a_score_are_no_part_of_a_list(self, tens):
@@ -424,14 +424,14 @@ class TestListSizes:
         model = fitted(tens)
         for n in (7, 10, 15):
             groups = np.repeat(np.arange(30), n)
-            model.predict(np.zeros(len(groups)), groups=groups)
+            model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
         for _ in range(40):
-            model.predict(np.zeros(16))  # without queries nothing is known
+            model.predict(tens.bayes_scores[:16])  # without queries nothing is known
         groups = np.repeat(np.arange(40), [1] * 10 + [10] * 30)
-        model.predict(np.zeros(len(groups)), groups=groups)
+        model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
         groups = np.repeat(np.arange(40), [1] * 11 + [10] * 29)
         with pytest.warns(DataWarning, match="28 % of the lists"):
-            model.predict(np.zeros(len(groups)), groups=groups)
+            model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
 
     def test_what_follows_the_size_does_not_warn(self, tens):
         first = np.arange(0, 1000, 10)

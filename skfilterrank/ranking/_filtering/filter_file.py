@@ -31,6 +31,7 @@ from skfilterrank.ranking._filtering.parameters import (
     make_list_filter,
 )
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._filtering.score_scale import LEVELS, Calibration
 from skfilterrank.ranking._filtering.segments import SegmentedFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
@@ -122,6 +123,9 @@ def _filter_to_json(model):
         state["lists"] = _lists_to_json(model)
     if hasattr(model, "list_sizes_"):
         state["list_sizes"] = model.list_sizes_.tolist()
+    if getattr(model, "calibration_", None) is not None:
+        found = vars(model.calibration_)
+        state["calibration"] = found | {"quantiles": model.calibration_.quantiles.tolist()}
     if hasattr(model, "risk_certificate_"):
         certificate = model.risk_certificate_
         state["promises"] = [vars(promise) for promise in certificate.promises.values()]
@@ -183,6 +187,13 @@ _LISTS = record(
     _LIST_PARAMETERS | {"level": _THRESHOLD, "cut": lambda value, name: value},
     {"answer_level": _THRESHOLD, "confidence_weights": optional(numbers())},
 )
+_CALIBRATION = record(
+    {
+        "quantiles": numbers(len(LEVELS), len(LEVELS), infinite=True),
+        "share_shown": number(0, 1),
+        "n_queries": number(least=0),
+    }
+)
 _FILTER = record(
     {
         "measure": text,
@@ -194,6 +205,8 @@ _FILTER = record(
     },
     {"lists": _LISTS},
     {"list_sizes": numbers(2, 2, nan=True)},
+    # Files without it were written before scores were watched: they are read, and nothing warns.
+    {"calibration": _CALIBRATION},
     {
         "promises": listed(record(_PROMISE), least=1),
         "confidence": optional(check_share),
@@ -238,6 +251,8 @@ def _filter_from_json(state, name=""):
             setattr(model, f"{name}_", state[name])
     if "list_sizes" in state:
         model.list_sizes_ = state["list_sizes"]
+    if "calibration" in state:
+        model.calibration_ = Calibration(**state["calibration"])
     model.set_params(threshold=threshold)
     if "lists" in state:
         _lists_from_json(state["lists"], model)

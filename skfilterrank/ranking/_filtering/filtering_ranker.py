@@ -13,9 +13,10 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
-from skfilterrank.ranking._filtering.list_sizes import warn_of_other_sizes
+from skfilterrank.ranking._filtering.list_sizes import scored_sizes, warn_of_other_sizes
 from skfilterrank.ranking._filtering.parameters import is_search, last_place
 from skfilterrank.ranking._filtering.prefixes import thresholds_of
+from skfilterrank.ranking._filtering.score_scale import warn_of_other_scale
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # The margin nearest to 0 that still says "filtered".
@@ -182,19 +183,33 @@ class FilteringRanker(WrappingRanker):
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         looks_at_lists = hasattr(self, "query_threshold_")
-        warns = hasattr(self, "list_sizes_") and groups is not None
-        if not len(scores) or not (looks_at_lists or warns):
+        if not len(scores):
             return scores, None
+        index, calibration = None, getattr(self, "calibration_", None)
         if groups is None and looks_at_lists and hasattr(self, "risk_certificate_"):
             raise InputError(
                 f"groups is missing: the filter shows at most {self.query_threshold_.max_shown} "
                 "documents of each query, as its promise covers no more. Pass the query id of each "
                 "row, or fit with show_beyond_k=True."
             )
-        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
-        if warns:
+        warns = hasattr(self, "list_sizes_") or calibration is not None
+        if looks_at_lists or (warns and groups is not None):
+            index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
+        if hasattr(self, "list_sizes_") and index is not None:
             warn_of_other_sizes(self, scores, index)
+        if calibration is not None:
+            warn_of_other_scale(self, scores, self._sizes_of(scores, index))
         return scores, index if looks_at_lists else None
+
+    def _sizes_of(self, scores, index):
+        """Sizes of the lists, or without query ids as few lists as the rows can be."""
+        if index is not None:
+            return scored_sizes(scores, index)
+        if not self.fitted_with_groups_:
+            return np.ones(len(scores))
+        longest = getattr(self, "list_sizes_", [np.nan, np.nan])[1]
+        n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
+        return np.full(n_lists, len(scores) / n_lists)
 
     def _scores_and_thresholds(self, X, groups):
         """Raw scores, what they are compared with (None, a number, or one per row), what is shown.

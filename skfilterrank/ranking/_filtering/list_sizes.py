@@ -33,7 +33,7 @@ _SEEN: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
 
 def size_range(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     """The usual sizes of these lists: from, to; NaN where nothing is scored."""
-    return usual_sizes(_sizes(scores, index))
+    return usual_sizes(scored_sizes(scores, index))
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def warn_of_other_sizes(model, scores, index) -> None:
         _SEEN[model] = seen = _Seen(model.list_sizes_, np.empty(0))
     if seen.is_told:
         return
-    sizes = np.append(seen.sizes, _sizes(scores, index))
+    sizes = np.append(seen.sizes, scored_sizes(scores, index))
     if len(sizes) < _ENOUGH:
         seen.sizes = sizes
         return
@@ -75,7 +75,7 @@ def warn_of_other_sizes(model, scores, index) -> None:
     )
 
 
-def _sizes(scores, index):
+def scored_sizes(scores, index):
     """Number of documents of each list, without rows that score -inf as what was not retrieved."""
     sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return sizes[sizes > 0]

@@ -21,7 +21,7 @@ from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
 from skfilterrank.ranking._filtering.cuts import ScoreCut
 from skfilterrank.ranking._filtering.filtering_ranker import FilteringRanker
 from skfilterrank.ranking._filtering.list_filter import held_out_shown, values_shown
-from skfilterrank.ranking._filtering.list_sizes import size_range
+from skfilterrank.ranking._filtering.list_sizes import scored_sizes, size_range
 from skfilterrank.ranking._filtering.parameters import (
     check_parameters,
     is_search,
@@ -30,6 +30,7 @@ from skfilterrank.ranking._filtering.parameters import (
 )
 from skfilterrank.ranking._filtering.prefixes import places, ties_worst_first
 from skfilterrank.ranking._filtering.risk import certify, machine_labels
+from skfilterrank.ranking._filtering.score_scale import Calibration
 from skfilterrank.ranking._filtering.threshold import (
     measure_and_places,
     utility_curve,
@@ -56,6 +57,7 @@ _TUNED_ATTRIBUTES = (
     "held_out_score_unfiltered_",
     "cv_results_",
     "list_sizes_",
+    "calibration_",
 )
 
 
@@ -180,6 +182,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
         score -inf are no part of a list.
+    calibration_ : Calibration or None
+        The scores on which the threshold was chosen: their ``quantiles``, the ``share_shown``, and
+        ``n_queries``. Not where `threshold` is a number or None, nor of a fit on Dask DataFrames.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone; of a fit
@@ -226,6 +231,13 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
     `predict` warns once where more than a quarter of at least 30 lists are clearly other than those
     the level was chosen on, shorter or longer; ``threshold="expected"`` follows the size.
+
+    A threshold is of no use for scores of another kind, such as logits where it was chosen on
+    probabilities. So `predict` and `rank` warn once after a fit, as soon as they were asked about
+    at least 30 lists since they last looked, if the middle 80 % of all scores spread over less than
+    a third or more than three times of what they did in `fit`, or if their median lies outside of
+    the middle 98 %. A logistic function divides every spread by at least 4. Fewer lists, there or
+    here, are never warned of.
 
     **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
     partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or
@@ -486,6 +498,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             self.query_threshold_ = found
         if found.cut.level is None and self.fitted_with_groups_:
             self.list_sizes_ = size_range(scores, index)
+        self.calibration_ = Calibration.of(
+            scores, found.out_of_fold_shown_, scored_sizes(scores, index)
+        )
         is_by_score = isinstance(found.cut, ScoreCut) and self.threshold is not None
         self.threshold_ = found.level_ if is_by_score else None
 

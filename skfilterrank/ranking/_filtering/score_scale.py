@@ -1,0 +1,114 @@
+"""Whether scores are on the scale of those on which a threshold was chosen."""
+
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning
+
+# Shares of the rows below the quantiles that are kept.
+LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+# The spread of scores is that of the middle 80 %, and where these are all equal of the middle 98 %.
+_INNER, _OUTER = (3, 7), (1, 9)
+# A logistic function divides every spread by 4 or more. Ordinary batches of this many lists of one
+# size have spreads that differ by a factor of 2 at most.
+_FACTOR = 3.0
+_ENOUGH = 30
+# Scores that wait for more lists.
+_MOST_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The scores on which a threshold was chosen.
+
+    Attributes
+    ----------
+    quantiles : ndarray of shape (11,), dtype float64
+        Quantiles 0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 1 of the scores.
+    share_shown : float
+        Share of the documents that the threshold shows.
+    n_queries : float
+        Number of lists, of which long ones count for more: one list of nearly all rows is one.
+    """
+
+    quantiles: np.ndarray
+    share_shown: float
+    n_queries: float
+
+    @classmethod
+    def of(cls, scores, shown, sizes) -> "Calibration | None":
+        """Describe scores of lists of some sizes, and which rows are shown; None without scores."""
+        is_scored = scores > -np.inf
+        if not is_scored.any():
+            return None
+        quantiles = np.quantile(scores[is_scored], LEVELS)
+        share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
+        return cls(quantiles, share_shown, effective_lists(sizes))
+
+    def difference(self, scores, sizes) -> str | None:
+        """Say how scores clearly differ in scale; None where they do not, or there are too few."""
+        own = self.quantiles
+        scores = scores[scores > -np.inf]
+        if not np.isfinite(own).all() or own[0] == own[-1] or not len(scores):
+            return None
+        if min(self.n_queries, effective_lists(sizes)) < _ENOUGH:
+            return None
+        found = np.quantile(scores, LEVELS)
+        low, high = _INNER if own[_INNER[0]] < own[_INNER[1]] else _OUTER
+        usual, spread = own[high] - own[low], found[high] - found[low]
+        is_outside = found[5] < own[1] or found[5] > own[9]
+        if (usual > 0 and (spread * _FACTOR < usual or spread > usual * _FACTOR)) or is_outside:
+            share = 100 * (LEVELS[high] - LEVELS[low])
+            return (
+                f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
+                f"median {found[5]:.4g}; there from {own[low]:.4g} to {own[high]:.4g}, with median "
+                f"{own[5]:.4g}"
+            )
+        return None
+
+
+def effective_lists(sizes) -> float:
+    """Number of lists of one size that say as much of a mean over rows as lists of these sizes."""
+    sizes = np.asarray(sizes, dtype=np.float64)
+    return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
+
+
+@dataclass
+class _Seen:
+    """Scores that a model was asked about since its fit and that are not yet enough."""
+
+    calibration: Calibration
+    scores: list = field(default_factory=list)
+    sizes: list = field(default_factory=list)
+    is_told: bool = False
+
+
+# Apart from the models, which are saved without the scores that they served.
+_SEEN: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
+
+
+def warn_of_other_scale(model, scores, sizes) -> None:
+    """Warn once after a fit, where scores of enough lists are clearly on another scale."""
+    calibration = model.calibration_
+    seen = _SEEN.get(model)
+    if seen is None or seen.calibration is not calibration:
+        _SEEN[model] = seen = _Seen(calibration)
+    if seen.is_told:
+        return
+    seen.scores.append(scores)
+    seen.sizes.append(sizes)
+    sizes = np.concatenate(seen.sizes)
+    is_enough = effective_lists(sizes) >= _ENOUGH
+    if is_enough and (text := calibration.difference(np.concatenate(seen.scores), sizes)):
+        seen.is_told = True
+        warn_user(
+            f"The scores are not on the scale of those that the threshold was chosen on: {text}. "
+            "Give scores of the same kind, such as probabilities for probabilities and logits for "
+            "logits, or fit again.",
+            DataWarning,
+        )
+    if is_enough or seen.is_told or sizes.sum() > _MOST_ROWS:
+        seen.scores, seen.sizes = [], []
