@@ -80,3 +80,60 @@ def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(subprocess, "run", no_git)
     assert "Commit: unknown." in common.provenance()
+
+
+ROOT = BENCHMARKS.parent
+RESULT = re.compile(r"benchmarks/results/([\w-]+\.md)")
+# Means, differences and ratios of several numbers of a table.
+DERIVED = {
+    "thresholds_other_lists.md": {"0.151", "0.158", "0.187", "0.189", "0.037"},
+    "metric_speed.md": {"2.5"},
+}
+
+
+def figures_of(page):
+    """Blocks of a page that name results: its figures, and the names of these results."""
+    text = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    for block in re.split(r"\n\s*\n|\n(?=\| )|\n(?=\* )", text):
+        if names := RESULT.findall(block):
+            words = re.sub(r"\]\([^)]*\)|`[^`]*`", " ", block)
+            figures = re.findall(r"(?<![\w.@-])\d[\d,]*\.\d+(?:e-?\d+)?", words)
+            if block.startswith("| "):  # a line of figures alone
+                figures += re.findall(r"(?<![\w.])\d+(?= %)", block.split(" | ")[1])
+            yield figures, names
+
+
+def is_in(figure, table):
+    """Whether a table has the figure: more exact, as a share of 100, or in units of 1e-4."""
+    digits = len(figure.partition("e")[0].partition(".")[2])
+    value = float(figure.replace(",", ""))
+    if "e" in figure:
+        return figure in table
+    found = (float(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?:\.\d+)?", table))
+    near = 0.5 * 10**-digits + 1e-9
+    return any(
+        abs(each * scale - value) <= near for each in found for scale in (1, 100, 1e-3, 1e-4)
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", *sorted(p.name for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_figures_are_in_the_results_that_they_name(name):
+    path = ROOT / name if name == "README.md" else ROOT / "docs" / name
+    lost = []
+    for figures, names in figures_of(path.read_text(encoding="utf-8")):
+        tables = "\n".join((BENCHMARKS / "results" / each).read_text() for each in names)
+        derived = set().union(*(DERIVED.get(each, set()) for each in names))
+        lost += [(f, names) for f in figures if f not in derived and not is_in(f, tables)]
+    assert not lost
+
+
+def test_a_figure_that_no_result_has_is_found():
+    line = "| cost | 6.9 %; 23 % | [x](benchmarks/results/fit_overhead.md) |"
+    ((figures, names),) = figures_of(f"# Title\n\n| what | figure |\n| --- | --- |\n{line}\n")
+    assert (figures, names) == (["6.9", "23"], ["fit_overhead.md"])
+    table = "| 6.94 % | 0.5 | 21.8 % |"
+    assert [is_in(each, table) for each in ("6.9", "23", "50", "22", "7.0")] == [
+        True, False, True, True, False,
+    ]  # fmt: skip
