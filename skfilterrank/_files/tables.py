@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import decode, reason_of
-from skfilterrank._files.packings import ENDINGS, unpacked_name
+from skfilterrank._files.packings import ENDINGS, most_bytes, unpacked_name
 from skfilterrank._files.separated import records_of, restored
 from skfilterrank._json import parse_json
 from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
@@ -196,18 +196,21 @@ def read_jsonl(data, name, ids, format):
 
 def read_parquet(data, name, ids, format):
     """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
-    return _read_by_pyarrow(data, name, "Parquet", partial(pd.read_parquet, engine="pyarrow"))
+    return _read_by_pyarrow(
+        data, name, "Parquet", partial(pd.read_parquet, engine="pyarrow"), _check_parquet
+    )
 
 
 def read_feather(data, name, ids):
     """Table of the bytes of an Arrow (Feather) file; rows stand for lines."""
-    return _read_by_pyarrow(data, name, "Arrow", pd.read_feather)
+    return _read_by_pyarrow(data, name, "Arrow", pd.read_feather, _check_arrow)
 
 
-def _read_by_pyarrow(data, name, kind, read):
-    """Table of bytes that pyarrow knows to read."""
+def _read_by_pyarrow(data, name, kind, read, check):
+    """Table of bytes that pyarrow knows to read, and that `check` finds fit to be read."""
     check_pyarrow(name)
     try:
+        check(data, name)
         table = read(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
@@ -215,11 +218,36 @@ def _read_by_pyarrow(data, name, kind, read):
         for _, column in table.items():
             if isinstance(column.dtype, pd.StringDtype):
                 column.map(len, na_action="ignore")
+    except FileFormatError:
+        raise
     except Exception as error:  # damage can make pyarrow and pandas raise anything
         raise FileFormatError(
             f"the file is not a {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
+
+
+def _check_parquet(data, name):
+    """Raise where a file of few bytes says that it holds rows that could fill the memory."""
+    from pyarrow import parquet
+
+    meta = parquet.read_metadata(io.BytesIO(data))
+    n_bytes = 8 * meta.num_rows * meta.num_columns
+    if n_bytes > most_bytes(len(data)):
+        raise FileFormatError(
+            f"the file holds {meta.num_rows:,} rows of {meta.num_columns} columns, at least "
+            f"{n_bytes:,} bytes unpacked in {len(data):,}, so that it could fill the memory; if "
+            "you know where it comes from, pass a data frame of the columns you need.",
+            name,
+        )
+
+
+def _check_arrow(data, name):
+    """Raise for bytes that do not fit each other, with which pyarrow can crash."""
+    import pyarrow as pa
+
+    # Of a buffer it allocates nothing for sizes that the file only claims.
+    pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
 
 
 def check_pyarrow(name, doing="reading"):

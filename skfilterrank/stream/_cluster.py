@@ -52,11 +52,7 @@ class DaskPartitions:
         """A Dask DataFrame of the wanted columns, query ids without categories."""
         source = self._source
         if hasattr(source, "to_dataframe"):
-            dd, parts = import_dask("A Dask bag"), source.to_delayed()
-            import dask
-
-            read = dask.delayed(_frame_of_bag, pure=True)
-            source = dd.from_delayed([read(part, i, wanted) for i, part in enumerate(parts)])
+            source = _frame_of_bag(source, wanted)
         if wanted.query not in source.columns and source.index.name == wanted.query:
             source = source.reset_index()
         names = list(source.columns)
@@ -133,8 +129,28 @@ def _with_row_numbers(number, part):
     return part.assign(**{_ROW: row_numbers(number, len(part))})
 
 
-def _frame_of_bag(elements, number, wanted):
-    """The frames of a partition of a bag as one of pandas."""
+def _frame_of_bag(bag, wanted):
+    """A bag of frames as a Dask DataFrame, of the types of the first partition that has rows."""
+    import dask
+
+    dd, parts = import_dask("A Dask bag"), bag.to_delayed()
+    types_of, read = dask.delayed(_types_of_partition), dask.delayed(_read_partition, pure=True)
+    found = (types_of(part, i, wanted).compute() for i, part in enumerate(parts))
+    types = next((each for each in found if each is not None), None)
+    if types is None:
+        raise InputError("rows holds no rows: expected at least one.")
+    frames = [read(part, i, wanted, types) for i, part in enumerate(parts)]
+    return dd.from_delayed(frames, meta=types, verify_meta=False)
+
+
+def _types_of_partition(elements, number, wanted):
+    """The columns of a partition without its rows; None of one that has no rows."""
+    frame = _read_partition(elements, number, wanted, None)
+    return None if frame is None else frame[:0]
+
+
+def _read_partition(elements, number, wanted, empty):
+    """The frames of a partition of a bag as one of pandas; `empty` where they have no rows."""
     parts = []
     for frame in elements:
         where = f"partition {number}"
@@ -144,13 +160,13 @@ def _frame_of_bag(elements, number, wanted):
                 "pyarrow, or dicts of columns."
             )
         block = block_of(frame, wanted, where)
+        if not block.n_rows:
+            continue
         columns = {wanted.query: np.repeat(block.ids, block.sizes)}
         names = {"label": wanted.label} | dict(wanted.scores) | dict(wanted.others)
         columns |= {names[key]: values for key, values in block.columns.items()}
         parts.append(pd.DataFrame(columns))
-    if not parts:
-        return pd.DataFrame({name: np.empty(0) for name in wanted.names})
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True) if parts else empty
 
 
 def _measure(part, number, work, wanted, notes):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ class FilePart(NamedTuple):
     def blocks(self) -> Iterator[Block]:
         """Its rows."""
         n_before = self.n_before
-        for batch in _reading(self.path, self._batches()):
+        for batch in _checked(self.path, self._batches()):
             yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
             n_before += batch.num_rows
 
@@ -95,32 +96,34 @@ class ArrowFile:
 def open_file(path):
     """A file by its name, or its first bytes where the name says nothing."""
     kind = ParquetFile if _is_parquet(path) else ArrowFile
-    try:
+    with _errors_of(path):
         return kind(path)
+
+
+@contextmanager
+def _errors_of(path):
+    """Say of the file what is wrong with its bytes: damage can make pyarrow raise anything."""
+    try:
+        yield
     except OSError as error:
         # pyarrow raises these of its own too, without a number.
         if error.errno is not None:
             raise
         raise _damaged(path, error) from error
+    except (InputError, GeneratorExit):
+        raise
     except Exception as error:
         raise _damaged(path, error) from error
 
 
-def _reading(path, batches):
-    """The batches; what is wrong with the bytes of the file is said of the file."""
+def _checked(path, batches):
+    """Yield the batches; with one whose bytes do not fit each other, pyarrow can crash."""
     while True:
-        try:
-            batch = next(batches)
-        except StopIteration:
-            return
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise _damaged(path, error) from error
-        except (InputError, MemoryError):
-            raise
-        except Exception as error:
-            raise _damaged(path, error) from error
+        with _errors_of(path):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch.validate(full=True)
         yield batch
 
 
@@ -180,7 +183,8 @@ class Files:
                         "write one type in all files.",
                         path,
                     )
-            opened.append((path, file.sizes))
+            with _errors_of(path):
+                opened.append((path, file.sizes))
         self.n_rows = sum(sum(sizes) for _, sizes in opened) or None
         for path, sizes in opened:
             first = n_before = n_rows = 0
