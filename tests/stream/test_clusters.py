@@ -92,25 +92,11 @@ def test_bags_of_frames():
             rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
             found = evaluate(rows, MEASURES)
             np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
-    first, second = frames[:2]
-    empty = [], [first.head(0)] if hasattr(first, "head") else []
-    expected = evaluate(Rows([first, second]), MEASURES).means
-    for nothing in empty:
-        for parts in (
-            ([first], [second], nothing),
-            ([first], nothing, [second]),
-            (nothing, frames[:2]),
-        ):
-            partitions = {("part", number): part for number, part in enumerate(parts)}
-            found = evaluate(Rows(bag.Bag(partitions, "part", len(parts))), MEASURES).means
-            np.testing.assert_allclose(found, expected, rtol=1e-13)
-    with pytest.raises(InputError, match="rows holds no rows"):
-        evaluate(Rows(bag.Bag({("part", 0): []}, "part", 1)), MEASURES)
     for place in range(3):
         for nothing in ([], [table[:0]]):
             elements = [[parts[0]], [pd.concat(parts[1:])]]
             elements.insert(place, nothing)
-            partitions = {("part", number): part for number, part in enumerate(elements)}
+            partitions = {("part", number): each for number, each in enumerate(elements)}
             found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
             np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
     with pytest.raises(InputError, match="rows holds no rows"):
