@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from skfilterrank._core.results import counted
-from skfilterrank.cli._label_gains import match_gains, with_other_labels
+from skfilterrank.cli._label_gains import match_gains, numbered_gains, with_other_labels
 from skfilterrank.cli._run_files import (
     STDIN,
     named_paths,
     read_sample_or_judgments,
-    said_unjudged,
     source,
+    text_gains,
     warn_of_labels_below_0,
     without_machines,
 )
@@ -50,7 +50,7 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
     people = _people(arguments)
     sample, unit, target = _sample(people, arguments)
     judges = {
-        name: read_qrels(path, unjudged_label=said_unjudged(arguments), predicted="use")
+        name: read_sample_or_judgments(path, arguments, predicted="use")
         for name, path in named_paths(arguments.machine_qrels).items()
     }
     documents = None
@@ -97,6 +97,9 @@ def _check_options(arguments):
             "--missing drop: where values are estimated all runs have the topics of the pool; "
             "--missing empty counts those that they lack as empty lists."
         )
+    if arguments.prels is not None and text_gains(arguments):
+        # The format of samples holds numbers alone.
+        numbered_gains(arguments.gains)
     if arguments.predicted == "use":
         raise InputError(
             "--predicted use: a machine's labels are no sample of people's; give them by "
@@ -173,6 +176,8 @@ def _with_labels(sample, people, arguments):
 def _gains(sample, arguments):
     """Gains by label, those of labels that do not occur included."""
     path = arguments.prels or arguments.qrels
+    if text_gains(arguments):
+        return None
     gains = match_gains(arguments.gains, {path: sample["label"]})
     return with_other_labels(gains, arguments.gains)
 

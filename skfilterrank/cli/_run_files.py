@@ -111,6 +111,7 @@ def read_sample_or_judgments(path, arguments, *, predicted=None):
             source(path),
             unjudged_label=said_unjudged(arguments),
             predicted=predicted or arguments.predicted,
+            gains=text_gains(arguments),
         )
     except FileFormatError as error:
         try:
@@ -142,6 +143,27 @@ def read_filter_of_runs(path):
     return model
 
 
+def text_gains(arguments) -> dict | None:
+    """Give --gains where it names texts, so that labels are read as their gains."""
+    gains = getattr(arguments, "gains", None)
+    if not isinstance(gains, dict) or all(map(_is_number, gains)):
+        return None
+    if arguments.unjudged_label not in ("warn", None):
+        raise InputError(
+            "--unjudged-label is for labels that are numbers; of texts in --gains, give nan to "
+            "the one that means unjudged, as in --gains Unknown=nan."
+        )
+    return gains
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def said_unjudged(arguments):
     """What was said of labels that mean unjudged; labels below 0 are told of in other words."""
     return None if arguments.unjudged_label == "warn" else arguments.unjudged_label
@@ -149,6 +171,8 @@ def said_unjudged(arguments):
 
 def gains_of_labels(labels, arguments):
     """The gains by label; what may be unexpected about the labels is told."""
+    if text_gains(arguments):
+        return None
     labels_of = {arguments.qrels: labels}
     gains = match_gains(arguments.gains, labels_of)
     if unknown := unknown_labels(gains and arguments.gains, labels_of):
@@ -163,7 +187,7 @@ def gains_of_labels(labels, arguments):
 
 def warn_of_labels_below_0(labels, gains, arguments) -> None:
     """Labels below 0 mean one thing here and another to trec_eval, unless it was said."""
-    if arguments.unjudged_label != "warn" or isinstance(gains, dict):
+    if arguments.unjudged_label != "warn" or isinstance(gains, dict) or text_gains(arguments):
         return
     counts = labels[labels < 0].value_counts()
     if len(counts):

@@ -10,7 +10,8 @@ _EPILOG = """\
 state:
   What was counted is kept in --state, by default beside the filter with the ending
   .monitor.json, and is taken up again by the next call. A topic counts once: a call
-  with a topic that was counted already is an error. Gains are those of the filter.
+  with a topic that was counted already is an error. Gains are those of the filter;
+  --gains is for labels that are texts.
 
 exit code:
   0; 1 after an alarm; 2 after an error.
@@ -56,6 +57,7 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="a topic that was counted may come again, as another asking of it",
     )
+    shared.add(parser, "--gains", shown="those of the filter")
     shared.add(parser, "--unjudged-label", "--predicted")
     shared.add(parser, "--missing", default="drop")
     shared.add_output(parser, "table", "csv", "json")

@@ -13,9 +13,10 @@ from skfilterrank.cli._run_files import (
     read_filter_of_runs,
     read_judgments,
     source,
+    text_gains,
 )
 from skfilterrank.cli._streams import results, tell
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
 
@@ -23,6 +24,7 @@ from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
 def run(arguments) -> int:
     """Count the new topics; 1 where a promise is broken."""
     model = read_filter_of_runs(arguments.filter)
+    _check_gains(model, arguments)
     state = arguments.state or _state_beside(arguments.filter)
     index = QrelsIndex(read_judgments(arguments.qrels, arguments))
     aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
@@ -52,6 +54,15 @@ def run(arguments) -> int:
 def _n_counted(status):
     """Number of queries that any rate has counted."""
     return int(status.rates["n_queries"].max())
+
+
+def _check_gains(model, arguments):
+    """Raise for gains that are not those of labels that are texts."""
+    if arguments.gains is not None and (text_gains(arguments) is None or model.gains is not None):
+        raise InputError(
+            f"--gains gives labels that are texts a number, and {arguments.filter} has gains of "
+            f"numbers ({brief(model.gains)}): leave out --gains."
+        )
 
 
 def _state_beside(path):

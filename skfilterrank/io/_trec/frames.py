@@ -13,7 +13,14 @@ from skfilterrank._files.forms import COLUMN_NAMES, has_labels
 from skfilterrank._files.named_runs import ORDER
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.text_columns import id_tokens
-from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+from skfilterrank.exceptions import (
+    FileFormatError,
+    InputError,
+    SkfilterrankError,
+    brief,
+    brief_list,
+)
+from skfilterrank.io._trec.gains import ADVICE, gains_of_texts
 from skfilterrank.io._trec.judges import Judges, judges_of_column, judges_of_iterations
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 
@@ -35,17 +42,25 @@ class Table(NamedTuple):
         raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
 
 
-def qrels_rows_of_table(table: Table) -> Rows:
+def qrels_rows_of_table(table: Table, gains=None) -> Rows:
     """Rows of a table of judgments; labels may be NaN: pooled, but not judged."""
     others = "inclusion_probability", "judged_by", "iteration"
     columns = columns_of(table, ("qid", "docno", "label"), optional=others)
-    labels = _numbers(table, columns["label"])
+    if gains is not None:
+        codes, distinct = pd.factorize(columns["label"])
+        labels = gains_of_texts(codes, distinct, gains, table.name)
+    else:
+        try:
+            labels = _numbers(table, columns["label"])
+        except SkfilterrankError as error:
+            error.add_note(ADVICE)
+            raise
     if (infinite := np.isinf(labels)).any():
         row = int(infinite.argmax())
         table.fail(
             row, f"the label {labels[row]}", "; labels must be finite, or NaN where unjudged."
         )
-    if columns["label"].name == "score" and (broken := labels % 1 > 0).any():
+    if gains is None and columns["label"].name == "score" and (broken := labels % 1 > 0).any():
         row = int(broken.argmax())
         table.fail(
             row,

@@ -6,13 +6,14 @@ import pandas as pd
 from skfilterrank._files.run_folders import StoredRun, as_stored
 from skfilterrank._files.text_columns import distinct_column, text_column
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief
 from skfilterrank.io._trec.frames import (
     Table,
     columns_of,
     qrels_rows_of_table,
     run_rows_of_table,
 )
+from skfilterrank.io._trec.gains import ADVICE, check_gains_of_texts, gains_of_texts
 from skfilterrank.io._trec.judges import judges_of_iterations, settle_predicted
 from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
@@ -26,7 +27,11 @@ from skfilterrank.io._trec.unjudged import (
 
 
 def read_qrels(
-    source, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
+    source,
+    *,
+    unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
+    gains: dict | None = None,
 ) -> pd.DataFrame:
     r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
 
@@ -43,6 +48,10 @@ def read_qrels(
     predicted : {"warn", "use", "drop"}, default="warn"
         What becomes of labels that a machine gave, as the judgments say: they count, with a warning
         or without one; or their documents are pooled, but not judged (NaN).
+    gains : dict or None, default=None
+        Gain of each label, by its text or number; the column "label" holds the gains. It reads
+        labels that are texts, such as "Bad", for which a gain of NaN means unjudged. None reads
+        numbers as they are.
 
     Returns
     -------
@@ -107,6 +116,10 @@ def read_qrels(
     >>> read_qrels(io.StringIO("query-id\tcorpus-id\tscore\n1\td7\t2\n"))
       qid docno  label
     0   1    d7      2
+    >>> read_qrels(io.StringIO("1 0 d7 Good\n1 0 d2 Bad\n"), gains={"Good": 1, "Bad": -1})
+      qid docno  label
+    0   1    d7      1
+    1   1    d2     -1
     >>> read_qrels({"1": {"d7": 2}})
       qid docno  label
     0   1    d7      2
@@ -115,26 +128,43 @@ def read_qrels(
     0   1    d7      2    people
     1   1    d2      1     large
     """
-    rows = qrels_rows(source, "source", unjudged_label=unjudged_label, predicted=predicted)
+    if gains is not None:
+        # Whoever names the gain of each label says what labels below 0 mean.
+        unjudged_label = None if unjudged_label == "warn" else unjudged_label
+        check_gains_of_texts(gains)
+    said = {"unjudged_label": unjudged_label, "predicted": predicted}
+    rows = qrels_rows(source, "source", gains=gains, **said)
     return mark_as_said(_qrels_frame(rows))
 
 
-def qrels_rows(source, argument="qrels", *, unjudged_label="warn", predicted="warn") -> Rows:
+def qrels_rows(
+    source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
+) -> Rows:
     """Rows of judgments in any form."""
     unjudged = said_of(source, unjudged_label)
     predicted = said_of_machines(source, predicted)
     content = opened(source, QRELS, argument)
-    rows = qrels_rows_of_table(content) if isinstance(content, Table) else _rows_of_qrels(content)
+    if isinstance(content, Table):
+        rows = qrels_rows_of_table(content, gains)
+    else:
+        rows = _rows_of_qrels(content, gains)
     name = content.name or argument
     rows = rows._replace(values=mark_unjudged(rows.values, unjudged, name))
     return settle_predicted(rows, predicted, name)
 
 
-def _rows_of_qrels(lines):
+def _rows_of_qrels(lines, gains):
     """Rows of lines of judgments."""
     codes, topics, docnos = _pairs(lines)
-    labels = lines.numbers("label", "a label")
-    if not np.isfinite(labels).all():
+    if gains is not None:
+        labels = gains_of_texts(*lines.column("label").factorize(), gains, lines.name)
+    else:
+        try:
+            labels = lines.numbers("label", "a label")
+        except FileFormatError as error:
+            error.add_note(ADVICE)
+            raise
+    if gains is None and not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         lines.fail(
             f"a label must be a finite number, got {labels[row]}; for documents that nobody "
