@@ -23,7 +23,6 @@ from skfilterrank._files.files import (
     read_bytes,
     reason_of,
 )
-from skfilterrank._files.packings import most_bytes
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     FileFormatError,
@@ -37,6 +36,9 @@ from skfilterrank.io._trees import check_trees
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
+# Beyond both of them a file is refused, by what it says of itself, before anything is unpacked;
+# models of trees unpack to some 4 to 14 times their size.
+_MOST_BYTES, _MOST_TIMES = 1 << 26, 50
 
 # What a model file may hold besides what skops trusts by itself (numpy arrays, public scikit-learn
 # estimators, ufuncs), each with the ways in which the file may use it. A name
@@ -182,7 +184,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         here with arguments of its own.
     max_bytes : int or None, default=None
         Most bytes that the file may unpack to; what is larger is refused before it fills the
-        memory. By default 200 times the size of the file, at least 1 GiB.
+        memory. By default 50 times the size of the file, at least 64 MiB.
 
     Returns
     -------
@@ -236,7 +238,9 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             "the file is empty; a model written by save_model was expected.", name
         )
     try:
-        data = Unpacker(name, max_bytes or most_bytes(os.path.getsize(path))).unpack(data)
+        data = Unpacker(
+            name, max_bytes or max(_MOST_BYTES, _MOST_TIMES * os.path.getsize(path))
+        ).unpack(data)
     except FileFormatError:
         raise
     except Exception as error:

@@ -9,9 +9,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from skfilterrank._files import packings
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import _archives, load_model, save_model
+from skfilterrank.io import _archives, _models, load_model, save_model
 from skfilterrank.io._archives import Unpacker
 
 LIMIT = 10**6
@@ -19,8 +18,8 @@ LIMIT = 10**6
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch):
-    monkeypatch.setattr(packings, "_MOST_BYTES", LIMIT)
-    monkeypatch.setattr(packings, "_MOST_TIMES", 10)
+    monkeypatch.setattr(_models, "_MOST_BYTES", LIMIT)
+    monkeypatch.setattr(_models, "_MOST_TIMES", 10)
 
 
 def model_of(value):
@@ -115,3 +114,12 @@ def test_entries_that_are_read_again_and_again():
 def test_other_compression_is_no_model():
     with pytest.raises(zipfile.BadZipFile, match="compressed in a way"):
         Unpacker("m", LIMIT).unpack(archive(zipfile.ZIP_BZIP2, zeros=bytes(10)))
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    target = tmp_path / "m.skops"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("schema.json", bytes(1 << 27))
+    with pytest.raises(FileFormatError, match=r"more than 67,108,864 bytes"):
+        load_model(target)
