@@ -89,9 +89,13 @@ def _fingerprints(X, groups):
     if groups is None or not is_table or not len(X):
         return None
     ids = np.asarray(groups)
-    table = pd.DataFrame(X).select_dtypes("number", exclude="timedelta").iloc[:, :_N_COLUMNS]
-    if ids.shape != (len(X),) or not table.shape[1]:
+    # Some columns do, and the others are not copied.
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X[:, :_N_COLUMNS])
+    kinds = table.iloc[:0].select_dtypes("number", exclude="timedelta").dtypes.tolist()
+    numbers = [place for place, dtype in enumerate(table.dtypes) if dtype in kinds][:_N_COLUMNS]
+    if ids.shape != (len(X),) or not numbers:
         return None
+    table = table.iloc[:, numbers]
     values = pd.DataFrame(table.to_numpy(dtype=np.float64, na_value=np.nan))
     codes = pd.factorize(ids)[0]
     rows = pd.util.hash_pandas_object(values, index=False).to_numpy()

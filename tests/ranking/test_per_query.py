@@ -342,3 +342,17 @@ def test_the_regression_is_that_of_its_estimators():
     found = Worth.fitted(features, worth).predict(features)
     np.testing.assert_allclose(found, model.predict(features), rtol=1e-10, atol=1e-12)
     assert Worth.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200
+
+
+def test_tied_documents_are_learned_from_together():
+    rng = np.random.default_rng(0)
+    groups, scores = np.repeat(np.arange(40), 8), rng.integers(0, 4, 320).astype(float)
+    gains = rng.choice([-1.0, 0.0, 1.0], 320)
+    best_first, worst_first = np.argsort(-gains, kind="stable"), np.argsort(gains, kind="stable")
+    one, two = (
+        QueryThreshold(2)
+        .fit(gains[rows], scores[rows], GroupIndex.from_groups(groups[rows]))
+        .thresholds(scores, GroupIndex.from_groups(groups))
+        for rows in (best_first, worst_first)
+    )
+    np.testing.assert_array_equal(one, two)
