@@ -1,5 +1,6 @@
 """Errors and warnings speak of options and files, come once, and are left out by --quiet."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,9 +76,12 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     assert (code == 0) == (err == "")
 
 
-@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+@pytest.mark.filterwarnings("always::UserWarning")
 def test_a_warning_is_printed_once(sample, run):
-    for measures in ("dcg@10", "dcg@10,ndcg@10,dcg@5,rbp"):
-        err = run("compare", "s.prels", "r.txt", "o.txt", "--interval", "-m", measures)[2]
-        lines = [line for line in err.splitlines() if "outside the pool" in line]
-        assert len(lines) == len(set(lines)) > 0
+    Path("warns_often.py").write_text(
+        "import warnings\nfor _ in range(3):\n    warnings.warn('dust')\nwarnings.warn('dust')\n"
+    )
+    for _ in range(2):
+        sys.modules.pop("warns_often", None)
+        err = run("evaluate", "q.txt", "r.txt", "--plugin", "warns_often")[2]
+        assert err.count("warning: dust") == 1

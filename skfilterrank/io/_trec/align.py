@@ -247,7 +247,7 @@ class QrelsIndex:
 
     @cached_property
     def is_sample(self) -> bool:
-        """Whether some label was drawn with an inclusion probability below 1."""
+        """True if some label was drawn with an inclusion probability below 1."""
         return is_sample(self._labels, self._probabilities)
 
     @cached_property
