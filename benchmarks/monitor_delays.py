@@ -168,9 +168,9 @@ def main():
         "",
         "## False alarms",
         "",
-        f"Streams of {N_STREAM:,} queries, share of them with an alarm up to query 1,000, 5,000 and "
-        f"{N_STREAM:,}. The bound of RiskMonitor holds for streams without an end. The binomial "
-        "test is one for a fixed number of queries, at the same level, repeated.",
+        f"Streams of {N_STREAM:,} queries, share of them with an alarm up to query 1,000, 5,000 "
+        f"and {N_STREAM:,}. The bound of RiskMonitor holds for streams without an end. The "
+        "binomial test is one for a fixed number of queries, at the same level, repeated.",
         "",
         table_of(false_alarms(options.streams),
                  ["losses", "test", "streams", "to 1,000", "to 5,000", f"to {N_STREAM:,}"]),

@@ -268,6 +268,30 @@ class TestMonitor:
         assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
         assert not list(Path().glob(".*"))
 
+    def test_scores_without_judgments(self, run, data):
+        self.prepare(run, data)
+        code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
+        assert code == 0, err
+        table = pd.read_csv(io.StringIO(out), index_col="scores")
+        assert table.columns.tolist() == ["0 %", "10 %", "50 %", "90 %", "100 %", "shown"]
+        pd.testing.assert_series_equal(
+            table.loc["run"], table.loc["calibration"], check_names=False
+        )
+        other = read_run("run.txt")
+        write_run("other.run", other.assign(score=100 * other["score"] - 50))
+        code, out, err = run("monitor", "filter.json", "--run", "other.run")
+        assert code == 1
+        assert out.splitlines()[2].startswith("run ")
+        assert "the scores are on another scale: 80 % of them lie from" in err
+        assert not Path("filter.monitor.json").exists()
+        code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--alpha", 0.1)
+        assert code == 2
+        assert "--alpha is for judged topics: name their judgments by --qrels" in err
+        run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
+        code, _, err = run("monitor", "filter.json", "--run", "run.txt")
+        assert code == 2
+        assert "filter.json holds no scores to compare with" in err
+
     def test_a_filter_that_promises_nothing(self, run, data):
         self.prepare(run, data)
         run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")

@@ -1,4 +1,4 @@
-"""``skfilterrank monitor``: does a filter still keep its promises."""
+"""``skfilterrank monitor``: does a filter still keep its promises, and are scores as they were."""
 
 import argparse
 
@@ -7,6 +7,10 @@ from skfilterrank.cli import _options as options
 from skfilterrank.cli import _shared_options as shared
 
 _EPILOG = """\
+without judgments:
+  Compares the scores of the run, and the share of it that is shown, with those of the
+  queries that the filter was made of. Nothing is counted, and there is no state.
+
 state:
   What was counted is kept in --state, by default beside the filter with the ending
   .monitor.json, and is taken up again by the next call. A topic counts once: a call
@@ -14,12 +18,14 @@ state:
   --gains is for labels that are texts.
 
 exit code:
-  0; 1 after an alarm; 2 after an error.
+  0; 1 after an alarm, or without --qrels if the scores of at least 30 queries are
+  clearly on another scale; 2 after an error.
 
 example:
   skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save filter.json
   skfilterrank monitor filter.json --qrels monday.qrels --run monday.run
   skfilterrank monitor filter.json --qrels tuesday.qrels --run tuesday.run
+  skfilterrank monitor filter.json --run today.run
 """
 
 
@@ -37,7 +43,7 @@ def add_arguments(parser) -> None:
         metavar="FILTER",
         help="file written by 'skfilterrank threshold --risk ... --save'",
     )
-    shared.add(parser, "--qrels", required=True)
+    shared.add(parser, "--qrels")
     parser.add_argument(
         "--run",
         type=files.read,

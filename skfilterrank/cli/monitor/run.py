@@ -2,11 +2,16 @@
 
 import json
 import os
+import warnings
+
+import numpy as np
+import pandas as pd
 
 from skfilterrank._core.results import counted
 from skfilterrank._files.locks import locked
 from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._file_options import written
+from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
     STDIN,
@@ -16,14 +21,16 @@ from skfilterrank.cli._run_files import (
     text_gains,
 )
 from skfilterrank.cli._streams import results, tell
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
 
 
 def run(arguments) -> int:
-    """Count the new topics; 1 where a promise is broken."""
+    """Count the new topics, or compare scores; 1 where a promise is broken, or scores differ."""
     model = read_filter_of_runs(arguments.filter)
+    if arguments.qrels is None:
+        return _compare_scores(model, arguments)
     _check_gains(model, arguments)
     state = arguments.state or _state_beside(arguments.filter)
     index = QrelsIndex(read_judgments(arguments.qrels, arguments))
@@ -49,6 +56,47 @@ def run(arguments) -> int:
     n_new = _n_counted(status) - n_before
     tell(f"counted {counted(n_new, 'topic')}; the state is in {state}")
     return 1 if status.alarm else 0
+
+
+def _compare_scores(model, arguments):
+    """Compare the scores of a run with those of the calibration; 1 if their scale is another."""
+    if given := [
+        f"--{name.replace('_', '-')}"
+        for name in ("state", "alpha", "allow_repeats")
+        if getattr(arguments, name)
+    ]:
+        raise InputError(f"{given[0]} is for judged topics: name their judgments by --qrels.")
+    calibration = getattr(model, "calibration_", None)
+    if calibration is None:
+        raise InputError(
+            f"{arguments.filter} holds no scores to compare with, as it has a threshold that was "
+            "given or is of an earlier version: make it with 'skfilterrank threshold --save'."
+        )
+    rows = read_run(source(arguments.run))
+    scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
+    with warnings.catch_warnings():
+        # The table and the exit code say it.
+        warnings.simplefilter("ignore", DataWarning)
+        shown = model.predict(scores, groups=queries) > -np.inf
+    sizes = pd.Series(scores > -np.inf).groupby(queries).sum().to_numpy()
+    found = type(calibration).of(scores, shown, sizes)
+    if found is None:
+        raise InputError(f"{arguments.run} holds no document with a score.")
+    names = [f"{100 * level:g} %" for level in (0, 0.1, 0.5, 0.9, 1)]
+    table = pd.DataFrame.from_dict(
+        {
+            name: [*each.quantiles[[0, 3, 5, 7, 10]], each.share_shown]
+            for name, each in {"calibration": calibration, "run": found}.items()
+        },
+        orient="index",
+        columns=[*names, "shown"],
+    )
+    with results(arguments) as (format, write):
+        write(_FORMATS_OF_SCORES[format](table))
+    difference = calibration.difference(scores, sizes)
+    if difference is not None:
+        tell(f"the scores are on another scale: {difference}")
+    return int(difference is not None)
 
 
 def _n_counted(status):
@@ -112,4 +160,22 @@ def _json(status):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+_FORMATS_OF_SCORES = {
+    "table": lambda table: (
+        "\n".join(
+            align_columns(
+                [["scores", *table.columns]]
+                + [
+                    [name, *map("{:.4g}".format, row)]
+                    for name, row in zip(table.index, table.values)
+                ]
+            )
+        )
+        + "\n"
+    ),
+    "csv": lambda table: csv_text(table.rename_axis("scores"), index=True),
+    "json": lambda table: "".join(
+        json.dumps({"scores": name} | row) + "\n" for name, row in table.T.to_dict().items()
+    ),
+}
 _FORMATS = {"table": _table, "csv": _csv, "json": _json}
