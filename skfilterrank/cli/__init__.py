@@ -127,6 +127,8 @@ def _main(argv):
     for name, purpose in COMMANDS.items():
         commands.add_parser(name, help=purpose).command = name
     with_traceback = False
+    # Plugins may warn before the arguments are parsed.
+    be_quiet("--quiet" in (sys.argv[1:] if argv is None else argv))
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.
