@@ -66,7 +66,7 @@ class Study:
             self._sizes[key] = _sizes(self.pool, parsed, gains, design, None)
         sizes = self._sizes[key]
         n = int(share * np.count_nonzero(sizes) + 0.5)
-        rows, probability = draw_by_folds(sizes, self.pool.folds, n, np.random.RandomState(seed))
+        rows, probability = draw_by_folds(sizes, self.pool.folding, n, np.random.RandomState(seed))
         table = self.pool.index[rows].to_frame(index=False)
         table["label"] = self.labels[rows]
         return table.assign(inclusion_probability=probability[rows]), rows

@@ -77,6 +77,10 @@ class Measure:
         ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None where its
         options or the cut-off do not let it be one. The kernel stays what decides; the two are
         tested against each other.
+    of_set : callable or None
+        ``of_set(block, count, **options)``: values without a cut-off at every prefix of each list,
+        of a measure that goes by how many documents are shown; ``count(mask)`` counts the shown
+        documents of a mask, and ``count()`` all of them.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
@@ -115,6 +119,7 @@ class Measure:
     ties: tuple[str, ...] = TIES
     ties_are_means: bool = True
     additive: Callable | None = None
+    of_set: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()
@@ -197,7 +202,9 @@ class Measure:
         def kernel(block, k, **options):
             return self.kernel(block.with_reading(own_reading), k, **options)
 
-        return self._variant(own_reading.text, kernel, additive=None, own_reading=own_reading)
+        return self._variant(
+            own_reading.text, kernel, additive=None, of_set=None, own_reading=own_reading
+        )
 
     def like(self, library: str) -> Measure:
         """The measure by the rules of a library, whose number it then is."""
@@ -217,6 +224,7 @@ class Measure:
             f"like={library}",
             kernel,
             additive=None,
+            of_set=None,
             own_reading=reading,
             library=library,
             # First, as the default.
@@ -257,11 +265,18 @@ class Measure:
 
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
         """Kernel of a block alone; options that are not given take their defaults."""
-        known = {
+        return partial(self.kernel, k=k, **self._checked(options))
+
+    def bind_of_set(self, options: Mapping) -> Callable | None:
+        """`of_set` with its options; None where the measure has none."""
+        return None if self.of_set is None else partial(self.of_set, **self._checked(options))
+
+    def _checked(self, options):
+        """Each option as the kernel gets it."""
+        return {
             name: check(options.get(name, self.defaults[name]), name)
             for name, check in self.options.items()
         }
-        return partial(self.kernel, k=k, **known)
 
     def row_columns(self, options: Mapping, n_rows: int) -> dict[str, np.ndarray]:
         """Options that hold one entry per row, checked; those that are None are left out."""
@@ -505,6 +520,7 @@ def declare_measure(
     ties_are_means=True,
     reads_unjudged=False,
     additive=None,
+    of_set=None,
     order_matters="always",
     over_queries="mean",
     aliases=(),
@@ -562,6 +578,7 @@ def declare_measure(
             ties_are_means=ties_are_means,
             reads_unjudged=reads_unjudged,
             additive=additive,
+            of_set=of_set,
             order_matters=order_matters,
             over_queries=over_queries,
             aliases=aliases,

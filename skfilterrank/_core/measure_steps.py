@@ -42,6 +42,7 @@ class MeasureSteps(NamedTuple):
 def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> MeasureSteps:
     """The steps of a measure, `undefined` as the public functions take it."""
     kernel = parsed.measure.bind(parsed.k, parsed.options)
+    of_set = parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
     # Sums take every document for judged.
     can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
     scores: list[np.ndarray] = []
@@ -54,7 +55,10 @@ def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> Measu
             if form is None:
                 # Measures that look for judged documents may look for k of them.
                 places = None if parsed.measure.reads_unjudged else parsed.k
-                keys, values = values_at_prefixes(part, kernel, places)
+                if of_set is None:
+                    keys, values = values_at_prefixes(part, kernel, places)
+                else:
+                    keys, values = _values_of_sets(part, of_set)
                 values = with_undefined(values, undefined)
                 is_counted = ~np.isnan(values)
                 count = np.diff(is_counted.astype(np.float64), axis=1)
@@ -134,6 +138,20 @@ def _contributions(block, form, kernel, k):
         start[~is_defined] = np.nan
         changes[~is_defined] = 0.0
     return block.in_order(block.sort_key, k), start, changes
+
+
+def _values_of_sets(block, of_set):
+    """Sort key of each place of each list, and the measure before and after it."""
+    keys = block.in_order(block.sort_key)
+    shown = keys < np.inf
+
+    def count(mask=None):
+        counts = np.zeros((len(keys), block.width + 1))
+        inside = shown if mask is None else shown & block.in_order(mask)
+        np.cumsum(inside, axis=1, out=counts[:, 1:])
+        return counts
+
+    return keys, np.asarray(of_set(block, count), dtype=np.float64)
 
 
 def values_at_prefixes(block, kernel, k):

@@ -12,7 +12,7 @@ Scores = float | np.ndarray
 
 def ratio(part, whole) -> np.ndarray:
     """part / whole; NaN, undefined, where the whole is not above 0."""
-    result = np.full(len(whole), np.nan)
+    result = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=result, where=whole > 0)
     return result
 

@@ -8,7 +8,7 @@ that says nothing gets a penalty without bounds, so a useless judge costs next t
 one that says much is believed. That is power tuning, block by block.
 
 The documents of a fold are predicted from the labels of the other folds alone, penalties included.
-Folds are drawn independently of each other, so that the errors of the predictions have mean 0
+Folds are drawn from independently of each other, so that the errors of the predictions have mean 0
 given the predictions, whatever those are: calibration cannot make an estimate biased.
 """
 
@@ -72,16 +72,23 @@ class LabelModel:
         is_certain : ndarray of shape (n_judged,), bool
             Documents that every sample would hold: no chance decides of them, so that all folds
             may learn from them.
+        weights : ndarray of shape (n_judged,), default=None
+            Weights of the judged documents; None weighs all alike.
         """
-        folds = np.where(is_certain, self.pool.n_folds, self.pool.folds[rows])
+        folding = self.pool.folding
+        folds = np.where(is_certain, self.pool.n_folds, folding.folds[rows])
         is_learned = np.arange(self.pool.n_folds)[:, None] != folds
         # Folds that learn from the same labels are one.
         is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
         if weights is not None:
             total = np.maximum(is_learned @ weights, 1e-300)
             is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
-        fits = np.where(self.matters, fits.ravel()[self.pool.folds], -1)
+        fits = np.where(self.matters, fits.ravel()[folding.folds], -1)
         random_state = np.random.RandomState(0)
+        # The random numbers of a topic go by its place in the order that no name gives.
+        columns = np.arange(len(self.features.blocks))
+        n_values = self.features.values.shape[1]
+        columns[n_values:] = n_values + folding.topics
         reached = np.ones((N_DRAWS, len(self.pool)))
         drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
         for grade in range(n_grades - 1):
@@ -91,7 +98,7 @@ class LabelModel:
                 (grades > grade)[at_least],
                 is_learned[:, at_least],
                 fits,
-                _normal(len(self.features.blocks), random_state),
+                _normal(len(columns), random_state)[columns],
             )
             drawn[:, grade] = reached * (1 - chance)
             reached *= chance
@@ -169,7 +176,7 @@ class Prediction:
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
             # The same numbers, turned round: each label is drawn as often as it is likely.
-            numbers = self.pool.luck + (turns + draw / (n_draws * N_LABELS))
+            numbers = self.pool.folding.luck + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
             cells, end = first.copy(), 0.0
             for grade in each[:-1]:

@@ -110,13 +110,16 @@ def estimate(
     which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
     ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value under predicted
     probabilities of all labels, and w (g - m) is what one label changes of it; a bias of second
-    order in the errors of the predictions remains, and benchmarks/results/intervals_dl2019.md
-    shows how well such intervals cover. Where everything is judged, the estimate is the
-    measure itself.
+    order in the errors of the predictions remains. Intervals of ratios are not shown to cover: they
+    may hold the truth far less often than they say, and tables mark them. Where everything is
+    judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, topics and how
     high the runs rank a document, learned from the sample in folds: a document's fold does not
-    enter its own prediction. Variances are Deville's for fixed-size samples, quantiles those of
+    enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
+    to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
+    those that the sample was drawn for; with others, a bias of the order of one label in the sample
+    may remain. Variances are Deville's for fixed-size samples, quantiles those of
     Student's t with as many degrees of freedom as the labels' weights allow.
 
     References
@@ -180,21 +183,9 @@ def estimate(
     results = {}
     of_any = np.logical_or.reduce([form.matters() for form in forms.values()])
 
-    def guess(form, known, **params):
-        # Of each measure by itself: its value does not depend on what else is asked for.
-        model = LabelModel(ranked, _worth(form), form.matters(), **params)
-        prediction = model.predict(rows, codes, len(grades), known, probability**-0.5)
-        return prediction.with_known(rows[known], codes[known])
-
     for text, form in forms.items():
-        expansion = form.expand(guess(form, is_certain))
-        changes = expansion.changes(rows, codes)
-        of_topic = expansion.base.copy()
-        np.add.at(of_topic.T, ranked.codes[rows], changes / probability[:, None])
-        if not form.is_linear:
-            of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
-            of_topic += of_pairs
-            changes += changes_of_pairs
+        labels = rows, codes, probability, is_certain
+        of_topic, changes = _by_labels(form, labels)
         n_topics = len(ranked.topics)
         covariance, deviations = covariance_of_total(changes / n_topics, probability)
         values = of_topic.mean(axis=1)
@@ -203,7 +194,7 @@ def estimate(
             # What the judged labels leave open is as the machine says, as far as the values do not
             # contradict it. The order asks what machines say of the runs, and not what runs say of
             # themselves.
-            steady = guess(form, np.full(len(rows), True), use_runs=False)
+            steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
             order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new topics":
             deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
@@ -218,6 +209,7 @@ def estimate(
             n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),
             n_possible=int(np.count_nonzero(form.matters())),
             by_topic=of_topic,
+            is_ratio=not form.is_linear,
         )
     return Estimates(
         runs=ranked.runs,
@@ -230,6 +222,29 @@ def estimate(
         n_other=int(np.count_nonzero(~of_any[rows])),
         topics=tuple(ranked.topics),
     )
+
+
+def _guess(form, labels, **params):
+    """Predicted labels of all documents, by some judged ones."""
+    rows, codes, probability, known = labels
+    # Of each measure by itself: its value does not depend on what else is asked for.
+    model = LabelModel(form.pool, _worth(form), form.matters(), **params)
+    prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
+    return prediction.with_known(rows[known], codes[known])
+
+
+def _by_labels(form, labels):
+    """Values of each topic, (n_runs, n_topics), and what each label changes."""
+    rows, codes, probability, _ = labels
+    expansion = form.expand(_guess(form, labels))
+    changes = expansion.changes(rows, codes)
+    of_topic = expansion.base.copy()
+    np.add.at(of_topic.T, form.pool.codes[rows], changes / probability[:, None])
+    if not form.is_linear:
+        of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
+        of_topic += of_pairs
+        changes += changes_of_pairs
+    return of_topic, changes
 
 
 def _sample(qrels):

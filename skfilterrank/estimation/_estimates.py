@@ -44,6 +44,8 @@ class MeasureEstimate:
         Documents that can change the measure.
     by_topic : ndarray of shape (n_runs, n_topics)
         Estimates of each topic; single topics have few labels, and wide errors.
+    is_ratio : bool
+        Whether it is a ratio, such as nDCG: its intervals are not shown to cover.
     """
 
     values: np.ndarray
@@ -56,6 +58,7 @@ class MeasureEstimate:
     n_certain: int
     n_possible: int
     by_topic: np.ndarray
+    is_ratio: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,8 +104,14 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.topics), 'topic')}"
+            f"{counted(len(self.topics), 'topic')}{self._caveat}"
         )
+
+    @property
+    def _caveat(self):
+        """Ratios whose intervals may hold the truth less often than they say; or nothing."""
+        ratios = [name for name, each in self.results.items() if each.is_ratio]
+        return f". Intervals of {', '.join(ratios)} are not shown to cover" if ratios else ""
 
     @property
     def measures(self) -> tuple:
@@ -125,6 +134,8 @@ class Estimates(Result):
         """A row for each measure and run: value, ends of the interval, and standard error.
 
         Intervals are cut where the range of the measure ends; an unbiased value may lie beyond.
+        "shown_to_cover" is False for ratios such as nDCG and AP, whose values are biased and whose
+        intervals may hold the truth less often than they say.
         """
         tables = {}
         for name, result in self.results.items():
@@ -136,6 +147,7 @@ class Estimates(Result):
                     "low": np.clip(result.values - width, *result.value_range),
                     "high": np.clip(result.values + width, *result.value_range),
                     "standard_error": error,
+                    "shown_to_cover": not result.is_ratio,
                 },
                 index=pd.Index(self.runs, name="run"),
             )
@@ -202,6 +214,7 @@ class Estimates(Result):
             correction=correction,
             confidence=self.confidence,
             target=self.target,
+            shown_to_cover=not result.is_ratio,
         )
 
     def order(self, measure: str | None = None, *, random_state=0) -> pd.DataFrame:
@@ -223,10 +236,12 @@ class Estimates(Result):
 
         Notes
         -----
-        Runs are not ordered by the unbiased values, which a sample makes noisy, but by the values
-        of the judged labels and calibrated machine labels, corrected as far as the unbiased values
-        contradict them (empirical Bayes). An interval counts the runs that are surely better and
-        surely worse, by differences whose intervals hold for all pairs at once.
+        Unbiased values are noisy. They are moved towards a line in the values by judged and
+        calibrated machine labels, by the square of the share that noise explains in their
+        distances from it. A judge that says nothing, or favours some runs, hardly changes their
+        order; benchmarks/results/order_by_judges.md shows how this goes. An interval counts the
+        runs that are surely better and surely worse, by differences whose intervals hold for all
+        pairs at once.
         """
         _, result = self._of(measure)
         sign = 1 if result.greater_is_better else -1
@@ -369,6 +384,10 @@ class Estimates(Result):
     def _head(self):
         return self.made_from
 
+    def _table(self):
+        # The line above the table says it.
+        return self.to_frame().drop(columns="shown_to_cover")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedDifferences(Result):
@@ -392,6 +411,8 @@ class EstimatedDifferences(Result):
         Confidence of each interval by itself.
     target : {"these topics", "new topics"}
         What the intervals are of.
+    shown_to_cover : bool
+        False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
     """
 
     measure: str
@@ -406,6 +427,7 @@ class EstimatedDifferences(Result):
     correction: str | None
     confidence: float
     target: str
+    shown_to_cover: bool = True
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
@@ -428,6 +450,7 @@ class EstimatedDifferences(Result):
                 "high": self.high,
                 "p_value": self.p_value,
                 "p_adjusted": self.p_adjusted,
+                "shown_to_cover": self.shown_to_cover,
             }
         )
 
@@ -441,8 +464,10 @@ class EstimatedDifferences(Result):
             f"{self.measure}: {n_sure:,} of "
             f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
             f"{self.target}"
+            + ("" if self.shown_to_cover else ". Intervals of ratios are not shown to cover")
         )
 
     def _table(self):
         order = np.argsort(self.p_value, kind="stable")
-        return self.to_frame().iloc[order].reset_index(drop=True)
+        table = self.to_frame().drop(columns="shown_to_cover")
+        return table.iloc[order].reset_index(drop=True)

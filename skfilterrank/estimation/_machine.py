@@ -122,6 +122,8 @@ def machine_report(
     params = {"gains": gains, "confidence": confidence}
     estimates = estimate(qrels, ranked, measures, **params)
     alone = replace(ranked, machine={})
+    # The folds that the sample was drawn in.
+    vars(alone)["folding"] = ranked.folding
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # told of by the first
         by_people = estimate(qrels, alone, measures, **params)

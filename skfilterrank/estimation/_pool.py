@@ -1,6 +1,5 @@
 """The documents whose labels matter, what the machines say of them, and where the runs put them."""
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -16,12 +15,12 @@ from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.objects import is_by_topic
 from skfilterrank._warnings import warn_user
+from skfilterrank.estimation._foldings import Folding, fold_documents
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
-_HASHES = 2**32
 # How far down lists without a cut-off documents outside the pool are told of: nobody pools all that
 # a run returns, and everybody its first page.
 _FIRST_PAGE = 10
@@ -133,25 +132,15 @@ class RankedPool:
         """Number of the list, run by run and topic by topic, of each entry."""
         return self.run * len(self.topics) + self.codes[self.row]
 
-    @cached_property
-    def _hashes(self):
-        pairs = zip(*(self.index.get_level_values(level) for level in ("qid", "docno")))
-        return np.array([zlib.crc32(f"{qid}\t{docno}".encode()) for qid, docno in pairs])
-
     @property
     def n_folds(self) -> int:
         """Number of folds: documents of one are predicted from the labels of the others."""
         return next(n_folds for least, n_folds in _FOLDS if len(self) >= least)
 
     @cached_property
-    def folds(self) -> np.ndarray:
-        """Fold of each document, by its name alone: whoever draws and whoever estimates agree."""
-        return self._hashes % self.n_folds
-
-    @cached_property
-    def luck(self) -> np.ndarray:
-        """A number in [0, 1) for each document, by its name alone."""
-        return (self._hashes * 2654435761 % _HASHES) / _HASHES
+    def folding(self) -> Folding:
+        """Folds and random numbers of the documents before any is judged."""
+        return fold_documents(self)
 
     def machine_gains(self, gains) -> dict:
         """Gains of the machines' labels, as `gains` says of labels that people give.

@@ -112,10 +112,12 @@ def draw_sample(
     shall not cost much. With ``aim="differences"`` changes count
     as far as they differ between runs. No size is below 0.15 of the mean.
 
-    Documents fall into folds by their names: ten, or less in a small pool. Each fold is drawn from
-    by Tillé's elimination [1]_: sizes and probabilities are exact for every number of documents,
-    each sample holds the smaller ones, and folds are independent, which :func:`estimate` needs for
-    calibration without bias. Labels are shared among folds by their sizes.
+    Documents are dealt to folds, ten or less in a small pool, in an order that their places in the
+    runs and their machine labels give; names decide where these are all equal. Each fold is drawn
+    from by Tillé's elimination [1]_: sizes and probabilities are exact for every number of
+    documents, each sample holds the smaller ones, and folds are drawn from independently, which
+    :func:`estimate` needs for calibration without bias. Labels are shared among folds by their
+    sizes.
 
     References
     ----------
@@ -154,7 +156,7 @@ def draw_sample(
         sizes[rows] = 0.0
     n_possible = int(np.count_nonzero(sizes))
     n_draw = _number(n_select, n_possible, "documents that can be drawn")
-    order, probability = draw_by_folds(sizes, pool.folds, n_draw, random_state)
+    order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
     probability[certain] = 1.0
     rows = np.concatenate([np.flatnonzero(certain), order])
     return _as_table(pool, rows, label, probability)
@@ -195,7 +197,7 @@ def _draw_queries(pool, n_select, known, random_state):
         raise InputError("judged is of no use with unit='query': topics are drawn whole.")
     n_topics = len(pool.topics)
     n_draw = _number(n_select, n_topics, "topics")
-    order = random_state.permutation(n_topics)[:n_draw]
+    order = np.argsort(pool.folding.topics)[random_state.permutation(n_topics)[:n_draw]]
     place = np.full(n_topics, n_topics)
     place[order] = np.arange(n_draw)
     rows = np.argsort(place[pool.codes], kind="stable")
@@ -204,10 +206,12 @@ def _draw_queries(pool, n_select, known, random_state):
     return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_topics))
 
 
-def draw_by_folds(sizes, folds, n_draw, random_state):
+def draw_by_folds(sizes, folding, n_draw, random_state):
     """Rows in the order to judge them, and probabilities of all rows."""
     orders, turns = [], []
-    members = [np.flatnonzero((folds == fold) & (sizes > 0)) for fold in np.unique(folds)]
+    drawn = folding.order[sizes[folding.order] > 0]
+    folds = folding.folds[drawn]
+    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
     for rows in members:
         order = elimination_order(sizes[rows], random_state)
         orders.append(rows[order])

@@ -38,7 +38,7 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     drawn = {}
     n_draws = 120
     for seed in range(n_draws):
-        sample = draw_sample(None, pool, "dcg@3", n_select=12, random_state=seed)
+        sample = draw_sample(None, pool, "dcg@3", n_select=14, random_state=seed)
         for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):
             drawn.setdefault(pair, []).append(probability)
     for probabilities in drawn.values():
@@ -46,7 +46,7 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     shares = np.array([[len(p) / n_draws, p[0]] for p in drawn.values()])
     error = np.sqrt(shares[:, 1] * (1 - shares[:, 1]) / n_draws)
     assert (np.abs(shares[:, 0] - shares[:, 1]) < 4.5 * error + 1e-9).all()
-    assert shares[:, 1].sum() == pytest.approx(12)
+    assert shares[:, 1].sum() == pytest.approx(14)
 
 
 def test_uniform_samples_are_uniform_and_others_are_not(data):

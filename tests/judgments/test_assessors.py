@@ -195,3 +195,14 @@ def test_what_cannot_be_told():
 def test_bad_parameters(table, options, message):
     with pytest.raises(InputError, match=message):
         likely_errors(table, **options)
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "nominal", "interval"])
+def test_many_different_labels_need_no_table_of_all_pairs(scale):
+    # A table of 40,000 by 40,000 labels would take 13 GB.
+    rng = np.random.default_rng(0)
+    documents = pd.DataFrame({"qid": "1", "docno": np.arange(20_000).astype(str)})
+    both = {name: documents.assign(label=rng.random(20_000)) for name in "ab"}
+    found = assessor_agreement(both, scale=scale)
+    assert abs(found.krippendorff_alpha) < 0.05
+    assert found.pairs["kappa"].abs().max() < 1e-3

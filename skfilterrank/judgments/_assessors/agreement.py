@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import cohen_kappa_score
 
 from skfilterrank._core.checks import as_list, check_choice
 from skfilterrank._core.gains import Gains, as_gains
@@ -218,7 +217,7 @@ def _pair(labels, is_relevant):
     if len(np.unique([first, second])) > 1:
         # Labels as codes, which need not be whole numbers.
         codes = np.unique([first, second], return_inverse=True)[1].reshape(2, -1)
-        kappa = float(cohen_kappa_score(*codes))
+        kappa = _kappa(*codes)
     return {
         "first": labels.columns[0],
         "second": labels.columns[1],
@@ -229,32 +228,50 @@ def _pair(labels, is_relevant):
     }
 
 
+def _kappa(first, second):
+    """Cohen's kappa of labels by number, 1 - observed / expected disagreement."""
+    n, n_codes = len(first), 1 + max(first.max(), second.max())
+    given = (np.bincount(codes, minlength=n_codes) for codes in (first, second))
+    expected = n - np.dot(*given) / n
+    return float(1 - np.count_nonzero(first != second) / expected)
+
+
 def _alpha(labels, distance):
-    """1 - observed / expected disagreement, over the coincidences of labels."""
+    """1 - observed / expected disagreement, over the pairs of labels of a document."""
     n_labels = np.count_nonzero(~np.isnan(labels), axis=1)
     labels, n_labels = labels[n_labels > 1], n_labels[n_labels > 1]
-    values = np.unique(labels[~np.isnan(labels)])
-    counts = (labels[:, :, None] == values).sum(axis=1)
-    coincidences = (counts / (n_labels - 1)[:, None]).T @ counts
-    coincidences -= np.diag((counts / (n_labels - 1)[:, None]).sum(axis=0))
-    totals = coincidences.sum(axis=1)
-    apart = distance(values, totals)
-    expected = (np.outer(totals, totals) * apart).sum() / (totals.sum() - 1)
-    return 1 - (coincidences * apart).sum() / expected if expected else np.nan
+    is_label = ~np.isnan(labels)
+    values, codes = np.unique(labels[is_label], return_inverse=True)
+    if len(values) < 2:
+        return np.nan
+    document = np.nonzero(is_label)[0]
+    totals = np.bincount(codes).astype(np.float64)
+    # Disagreement of all pairs of one document, then of all pairs there are.
+    observed = distance(values, totals, codes, document, n_labels)
+    together = np.zeros(len(codes), dtype=np.intp)
+    expected = distance(values, totals, codes, together, np.array([len(codes)]))
+    return 1 - (observed / (n_labels - 1)).sum() / (expected[0] / (len(codes) - 1))
 
 
-def _nominal(values, totals):
-    return 1.0 - np.eye(len(values))
+def _nominal(values, totals, codes, document, n_labels):
+    """Number of ordered pairs of different labels, of each document."""
+    cells, counts = np.unique(document * len(values) + codes, return_counts=True)
+    same = np.bincount(cells // len(values), counts.astype(np.float64) ** 2)
+    return n_labels**2 - same
 
 
-def _interval(values, totals):
-    return np.subtract.outer(values, values) ** 2
+def _interval(values, totals, codes, document, n_labels):
+    """Sum of squared differences over ordered pairs of labels, of each document."""
+    places = values[codes]
+    # About the mean, which loses no digits.
+    away = places - (np.bincount(document, places) / n_labels)[document]
+    return 2 * n_labels * np.bincount(document, away**2)
 
 
-def _ordinal(values, totals):
+def _ordinal(values, totals, codes, document, n_labels):
     # Labels up to the middle of each value.
     middles = np.cumsum(totals) - totals / 2
-    return np.subtract.outer(middles, middles) ** 2
+    return _interval(middles, totals, codes, document, n_labels)
 
 
 _DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
@@ -13,6 +14,9 @@ from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import column_of, names_of
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 from skfilterrank.judgments._prediction.topic_models import rows_of_topics
+
+# Similarities that are held in memory at once.
+_CELLS = 2**22
 
 
 def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) -> pd.DataFrame:
@@ -106,16 +110,40 @@ def _neighbors(vectors, table, n_neighbors):
             continue
         spread[rows] = np.ptp(table.labels[rows])
         unit = normalize(vectors.take(rows))
-        similar = unit @ unit.T
-        similar = np.asarray(similar.todense()) if hasattr(similar, "todense") else similar
-        np.fill_diagonal(similar, -np.inf)
         n_taken = min(n_neighbors, len(rows) - 1)
-        nearest = np.argsort(-similar, axis=1, kind="stable")[:, :n_taken]
-        weights = np.maximum(np.take_along_axis(similar, nearest, axis=1), 0)
+        weights, labels = np.zeros((2, len(rows), n_taken))
+        step = max(1, _CELLS // len(rows))
+        for begin in range(0, len(rows), step):
+            some = slice(begin, begin + step)
+            similar = unit[some] @ unit.T
+            row, other, weight = _nearest(similar, begin, n_taken)
+            place = np.arange(len(row)) - np.searchsorted(row, row)
+            weights[row + begin, place] = weight
+            labels[row + begin, place] = table.labels[rows][other]
         total = weights.sum(axis=1)
-        means = (weights * table.labels[rows][nearest]).sum(axis=1)
+        means = (weights * labels).sum(axis=1)
         neighbors[rows] = np.divide(means, total, where=total > 0, out=np.full(len(rows), np.nan))
     return neighbors, spread
+
+
+def _nearest(similar, begin, n_taken):
+    """The most similar other documents of each row: rows, columns and similarities above 0.
+
+    Others count for nothing. Documents that share no term need not be looked at.
+    """
+    if sparse.issparse(similar):
+        found = similar.tocoo()
+        row, other, weight = found.row, found.col, found.data
+    else:
+        row, other = np.nonzero(similar > 0)
+        weight = similar[row, other]
+    is_other = (weight > 0) & (other != row + begin)
+    row, other, weight = row[is_other], other[is_other], weight[is_other]
+    # Of equal similarity, the first documents.
+    order = np.lexsort((other, -weight, row))
+    row, other, weight = row[order], other[order], weight[order]
+    taken = np.arange(len(row)) - np.searchsorted(row, row) < n_taken
+    return row[taken], other[taken], weight[taken]
 
 
 def _listed(X, predictor, table, rows, predicted, neighbors, doubt):

@@ -18,6 +18,11 @@ def precision(block: ListBlock, k):
     return found / (np.maximum(block.n_retained, 1) if k is None else k)
 
 
+def precision_of_set(block: ListBlock, count):
+    """Relevant documents shown, over all that are."""
+    return count(block.gains > 0) / np.maximum(count(), 1)
+
+
 def precision_sum(facts: Facts) -> Additive | None:
     """1 / k of each relevant document in the top; without k it depends on how many are shown."""
     if facts.k is None:
@@ -88,6 +93,7 @@ def success(block: ListBlock, k):
     precision,
     aliases=("P", "P_@", "set_P"),
     additive=precision_sum,
+    of_set=precision_of_set,
     order_matters="with k",
     undefined="never",
     value_range=(0, 1),

@@ -44,6 +44,13 @@ def f_measure(block: ListBlock, k, beta):
     return ratio((1 + weight) * found, whole)
 
 
+def f_of_set(block: ListBlock, count, beta):
+    """(1 + b^2) found / (b^2 m + shown)."""
+    weight, m = beta * beta, block.n_relevant[:, None]
+    whole = np.where(m > 0, np.maximum(count(), 1) + weight * m, 0.0)
+    return ratio((1 + weight) * count(block.gains > 0), whole)
+
+
 def f_measure_sum(facts: Facts) -> Additive | None:
     """(1 + b^2) / (b^2 m + k) of each relevant document in the top."""
     if facts.k is None:
@@ -57,6 +64,12 @@ def set_map(block: ListBlock, k):
     """Precision times recall."""
     found = n_relevant_retrieved(block, k)
     return ratio(found * found, block.n_relevant * np.maximum(block.n_retained, 1))
+
+
+def set_map_of_set(block: ListBlock, count):
+    """Precision times recall of what is shown."""
+    found = count(block.gains > 0)
+    return ratio(found * found, block.n_relevant[:, None] * np.maximum(count(), 1))
 
 
 def interpolated_precision(block: ListBlock, k, recall):
@@ -224,6 +237,7 @@ def n_relevant_retrieved_score():
     f_measure,
     aliases=("F1", "set_F"),
     additive=f_measure_sum,
+    of_set=f_of_set,
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -272,6 +286,7 @@ def f_score(*, beta: float = 1.0):
 @declare_measure(
     "set_map",
     set_map,
+    of_set=set_map_of_set,
     order_matters="never",
     undefined="no document of the query is relevant",
     value_range=(0, 1),

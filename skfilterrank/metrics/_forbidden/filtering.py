@@ -15,6 +15,11 @@ def forbidden(block: ListBlock, k):
     return ratio(bad.sum(axis=1), shown)
 
 
+def forbidden_of_set(block: ListBlock, count):
+    """Share of the shown documents that is forbidden."""
+    return ratio(count(block.gains < 0), count())
+
+
 def forbidden_sum(facts: Facts) -> Additive:
     """1 / min(k, documents shown) of each forbidden document in the top."""
     depth = np.inf if facts.k is None else facts.k
@@ -29,11 +34,28 @@ def any_forbidden(block: ListBlock, k):
     return (bad > 0).any(axis=1).astype(np.float64)
 
 
+def any_forbidden_of_set(block: ListBlock, count):
+    """1 where a forbidden document is shown."""
+    return count(block.gains < 0) > 0
+
+
 def false_reject(block: ListBlock, k):
     """Share of the good documents that are filtered."""
     good = block.gains > 0
     rejected = good & (block.sort_key == np.inf)
     return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+
+
+def false_reject_of_set(block: ListBlock, count):
+    """Share of the good documents that is not shown."""
+    good, n_good = block.gains > 0, block.n_relevant[:, None]
+    found = count(good)
+    return ratio(n_good - found, np.broadcast_to(n_good, found.shape))
+
+
+def empty_of_set(block: ListBlock, count):
+    """1 where nothing is shown."""
+    return count() == 0
 
 
 def empty(block: ListBlock, k):
@@ -44,6 +66,7 @@ def empty(block: ListBlock, k):
 @declare_measure(
     "forbidden",
     forbidden,
+    of_set=forbidden_of_set,
     additive=forbidden_sum,
     order_matters="with k",
     undefined="the returned list is empty",
@@ -81,6 +104,7 @@ def forbidden_at_k():
 @declare_measure(
     "any_forbidden",
     any_forbidden,
+    of_set=any_forbidden_of_set,
     order_matters="with k",
     undefined="never",
     value_range=(0, 1),
@@ -119,6 +143,7 @@ def any_forbidden_at_k():
 @declare_measure(
     "false_reject_rate",
     false_reject,
+    of_set=false_reject_of_set,
     order_matters="never",
     undefined="no document of the query is good",
     value_range=(0, 1),
@@ -153,6 +178,7 @@ def false_reject_rate():
 @declare_measure(
     "empty_list_rate",
     empty,
+    of_set=empty_of_set,
     order_matters="never",
     undefined="never",
     value_range=(0, 1),

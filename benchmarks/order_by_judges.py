@@ -1,0 +1,122 @@
+"""Orders of runs with good judges, judges by chance and judges that favour runs.
+
+37 runs of TREC 2019 Deep Learning and every fourth run of TREC-COVID, round 1. Each row draws
+samples and compares the order of the plain values, that of the machine's calibrated labels and
+that of `Estimates.order` with the order by all labels of people.
+
+    python benchmarks/order_by_judges.py --repetitions 10
+"""
+
+import glob
+
+import numpy as np
+import pandas as pd
+from _common import arguments, write_report
+from _intervals import Study, true_values
+from scipy.stats import kendalltau
+
+from skfilterrank.estimation import RankedPool, _estimate, estimate
+from skfilterrank.io import read_qrels
+from skfilterrank.judgments import pseudo_qrels
+
+MEASURES = ("dcg@10", "ndcg@10", "ap")
+SHARES = (0.05, 0.1, 0.2)
+
+
+def judges(qrels, runs, files):
+    """Labels by some good judges, by chance, and by judges that favour some runs."""
+    rng = np.random.RandomState(0)
+    grades = np.unique(qrels["label"])
+    chance = qrels.assign(label=rng.choice(grades, len(qrels)))
+    half = rng.uniform(size=len(qrels)) < 0.5
+    first = RankedPool.read(None, runs[:1], pool=qrels)
+    top = np.zeros(len(first))
+    top[first.row[first.place <= 10]] = 1.0
+    return files | {
+        "half right": qrels.assign(label=np.where(half, qrels["label"], chance["label"])),
+        "chance": chance,
+        "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
+        "runs' own scores": pseudo_qrels(runs),
+    }
+
+
+def collections(data):
+    """Name, runs, people's labels and judges of each collection."""
+    folder = data / "trec-dl2019-llm"
+    files = {
+        name: f"{folder}/llm-qrels/{name}.txt.gz"
+        for name in ("llama3-70b_4prompts", "llama3-8b_query-similarity")
+    }
+    for name, place, step, llm in (
+        ("DL 2019", folder, 1, files),
+        ("TREC-COVID", data / "trec-covid-round1", 4, {}),
+    ):
+        qrels = read_qrels(place / "qrels.txt.gz").astype({"qid": str, "docno": str})
+        qrels = qrels[qrels["label"] >= 0]
+        runs = sorted(glob.glob(f"{place}/runs/*.gz"))[::step]
+        yield name, runs, qrels, judges(qrels, runs, llm)
+
+
+def row(study, measure, share, true, seeds):
+    """Means over samples."""
+    steady = []
+
+    def spy(values, covariance, machine):
+        steady.append(machine)
+        return shrink(values, covariance, machine)
+
+    shrink, _estimate.shrink = _estimate.shrink, spy
+    found = []
+    for seed in seeds:
+        sample, _ = study.sample((measure,), None, "differences", share, seed)
+        estimates = estimate(sample, study.pool, measure)
+        result, frame = estimates.results[measure], estimates.to_frame()
+        orders = {"values": result.values, "machine": steady[-1], "order": result.order_values}
+        found.append(
+            {name: kendalltau(each, true).statistic for name, each in orders.items()}
+            | {"coverage": ((frame["low"] <= true) & (true <= frame["high"])).mean()}
+            | {"bias": (result.values - true).mean()}
+        )
+    _estimate.shrink = shrink
+    table = pd.DataFrame(found)
+    means = table.mean()
+    lost = (
+        table["order"] - table[["values", "machine"]].loc[:, means[["values", "machine"]].idxmax()]
+    )
+    return dict(means) | {"less best": lost.mean(), "se": lost.std() / np.sqrt(len(lost))}
+
+
+def main():
+    args = arguments(__doc__, repetitions=10)
+    rows = []
+    for name, runs, qrels, of_collection in collections(args.data):
+        labels = qrels.set_index(["qid", "docno"])["label"]
+        for judge, machine in of_collection.items():
+            pool = RankedPool.read(machine, runs, pool=qrels)
+            study = Study(pool, labels, None)
+            for measure in MEASURES:
+                true = true_values(runs, qrels, (measure,), None, pool.runs)(measure)
+                for share in SHARES:
+                    key = {"collection": name, "judge": judge, "measure": measure, "share": share}
+                    rows.append(key | row(study, measure, share, true, range(args.repetitions)))
+                    print(rows[-1], flush=True)
+    table = pd.DataFrame(rows)
+    text = (
+        "Kendall's tau with the order by all labels, means over samples. `values`: of the unbiased "
+        "values; `machine`: of those by judged and calibrated machine labels; `order`: of what "
+        "`Estimates.order` ranks by. `less best`: `order` less the better of the other two, which "
+        "nobody knows beforehand, with its standard error. `coverage`: share of the true values in "
+        "their 95 % intervals; `bias`: mean error of the values.\n\n"
+        f"`order` is {table['less best'].min():+.3f} to {table['less best'].max():+.3f} from the "
+        f"better of the two, {table['less best'].mean():+.3f} in the mean of {len(table)} rows, "
+        "and "
+        f"{(table['order'] - table['values']).min():+.3f} to "
+        f"{(table['order'] - table['values']).max():+.3f} from the plain values.\n\n```\n"
+        + table.to_string(index=False, float_format="{:.3f}".format)
+        + "\n```"
+    )
+    write_report("order_by_judges", "Orders with good and bad judges", text)
+
+
+if __name__ == "__main__":
+    main()
