@@ -28,7 +28,7 @@ from skfilterrank.io import QrelsIndex, read_qrels, read_run
 
 DATA = ("trec-covid-round1", "trec-robust2003")
 MEASURES = {
-    "lexirecall": "lexirecall",
+    "lexirecall": "lexirecall(scale=preference)",
     "R@1000": "recall@1000",
     "R-precision": "r_precision",
     "AP": "ap",

@@ -23,7 +23,7 @@ NAMES = """10x10.prf.unipd.it BM25R2 CBOWexp.0 Conv_KNRM IRIT_marked_base NTU_NM
     PL2c1.0 RMITBFuseM2 SFDC-23April-run1 T5R1 TU_Vienna_TKL_1 UIowaS_Run1 BERT BBGhelani1
     sab20.1.meta.docs wistud_noSearch xj4wang_run1 yn-r1-alltext"""
 MEASURES = {
-    "lexirecall": "lexirecall",
+    "lexirecall": "lexirecall(scale=preference)",
     "R@1000": "recall@1000",
     "R-precision": "r_precision",
     "AP": "ap",

@@ -112,7 +112,7 @@ def score_predictions(
 
 def _orders_only(parsed):
     """Whether a measure has no values, but an order of systems."""
-    return parsed.measure.name in _KINDS and "scale" not in parsed.options
+    return parsed.measure.name in _KINDS and parsed.options.get("scale") == "preference"
 
 
 class _Values(NamedTuple):

@@ -24,10 +24,10 @@ def test_lower_is_better_where_the_table_says_so():
 
 
 def test_values_of_a_lexicographic_measure_are_preferences():
-    named = SystemScores(VALUES, measure="lexirecall")
+    named = SystemScores(VALUES, measure="lexirecall(scale=preference)")
     assert named.is_preference
-    wide = compare_systems(VALUES, measure="lexirecall")
-    long = compare_systems(LONG.to_frame("lexirecall"))
+    wide = compare_systems(VALUES, measure="lexirecall(scale=preference)")
+    long = compare_systems(LONG.to_frame("lexirecall(scale=preference)"))
     assert wide.test == long.test == "sign"
     np.testing.assert_array_equal(wide.scores.values, long.scores.values)
 

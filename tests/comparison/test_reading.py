@@ -92,12 +92,12 @@ def test_several_runs_in_one_trec_file():
 
 def test_preferences_are_shares_of_those_that_are_worse():
     # Of topic 1: c > a = b, so that a and b beat half of each other. Of topic 2: all differ.
-    text = "run,qid,lexirecall(n_items=1000)\na,1,2\na,2,3\nb,1,2\nb,2,1\nc,1,7\nc,2,2\n"
+    text = "run,qid,lexirecall(scale=preference)\na,1,2\na,2,3\nb,1,2\nb,2,1\nc,1,7\nc,2,2\n"
     (scores,) = read_system_scores(io.StringIO(text)).values()
     assert scores.is_preference
     np.testing.assert_array_equal(scores.values, [[0.25, 1], [0.25, 0], [1, 0.5]])
-    # The values of a scale are its values.
-    text = text.replace("n_items=1000", "scale=log")
+    # Other values are as they are.
+    text = text.replace("scale=preference", "n_items=1000")
     (scores,) = read_system_scores(io.StringIO(text)).values()
     assert not scores.is_preference
     np.testing.assert_array_equal(scores.values, [[2, 3], [2, 1], [7, 2]])

@@ -24,7 +24,7 @@ from skfilterrank.comparison import (
 )
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.metrics import evaluate, preference_matrix
+from skfilterrank.metrics import evaluate, get_measure_names, preference_matrix
 from skfilterrank.trec import evaluate_runs
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -291,15 +291,9 @@ class TestOf:
         scores = SystemScores.of([[1, 2], [3, 4]], "recall_error")
         assert (scores.measure, scores.greater_is_better) == ("recall_error", False)
 
-    def test_lexicographic_measures_of_a_table_are_preferences(self):
-        frame = evaluate_runs(QRELS, RUNS, ["lexirecall"])
-        scores = SystemScores.of(frame)
-        assert scores.is_preference
-        assert scores.values[:, 0].tolist() == [1, 0.5, 0]
-
     def test_preference_matrix(self):
         preferences = preference_matrix(Y_TRUE, SYSTEMS, groups=GROUPS)
-        assert SystemScores.of(preferences).measure == "lexirecall"
+        assert SystemScores.of(preferences).measure == "lexirecall(scale=preference)"
 
     @pytest.mark.parametrize(
         "function",
@@ -338,16 +332,27 @@ class TestScoreSystems:
         assert not found["recall_error"].greater_is_better
 
     def test_lexicographic_measures_are_exact_preferences(self):
-        found = score_systems(QRELS, RUNS, ["lexirecall", "lexiprecision"])
-        recall = found["lexirecall"]
+        found = score_systems(
+            QRELS, RUNS, ["lexirecall(scale=preference)", "lexiprecision(scale=preference)"]
+        )
+        recall = found["lexirecall(scale=preference)"]
         assert recall.is_preference
         assert recall.queries == ("1", "2")  # in topic 3 nothing is relevant
         assert recall.dropped_queries == ("3",)
         # Topic 1, last relevant document: 2, 4, behind the list. Topic 2: 1, 2, behind.
         np.testing.assert_array_equal(recall.values, [[1, 1], [0.5, 0.5], [0, 0]])
         # First relevant document: 1, 3, 1, then of good and half 2 against behind the list.
-        precision = found["lexiprecision"]
+        precision = found["lexiprecision(scale=preference)"]
         np.testing.assert_array_equal(precision.values, [[1, 1], [0, 0.5], [0.5, 0]])
+
+    def test_means_are_those_of_evaluate(self):
+        names = sorted({*get_measure_names()} - {"gm_map", "stat_ap", "ul_normalized"})
+        values = evaluate_runs(qrels=QRELS, runs=RUNS, measures=names)
+        found = score_systems(qrels=QRELS, runs=RUNS, measures=names)
+        for name in names:
+            for system in RUNS:
+                means = values.loc[system, name].mean(), found[name].means[system]
+                assert means[0] == pytest.approx(means[1], rel=1e-12)
 
     def test_lexicographic_measures_on_a_scale_are_its_values(self):
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
@@ -358,19 +363,19 @@ class TestScoreSystems:
 
     def test_missing_topics(self):
         runs = {**RUNS, "short": run("1 a b c", "3 e")}
-        measures = ["ap", "lexirecall"]
+        measures = ["ap", "lexirecall(scale=preference)"]
         with pytest.raises(ValueError, match="'short' has none for query '2'"):
             score_systems(QRELS, runs, "ap")
         with pytest.raises(ValueError, match="'short' has none for query '2'"):
-            score_systems(QRELS, runs, "lexirecall")
+            score_systems(QRELS, runs, "lexirecall(scale=preference)")
         dropped = score_systems(QRELS, runs, measures, missing="drop")
         assert dropped["ap"].queries == ("1", "3")
-        assert dropped["lexirecall"].queries == ("1",)
-        assert set(dropped["lexirecall"].dropped_queries) == {"2", "3"}
+        assert dropped["lexirecall(scale=preference)"].queries == ("1",)
+        assert set(dropped["lexirecall(scale=preference)"].dropped_queries) == {"2", "3"}
         empty = score_systems(QRELS, runs, measures, missing="empty")
         assert empty["ap"].values[3].tolist() == [1, 0, 0]
         # An empty list lacks the relevant document as "half" does.
-        assert empty["lexirecall"].values[3].tolist() == [5 / 6, 1 / 6]
+        assert empty["lexirecall(scale=preference)"].values[3].tolist() == [5 / 6, 1 / 6]
         filled = score_systems(QRELS, runs, measures, missing=0.75)
         assert filled["ap"].values[3].tolist() == [1, 0.75, 0]
         assert filled["ap"].n_filled == 1
@@ -407,9 +412,9 @@ class TestScoreSystems:
 
     def test_gains_reach_values_and_preferences(self):
         gains = {2: 0, 1: 1, 0: 0, -1: 0}
-        found = score_systems(QRELS, RUNS, ["rr", "lexirecall"], gains=gains)
+        found = score_systems(QRELS, RUNS, ["rr", "lexirecall(scale=preference)"], gains=gains)
         assert found["rr"].values[:, 0].tolist() == [1 / 2, 1 / 3, 0]
-        assert found["lexirecall"].values[:, 0].tolist() == [1, 0.5, 0]
+        assert found["lexirecall(scale=preference)"].values[:, 0].tolist() == [1, 0.5, 0]
 
     def test_errors_name_the_run(self):
         with pytest.raises(ValueError, match="score") as caught:

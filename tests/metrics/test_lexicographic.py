@@ -189,7 +189,8 @@ class TestErrors:
     @pytest.mark.parametrize("function", SCORES.values())
     def test_scale(self, function):
         with pytest.raises(
-            ValueError, match="scale must be one of 'log_odds', 'share', 'log', got 'rank'"
+            ValueError,
+            match="scale must be one of 'log_odds', 'share', 'log', 'preference', got 'rank'",
         ):
             measure(function, [1], [1], scale="rank")
 

@@ -6,7 +6,7 @@ from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli import _shared_options as shared
 
-MEASURES = ("ndcg_f@10", "lexirecall")
+MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
 TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", "randomized_tukey")
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
 
@@ -18,7 +18,7 @@ tests (--test), all over the same topics:
   t                 paired t test; the default
   wilcoxon          signed ranks of the differences
   sign              which system is ahead on more topics; the default for
-                    lexirecall and lexiprecision, whose values only order
+                    "lexirecall(scale=preference)", which only orders runs
   randomization     paired permutation test
   bootstrap         studentized bootstrap test
   tukey             Tukey's HSD, topics as blocks: all pairs at once

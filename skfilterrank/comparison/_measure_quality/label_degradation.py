@@ -153,8 +153,8 @@ def label_degradation(
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measures : str or list of str
-        Names of measures, as :func:`score_systems` takes them; "lexirecall" and "lexiprecision"
-        are compared exactly.
+        Names of measures, as :func:`score_systems` takes them;
+        "lexirecall(scale=preference)" is compared exactly.
     shares : float or sequence of float, default=(0.1, 0.2, ..., 0.9)
         Shares, in [0, 1], of the relevant documents of a query that lose their label: the nearest
         whole number of them, halves up, but always all but one at most.

@@ -38,9 +38,7 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     dict of str to SystemScores
         By the names of the measures as written. Systems and topics stand in the order in which
         they occur. A system without a name (trec_eval without the line "runid") gets that of the
-        file. Values of "lexirecall" and "lexiprecision" become preferences: the share of the
-        other systems that are worse on the topic, with halves for equal ones, as far as the
-        digits that were written tell systems apart.
+        file.
 
     Raises
     ------

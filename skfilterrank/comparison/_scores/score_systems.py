@@ -77,9 +77,9 @@ def score_systems(
     -------
     dict of str to SystemScores
         By the names of the measures as given; systems in the order of `runs`, topics sorted as
-        text. "lexirecall" and "lexiprecision" are exact preferences, see
-        :meth:`SystemScores.from_preferences`; with a scale, such as
-        "lexirecall(scale=log_odds)", they are the numbers that :func:`evaluate_run` returns.
+        text. Values are those of :func:`evaluate_run`. "lexirecall(scale=preference)" and
+        "lexiprecision(scale=preference)" are exact preferences instead, see
+        :meth:`SystemScores.from_preferences`.
 
     Raises
     ------
@@ -103,15 +103,15 @@ def score_systems(
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
     >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
     >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
-    >>> scores = score_systems(qrels, runs, ["ap", "lexirecall"])
+    >>> scores = score_systems(qrels, runs, ["ap", "lexirecall(scale=preference)"])
     >>> scores["ap"].means
     good    1.0
     bad     0.5
     Name: ap, dtype: float64
-    >>> scores["lexirecall"].means
+    >>> scores["lexirecall(scale=preference)"].means
     good    1.0
     bad     0.0
-    Name: lexirecall, dtype: float64
+    Name: lexirecall(scale=preference), dtype: float64
     """
     wanted = _compared(measures)
     named = named_runs(runs)
@@ -182,9 +182,9 @@ def score_predictions(
     Returns
     -------
     dict of str to SystemScores
-        By the names of the measures as given. "lexirecall" and "lexiprecision" are exact
-        preferences, see :meth:`SystemScores.from_preferences`; with a scale, such as
-        "lexirecall(scale=log_odds)", they are the numbers that :func:`evaluate` returns.
+        By the names of the measures as given. Values are those of :func:`evaluate`.
+        "lexirecall(scale=preference)" and "lexiprecision(scale=preference)" are exact preferences
+        instead, see :meth:`SystemScores.from_preferences`.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def exact_preferences(parsed, results) -> SystemScores | None:
 
 def _kind(parsed):
     """Kind of lexicographic preferences, "recall" or "precision"; None where values are wanted."""
-    if "scale" in parsed.options:
+    if parsed.options.get("scale") != "preference":
         return None
     plain = parsed.measure.plain
     if plain is not None and plain.name in _KINDS:

@@ -30,7 +30,7 @@ from skfilterrank.comparison._scores.tables import (
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.metrics import PreferenceMatrix
 
-# Measures whose values only order the systems of a query, unless a scale of values is named.
+# Measures that only order the systems of a query by scale=preference.
 _PREFERENCES = ("lexirecall", "lexiprecision")
 _SHOWN = 3
 
@@ -62,8 +62,8 @@ class SystemScores(Result):
     is_preference : bool or None, default=None
         Whether values only order the systems of a query, so that the size of a difference means
         nothing. Comparisons then use tests of signs and ranks unless told otherwise. None is True
-        for "lexirecall" and "lexiprecision", unless the name says a scale, such as
-        "lexirecall(scale=log)", and False for all others.
+        for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
+        others.
     missing : {"raise", "drop"} or float, default="raise"
         What becomes of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
@@ -163,7 +163,7 @@ class SystemScores(Result):
             greater_is_better = getattr(known, "greater_is_better", True)
         if is_preference is None:
             only_orders = getattr(known, "name", None) in _PREFERENCES
-            is_preference = only_orders and "scale" not in measure
+            is_preference = only_orders and "scale=preference" in measure
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
         dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))
@@ -216,8 +216,7 @@ class SystemScores(Result):
         -------
         SystemScores
             The values of at least so many systems for so many queries. Where `measure` names a
-            known measure, whether greater is better is known too; "lexirecall" and
-            "lexiprecision" of a table become preferences, as of :func:`read_system_scores`.
+            known measure, whether greater is better is known too.
 
         Raises
         ------
@@ -304,7 +303,7 @@ class SystemScores(Result):
         c    1.0
         b    0.5
         a    0.0
-        Name: lexirecall, dtype: float64
+        Name: lexirecall(scale=preference), dtype: float64
         """
         ranks = preferences.ranks
         if ranks.shape[1] < 2:
@@ -313,7 +312,7 @@ class SystemScores(Result):
         beaten = (ranks.shape[1] - ranks[decided]) / (ranks.shape[1] - 1)
         return cls(
             beaten.T,
-            measure=f"lexi{preferences.kind}",
+            measure=f"lexi{preferences.kind}(scale=preference)",
             is_preference=True,
             dropped_queries=tuple(ranks.index[~decided]),
         )

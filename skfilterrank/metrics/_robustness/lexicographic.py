@@ -11,6 +11,7 @@ from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share, one_of
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import declare_measure
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._robustness.placements import SCALES, Placements
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
 
@@ -27,6 +28,11 @@ def _per_query(block, values):
 
 def lexicographic(block: ListBlock, k, n_items, scale, by):
     """Placements that are worse, from the last position up or from the first one down."""
+    if scale == "preference":
+        raise InputError(
+            "scale='preference' orders several systems and gives one no value: compare systems by "
+            "it, as score_systems and the command compare do, or name another scale."
+        )
     return _per_query(block, by(Placements.of_block(block, n_items), scale))
 
 
@@ -101,7 +107,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
 
 
-_SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES)}
+_SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
 
 
 @declare_measure(
@@ -129,9 +135,10 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row. Values of a query can be compared only for the same
         `n_items`.
-    scale : {"log_odds", "share", "log"}, default="log_odds"
+    scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
         "log_odds" sets the number of worse placements against that of better ones, in logarithms;
-        "share" is the share of worse placements; "log" the logarithm of their number.
+        "share" is the share of worse placements; "log" the logarithm of their number. "preference"
+        orders several systems, which comparisons take alone.
 
     {returns}
 
@@ -215,9 +222,10 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row. Values of a query can be compared only for the same
         `n_items`.
-    scale : {"log_odds", "share", "log"}, default="log_odds"
+    scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
         "log_odds" sets the number of worse placements against that of better ones, in logarithms;
-        "share" is the share of worse placements; "log" the logarithm of their number.
+        "share" is the share of worse placements; "log" the logarithm of their number. "preference"
+        orders several systems, which comparisons take alone.
 
     {returns}
 
