@@ -20,7 +20,7 @@ else:
         """
 
         def __init__(self, function: Callable):
-            self._function, self.__doc__ = function, function.__doc__
+            self.func, self.__doc__ = function, function.__doc__
 
         def __set_name__(self, owner, name):
             self._name = name
@@ -28,5 +28,5 @@ else:
         def __get__(self, instance, owner=None):
             if instance is None:
                 return self
-            found = instance.__dict__[self._name] = self._function(instance)
+            found = instance.__dict__[self._name] = self.func(instance)
             return found
