@@ -22,6 +22,7 @@ from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, UnjudgedWarning
+from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import (
     false_reject_rate,
     forbidden_at_k,
@@ -961,10 +962,12 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
         model.fit(scores, y, groups=groups)
     write_filter(tmp_path / "filter.json", model)
     kept = read_filter(tmp_path / "filter.json").risk_certificate_
-    for certificate in (chosen, fixed, model.risk_certificate_, kept):
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops").risk_certificate_
+    for certificate in (chosen, fixed, model.risk_certificate_, kept, loaded):
         assert certificate.n_unjudged == n_unjudged
         assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
-    for certificate in (chosen, fixed, model.risk_certificate_):
+    for certificate in (chosen, fixed, model.risk_certificate_, loaded):
         assert certificate.to_judge["row"].tolist() == rows
         assert certificate.to_judge["query"].tolist() == groups[rows].tolist()
 

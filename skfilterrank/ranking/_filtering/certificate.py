@@ -98,9 +98,6 @@ class RiskCertificate(Result):
         Unjudged documents of the calibration queries that could change a rate, which counts them as
         neither forbidden nor good: of queries that are judged whole nothing is promised where there
         are some.
-    to_judge : DataFrame
-        These documents, with columns "query" and "row" (the row number in what was given), query by
-        query, the highest score first. A filter file does not keep them.
     max_shown : int or None
         The promises cover lists that show at most this number of documents; None means all lists.
     shows_more : bool
@@ -121,10 +118,20 @@ class RiskCertificate(Result):
     exact: bool = True
     n_unjudged: int = 0
     assumes_unseen: bool = False
-    to_judge: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["query", "row"]))
     max_shown: int | None = None
     shows_more: bool = False
     n_machine: int = 0
+    # Columns of `to_judge` as arrays: a table cannot be saved with a model.
+    _to_judge: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def to_judge(self) -> pd.DataFrame:
+        """The unjudged documents that could change a rate, a row for each.
+
+        "query" holds the query, and "row" the row number in what was given: query by query, the
+        highest score first. A filter file does not keep them.
+        """
+        return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
     @property
     def lower(self) -> float:
