@@ -91,7 +91,8 @@ def _fingerprints(X, groups):
     ids = np.asarray(groups)
     # Some columns do, and the others are not copied.
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X[:, :_N_COLUMNS])
-    kinds = table.iloc[:0].select_dtypes("number", exclude="timedelta").dtypes.tolist()
+    others = ("timedelta", "complexfloating")
+    kinds = table.iloc[:0].select_dtypes("number", exclude=others).dtypes.tolist()
     numbers = [place for place, dtype in enumerate(table.dtypes) if dtype in kinds][:_N_COLUMNS]
     if ids.shape != (len(X),) or not numbers:
         return None

@@ -185,7 +185,7 @@ def test_the_measure_that_is_tuned(train, table):
     assert (code, "measures at 3 places" in out) == (0, True)
     assert load_model("m.skops")["model"].tuned_measure_ == "lexirecall"
     assert "--measure names 2 measures" in train("-m", "ap,rr")[2]
-    assert "k=3 contradicts the cut-off of 'ap@5'" in train("-m", "ap@5", "--k", "3")[2]
+    assert "--k 3 contradicts the cut-off of 'ap@5'" in train("-m", "ap@5", "--k", "3")[2]
 
 
 def test_one_test_query_has_no_interval(train, table):
