@@ -215,7 +215,6 @@ class TestNoMoreIsShownThanCovered:
             ({"k": None}, None),
             ({"k": None, "measure": "ndcg_f@4"}, 4),
         ],
-        ids=str,
     )
     def test_the_smallest_cutoff_counts(self, model, data, parameters, most):
         other = clone(model).set_params(**parameters)
@@ -358,7 +357,7 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         return RankAndFilter(ranker, cv="prefit", **promise)
 
     @pytest.mark.parametrize("frozen", [False, True])
-    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker], ids=str)
+    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker])
     def test_are_told(self, data, make, frozen):
         half = data.groups < 200
         ranker = make().fit(data.X[half], np.maximum(data.y, 0)[half], groups=data.groups[half])
