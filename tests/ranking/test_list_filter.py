@@ -165,6 +165,16 @@ class TestCaps:
         assert (model.decision_function(scores, groups=groups) >= 0).tolist() == shown
         assert model.rank(scores, groups=groups).tolist() == [1, 2, 0, 1, 0]
 
+    @pytest.mark.parametrize("threshold", [-INF, -1.0, 0.3, INF])
+    def test_margins_of_infinite_scores_are_finite(self, threshold):
+        model = RankAndFilter("passthrough", threshold=threshold)
+        scores = np.array([-INF, -1e308, 0.5, 1e308])
+        model.fit([0.5, 0.2], [1, -1], groups=[0, 0])
+        margins = model.decision_function(scores)
+        assert np.isfinite(margins).all()
+        assert (margins >= 0).tolist() == (model.predict(scores) > -INF).tolist()
+        assert (np.diff(margins) >= 0).all()
+
     def test_what_scores_minus_infinity_is_never_shown(self):
         scores, groups = np.array([-INF, 0.5, -INF]), np.array([0, 0, 1])
         model = RankAndFilter("passthrough", threshold=0.9, min_shown=2)

@@ -212,6 +212,8 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
         ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[D]")),
         ([date(2024, 1, 31)], ["2024-01-31"]),
         (pd.to_datetime(["2024-01-31 12:00:01"]), ["2024-01-31 12:00:01"]),
+        (pd.to_datetime(["2024-01-31 12:00+01:00"]), pd.to_datetime(["2024-01-31 11:00Z"])),
+        (np.array(["20000-01-31"], dtype="datetime64[s]"), ["20000-01-31"]),
         (pd.to_timedelta([1], unit="s"), np.array([1000], dtype="timedelta64[ms]")),
     ],
 )

@@ -528,7 +528,11 @@ def test_unjudged_queries_are_left_out():
     more = np.concatenate([y, np.full(50, np.nan)])
     more_groups = np.concatenate([groups, 1000 + np.arange(50)])
     more_scores = np.concatenate([scores, np.full(50, 0.001)])
-    for risk in STEPS:
+
+    def bad_share(y_true, shown, groups):
+        return np.bincount(groups, shown & (y_true < 0)) / np.bincount(groups)
+
+    for risk in (*STEPS, bad_share):
         params = {"risk": risk, "max_risk": 0.2, "k": 3}
         one = promise_at(y, scores, groups=groups, **params)
         two = promise_at(more, more_scores, groups=more_groups, **params)

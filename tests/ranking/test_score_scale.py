@@ -9,6 +9,7 @@ from scipy.special import logit
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.ranking import RankAndFilter, SegmentedFilter, read_filter, write_filter
+from skfilterrank.ranking._filtering import score_scale
 
 FORMS = {
     "tune": {},
@@ -61,6 +62,22 @@ def test_queries_one_by_one_are_told_when_they_are_enough(data):
             rows = groups == query
             model.predict(other[rows], groups=groups[rows])
     assert [str(each.message)[:14] for each in caught] == ["The scores are"]
+
+
+def test_threads_that_serve_one_model_do_not_disturb_each_other(data, monkeypatch):
+    _, groups, scores = data
+    model = fitted(data, scores)
+    counted, calls = score_scale.effective_lists, []
+
+    def interrupted(sizes):
+        calls.append(len(sizes))
+        if len(calls) == 1:
+            model.predict(scores, groups=groups)
+        return counted(sizes)
+
+    monkeypatch.setattr(score_scale, "effective_lists", interrupted)
+    model.predict(scores, groups=groups)
+    assert len(calls) > 1
 
 
 def test_without_query_ids_rows_of_enough_lists_are_told(data):

@@ -21,6 +21,8 @@ from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # The margin nearest to 0 that still says "filtered".
 _TINY = float(np.finfo(np.float64).tiny)
+# Stands for an infinite score, of which a margin is to be finite, too.
+_HUGE = float(np.finfo(np.float64).max) / 4
 
 
 _Method = TypeVar("_Method", bound=Callable)
@@ -86,6 +88,7 @@ class FilteringRanker(WrappingRanker):
         scores, thresholds, shown = self._scores_and_thresholds(X, groups)
         if thresholds is None:
             return scores
+        scores = np.clip(scores, -_HUGE, _HUGE)
         is_infinite = np.isinf(thresholds)
         margins = scores - np.where(is_infinite, 0.0, thresholds)
         if np.any(is_infinite):
@@ -219,7 +222,9 @@ class FilteringRanker(WrappingRanker):
         scores, index = self._scores_and_lists(X, groups)
         if index is None:
             thresholds = self.threshold_
-            return scores, thresholds, True if thresholds is None else scores >= thresholds
+            if thresholds is None:
+                return scores, None, None
+            return scores, thresholds, (scores >= thresholds) & (scores > -np.inf)
         shown = self.query_threshold_.shown(scores, index)
         return scores, thresholds_of(shown, scores, index), shown
 

@@ -457,8 +457,8 @@ def _id_text(query_id) -> str:
     """Text of a query id, the same for equal numbers and for equal dates of any type."""
     if isinstance(query_id, np.datetime64 | date):
         time = pd.Timestamp(query_id)
-        is_day = time.tz is None and time == time.normalize()
-        return str(time.date()) if is_day else str(time)
+        time = time if time.tz is None else time.tz_convert("UTC")
+        return str(time).removesuffix(" 00:00:00")
     if isinstance(query_id, np.timedelta64 | timedelta):
         return str(pd.Timedelta(query_id))
     if isinstance(query_id, np.generic):

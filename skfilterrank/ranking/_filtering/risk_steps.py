@@ -197,7 +197,7 @@ def steps_of_function(loss: Callable, lists: RankedLists, labels: np.ndarray, k)
     at[codes[is_step], number[is_step] - 1] = scores[is_step]
     changes = _Changes(n_queries)
     changes.add(at, np.arange(n_queries), values)
-    return changes.steps(np.ones(n_queries, dtype=bool), binary=kinds == {"b"})
+    return changes.steps(has_judged(lists), binary=kinds == {"b"})
 
 
 class _Changes:

@@ -1,6 +1,6 @@
 """Whether scores are on the scale of those on which a threshold was chosen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -81,8 +81,7 @@ class _Seen:
     """Scores that a model was asked about since its fit and that are not yet enough."""
 
     calibration: Calibration
-    scores: list = field(default_factory=list)
-    sizes: list = field(default_factory=list)
+    waiting: tuple = ()
     is_told: bool = False
 
 
@@ -98,11 +97,11 @@ def warn_of_other_scale(model, scores, sizes) -> None:
         _SEEN[model] = seen = _Seen(calibration)
     if seen.is_told:
         return
-    seen.scores.append(scores)
-    seen.sizes.append(sizes)
-    sizes = np.concatenate(seen.sizes)
+    # Threads that serve one model may change what waits, so that each works on its own.
+    waiting = (*seen.waiting, (scores, sizes))
+    scores, sizes = map(np.concatenate, zip(*waiting))
     is_enough = effective_lists(sizes) >= _ENOUGH
-    if is_enough and (text := calibration.difference(np.concatenate(seen.scores), sizes)):
+    if is_enough and (text := calibration.difference(scores, sizes)):
         seen.is_told = True
         warn_user(
             f"The scores are not on the scale of those that the threshold was chosen on: {text}. "
@@ -110,5 +109,4 @@ def warn_of_other_scale(model, scores, sizes) -> None:
             "logits, or fit again.",
             DataWarning,
         )
-    if is_enough or seen.is_told or sizes.sum() > _MOST_ROWS:
-        seen.scores, seen.sizes = [], []
+    seen.waiting = () if is_enough or seen.is_told or sizes.sum() > _MOST_ROWS else waiting
