@@ -16,6 +16,17 @@ _OPTION_OF = {
 # Where a message names functions, in words of the command line.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
+    "draw_sample(machine_qrels, runs, measures, n_select=..., judged=qrels)": (
+        "'skfilterrank judge --strategy sample --judged QRELS'"
+    ),
+    "draw_sample with the same random_state and a larger n_select": (
+        "'skfilterrank judge --strategy sample' with the same --seed and a larger --n-select"
+    ),
+    "draw again with judged=,": (
+        "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
+    ),
+    "groups holds queries that": "there are topics that",
+    "each query once": "each topic once",
     "(show_beyond_k)": "(--show-beyond-k)",
     "(skfilterrank.estimation)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
@@ -63,7 +74,7 @@ def _option(match):
     option = _OPTIONS.get(name) or _OPTION_OF.get(name)
     if option not in _OPTIONS.values():
         return match[0]
-    if not value or not option.startswith("-"):
+    if value in (None, "True") or not option.startswith("-"):
         return option
     if value.startswith("{"):
         return f"{option}={re.sub(r': ?', '=', value[1:-1]).replace(', ', ',')}"

@@ -72,7 +72,7 @@ class SumOfLabels:
             raise InputError(
                 f"{brief(self.parsed.text)} has a reading of labels of its own (rel, gains or "
                 "unjudged), and values are estimated for one reading of all measures. Leave it "
-                "out, and give gains= to the call, such as {0: 0, 1: 0, 2: 1} for rel=2."
+                "out, and give gains for all measures, such as gains={0: 0, 1: 0, 2: 1} for rel=2."
             )
         form = self.parsed.as_sum(RowFacts(self.parsed, gains, index))
         if form is None or form.finish is not None or form.by_shown or form.n_items is not None:

@@ -44,6 +44,8 @@ def sample(tmp_path, monkeypatch):
     """A sample, and runs of which some documents are outside of the pool."""
     monkeypatch.chdir(tmp_path)
     Path("s.prels").write_text("1 a 1 1 0.5\n1 b 0 1 0.5\n2 a 1 1 0.5\n2 b 0 1 0.5\n")
+    rare = [f"{q} {docno} 1 1 0.01" for q in "12" for docno in ["a", "b", *range(20)]]
+    Path("few.prels").write_text("\n".join(rare))
     for name, score in (("r", 3), ("o", 1)):
         rows = "".join(f"{q} Q0 a 1 {score} x\n{q} Q0 b 1 2 x\n{q} Q0 c 1 1.5 x\n" for q in "12")
         Path(f"{name}.txt").write_text(rows)
@@ -57,6 +59,8 @@ def sample(tmp_path, monkeypatch):
     [
         ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that holds them"),
         ("evaluate s.prels r.txt --interval -m rr", "judge all their documents"),
+        ("evaluate s.prels r.txt --interval -m p(rel=2)@1", "--gains=0=0,1=0,2=1 for rel=2"),
+        ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
         ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
         ("threshold q.txt r.txt", "--predicted use where this is meant"),
@@ -66,7 +70,16 @@ def sample(tmp_path, monkeypatch):
 def test_messages_of_commands_name_options(arguments, words, sample, run):
     _, out, err = run(*arguments.split())
     assert words in err
-    for name in ("pool=", "unit=", "predicted '", "missing=", "skfilterrank.", "draw_sample"):
+    functions = (
+        "pool=",
+        "unit=",
+        "predicted '",
+        "missing=",
+        "skfilterrank.",
+        "draw_sample",
+        "judged=",
+    )
+    for name in functions:
         assert name not in err
     lines = [line for line in err.splitlines() if "warning: " in line]
     assert len(lines) == len(set(lines))

@@ -198,7 +198,8 @@ class TestMonitor:
         before = Path("filter.monitor.json").read_text()
         code, _, err = self.look(run, "monday")
         assert code == 2
-        assert "counted already: 'q000'" in err
+        assert "there are topics that were counted already: 'q000'" in err
+        assert "or pass --allow-repeats where" in err
         assert Path("filter.monitor.json").read_text() == before
         assert self.look(run, "monday", "--allow-repeats")[0] == 0
         assert self.look(run, "monday")[0] == 0  # as the state remembers

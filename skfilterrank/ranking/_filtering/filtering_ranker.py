@@ -11,6 +11,7 @@ from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.results import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
 from skfilterrank.ranking._filtering.list_sizes import scored_sizes, warn_of_other_sizes
@@ -191,9 +192,10 @@ class FilteringRanker(WrappingRanker):
         index, calibration = None, getattr(self, "calibration_", None)
         if groups is None and looks_at_lists and hasattr(self, "risk_certificate_"):
             raise InputError(
-                f"groups is missing: the filter shows at most {self.query_threshold_.max_shown} "
-                "documents of each query, as its promise covers no more. Pass the query id of each "
-                "row, or fit with show_beyond_k=True."
+                "groups is missing: the filter shows at most "
+                f"{counted(self.query_threshold_.max_shown, 'document')} of each query, as its "
+                "promise covers no more. Pass the query id of each row, or fit with "
+                "show_beyond_k=True."
             )
         warns = hasattr(self, "list_sizes_") or calibration is not None
         if looks_at_lists or (warns and groups is not None):
