@@ -2,6 +2,8 @@
 
 import re
 
+from skfilterrank.exceptions import brief
+
 # Arguments of functions that a command's option stands for, where they have other names.
 _OPTION_OF = {
     "confidence_level": "--confidence",
@@ -39,15 +41,20 @@ _ARGUMENT = re.compile(
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 
 
+_ROW = re.compile(r"(?P<query>query '[^']*') row (?P<row>\d+)")
+
 # Options of the command that runs by the names of their values, and the warnings that it gave.
 _OPTIONS: dict[str, str] = {}
 _SAID: set[str] = set()
+# The document of each row of the lists that a command works on.
+_DOCUMENTS: list = []
 
 
 def begin(actions) -> None:
     """Note the options of a command, in whose words messages are from now on."""
     _SAID.clear()
     _OPTIONS.clear()
+    _DOCUMENTS.clear()
     for action in actions:
         option = action.option_strings[-1] if action.option_strings else action.metavar
         if isinstance(option, str):
@@ -61,11 +68,23 @@ def is_new(text) -> bool:
     return not is_known
 
 
+def name_documents(docnos) -> None:
+    """Let messages name the documents of rows, of which no user knows the numbers."""
+    _DOCUMENTS[:] = [docnos]
+
+
 def in_options(text: str) -> str:
     """Put the options of the command in place of arguments of functions."""
+    if _DOCUMENTS:
+        text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():
         text = text.replace(phrase, words)
     return _WORD.sub(_option, _ARGUMENT.sub(_option, text))
+
+
+def _document(match):
+    """Give the document of a row."""
+    return f"{match['query']} document {brief(_DOCUMENTS[0][int(match['row'])])}"
 
 
 def _option(match):

@@ -128,6 +128,12 @@ def overwritten(actions, arguments) -> str | None:
     return None
 
 
+def is_same_file(one, other, standard_stream) -> bool:
+    """Tell whether two names, of which the second may be "-", are those of one regular file."""
+    identity = _identity(other, standard_stream)
+    return identity is not None and identity == _identity(one, standard_stream)
+
+
 def _identity(text, standard_stream):
     """What all names of one regular file have in common; None where nothing would be lost."""
     try:

@@ -133,17 +133,17 @@ def test_formats_of_filter(run, data):
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     run("filter", "run.txt", "--with", "filter.json", "--out", "all.csv")
     table = pd.read_csv("all.csv")
-    assert list(table.columns) == ["qid", "docno", "rank", "score", "kept"]
+    assert list(table.columns) == ["qid", "docno", "rank", "score", "shown"]
     assert len(table) == len(data)
     for _, rows in table.groupby("qid"):
-        shown = rows[rows["kept"]]
+        shown = rows[rows["shown"]]
         assert shown["rank"].tolist() == list(range(1, len(shown) + 1))
         assert np.all(np.diff(shown["score"]) <= 0)
-    assert (table["rank"][~table["kept"]] == 0).all()
+    assert (table["rank"][~table["shown"]] == 0).all()
     run("filter", "run.txt", "--with", "filter.json", "--out", "all.jsonl")
     lines = [json.loads(line) for line in Path("all.jsonl").read_text().splitlines()]
     assert [line["docno"] for line in lines] == table["docno"].tolist()
-    assert [line["kept"] for line in lines] == table["kept"].tolist()
+    assert [line["shown"] for line in lines] == table["shown"].tolist()
 
 
 def test_files_that_are_no_filter(run, data):
@@ -203,6 +203,40 @@ class TestMonitor:
         assert Path("filter.monitor.json").read_text() == before
         assert self.look(run, "monday", "--allow-repeats")[0] == 0
         assert self.look(run, "monday")[0] == 0  # as the state remembers
+
+    def test_no_other_file_of_the_command_is_the_state(self, run, data):
+        self.prepare(run, data)
+        self.look(run, "monday")
+        before = Path("filter.monitor.json").read_text()
+        code, _, err = self.look(run, "tuesday", "--out", "filter.monitor.json")
+        assert code == 2
+        assert "--out filter.monitor.json is the file of the state" in err
+        assert Path("filter.monitor.json").read_text() == before
+        code, _, err = self.look(run, "tuesday", "--state", os.devnull)
+        assert code == 2
+        assert "is no regular file" in err
+
+    def test_unjudged_documents_are_named(self, run, data):
+        self.prepare(run, data)
+        long = data.groupby("qid").filter(lambda rows: len(rows) > 1)
+        top = long.sort_values(["qid", "score"], ascending=[True, False]).iloc[0]
+        write_qrels("monday.qrels", data.drop(top.name))
+        named = f"query '{top['qid']}' document '{top['docno']}'"
+        _, _, err = self.look(run, "monday")
+        assert named in err
+        code, _, err = run(
+            "threshold", "monday.qrels", "monday.run", "--k", 3, "--risk", "any_forbidden=0.5"
+        )
+        assert code == 0
+        assert named in err
+
+    def test_too_few_lists_are_not_taken_for_usual_ones(self, run, data):
+        self.prepare(run, data)
+        for n_rows, is_told in ((20, True), (len(data), False)):
+            write_run("some.run", data.head(n_rows))
+            code, _, err = run("monitor", "filter.json", "--run", "some.run")
+            assert code == 0
+            assert ("too few lists" in err) == is_told
 
     def test_an_alarm_is_told_by_the_exit_code(self, run, data):
         self.prepare(run, data)

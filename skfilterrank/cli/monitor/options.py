@@ -18,8 +18,8 @@ state:
   --gains is for labels that are texts.
 
 exit code:
-  0; 1 after an alarm, or without --qrels if the scores of at least 30 queries are
-  clearly on another scale; 2 after an error.
+  0; 1 after an alarm, or without --qrels if scores are clearly on another scale, of
+  30 queries or more (a message says if there are too few); 2 after an error.
 
 example:
   skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save filter.json

@@ -10,7 +10,8 @@ import pandas as pd
 from skfilterrank._core.results import counted
 from skfilterrank._files.locks import locked
 from skfilterrank._files.separated import csv_text
-from skfilterrank.cli._file_options import written
+from skfilterrank.cli._errors import name_documents
+from skfilterrank.cli._file_options import is_same_file, written
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
@@ -32,10 +33,13 @@ def run(arguments) -> int:
     if arguments.qrels is None:
         return _compare_scores(model, arguments)
     _check_gains(model, arguments)
-    state = arguments.state or _state_beside(arguments.filter)
+    state = arguments.state or _state_beside(arguments)
+    if os.path.exists(state) and not os.path.isfile(state):
+        raise InputError(f"{state} is no regular file, which could keep a state: name another.")
     index = QrelsIndex(read_judgments(arguments.qrels, arguments))
     aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
     y_true, y_score, groups = aligned
+    name_documents(aligned.docnos)
     shown = model.predict(y_score, groups=groups)
     with locked(state):
         monitor = _monitor(model, state, arguments)
@@ -94,6 +98,11 @@ def _compare_scores(model, arguments):
     with results(arguments) as (format, write):
         write(_FORMATS_OF_SCORES[format](table))
     difference = calibration.difference(scores, sizes)
+    if not calibration.can_compare(sizes):
+        tell(
+            "there are too few lists, here or in the calibration, to say whether the scale is "
+            "another: 30 are needed, or more where a few lists hold most documents"
+        )
     if difference is not None:
         tell(f"the scores are on another scale: {difference}")
     return int(difference is not None)
@@ -113,11 +122,20 @@ def _check_gains(model, arguments):
         )
 
 
-def _state_beside(path):
-    """Where the state is kept where nobody says."""
-    if path == STDIN:
+def _state_beside(arguments):
+    """Where the state is kept where nobody says; no other file of the command."""
+    if arguments.filter == STDIN:
         raise InputError("the filter is read from standard input: name --state.")
-    return written(f"{os.path.splitext(path)[0]}.monitor.json")
+    state = written(f"{os.path.splitext(arguments.filter)[0]}.monitor.json")
+    for option in ("run", "out", "qrels"):
+        text = getattr(arguments, option) or "-"
+        if is_same_file(state, text, int(option == "out")):
+            stream = "standard output" if option == "out" else "standard input"
+            name = stream if text == "-" else f"--{option} {text}"
+            raise InputError(
+                f"{name} is the file of the state, {state}: name another one, or name --state."
+            )
+    return state
 
 
 def _monitor(model, state, arguments):

@@ -10,6 +10,7 @@ from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machin
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank._files.separated import csv_text
+from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
@@ -75,6 +76,7 @@ def _fitted(model, run, index, name, missing, machines):
     """Fit the filter of one run, and make a line about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
+    name_documents(aligned.docnos)
     model = RankAndFilter(**model.get_params(deep=False))
     judged_by = None
     if machines is not None:

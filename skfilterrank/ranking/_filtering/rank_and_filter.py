@@ -237,7 +237,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     at least 30 lists since they last looked, if the middle 80 % of all scores spread over less than
     a third or more than three times of what they did in `fit`, or if their median lies outside of
     the middle 98 %. A logistic function divides every spread by at least 4. Fewer lists, there or
-    here, are never warned of.
+    here, are never warned of; it takes more than 30 where a few lists hold most documents.
 
     **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
     partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or

@@ -342,7 +342,7 @@ def risk_certificate(
         float(threshold),
         is_chosen=False,
         n_unjudged=len(to_judge),
-        _to_judge={name: column.to_numpy() for name, column in to_judge.items()},
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
         n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
@@ -457,7 +457,7 @@ def certify(
         threshold,
         value,
         n_unjudged=len(to_judge),
-        _to_judge={name: column.to_numpy() for name, column in to_judge.items()},
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
         max_shown=covered,
         shows_more=covered is not None and covered != most,
     )

@@ -48,13 +48,17 @@ class Calibration:
         share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
         return cls(quantiles, share_shown, effective_lists(sizes))
 
+    def can_compare(self, sizes) -> bool:
+        """Tell whether there are enough lists, there and of these sizes."""
+        return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
+
     def difference(self, scores, sizes) -> str | None:
         """Say how scores clearly differ in scale; None where they do not, or there are too few."""
         own = self.quantiles
         scores = scores[scores > -np.inf]
         if not np.isfinite(own).all() or own[0] == own[-1] or not len(scores):
             return None
-        if min(self.n_queries, effective_lists(sizes)) < _ENOUGH:
+        if not self.can_compare(sizes):
             return None
         found = np.quantile(scores, LEVELS)
         low, high = _INNER if own[_INNER[0]] < own[_INNER[1]] else _OUTER
