@@ -263,7 +263,7 @@ def form(form_name, tmp_path):
 
 
 # Those of MS MARCO are ranks.
-draw = partial(draw_sample, measures="precision@2", n_select=2)
+draw = partial(draw_sample, measures="precision@2", n_total=2)
 RANKED = {
     name: run.assign(score=-run.groupby("qid")["score"].rank(ascending=False))
     for name, run in RUNS.items()

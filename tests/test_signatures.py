@@ -47,7 +47,7 @@ ORDERS = [
 ]
 # May be given by place though there is a default: data, or what the class or method is named for.
 BY_PLACE = {
-    *("X", "y", "groups", "ax", "input_features", "scores", "n_select", "method", "measure"),
+    *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
     *("what", "target", "first", "second", "other", "n_items", "part", "runs", "data_home"),
 }

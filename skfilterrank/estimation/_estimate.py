@@ -139,7 +139,7 @@ def estimate(
     >>> people = rows.assign(label=rng.randint(0, 3, 200))
     >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(machine, runs, "dcg@50", n_select=60)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
     >>> estimates = estimate(sample, runs, "dcg@50", machine_qrels=machine)
     >>> estimates
@@ -173,7 +173,7 @@ def estimate(
         warn_user(
             f"qrels has {counted(n_open, 'document')} without a label, for which those with one "
             "do not stand: values and intervals are off. Judge the rest, or draw again with the "
-            "same random_state and a smaller n_select, the number judged from the first one on.",
+            "same random_state and a smaller n_total, the number judged from the first one on.",
             DataWarning,
         )
     is_certain = probability >= 1
@@ -257,7 +257,7 @@ def _sample(qrels):
             "qrels has no column 'inclusion_probability', so that it is no sample of known "
             "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
             "nothing certain of those it left out, and no interval can be had from them alone. "
-            "Draw documents by draw_sample(machine_qrels, runs, measures, n_select=..., "
+            "Draw documents by draw_sample(machine_qrels, runs, measures, n_total=..., "
             "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
             "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
             "unit='query' and target='new topics'."
@@ -303,7 +303,7 @@ def _check_spread(grades, codes):
         raise InputError(
             f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}, which says "
             "nothing of how many others there are, and an interval would have no width. "
-            "Judge more documents: draw_sample with the same random_state and a larger n_select "
+            "Judge more documents: draw_sample with the same random_state and a larger n_total "
             "goes on with this sample."
         )
 
@@ -321,7 +321,7 @@ def _check_design(form, rows, probability, n_open):
         raise InputError(
             f"qrels has {counted(n_open, 'document')} without a label, beside {len(rows):,} with "
             "one, which alone are no sample of these probabilities. Judge the rest, or draw again "
-            "with the same random_state and a smaller n_select, the number judged from the first "
+            "with the same random_state and a smaller n_total, the number judged from the first "
             "one on: these are that sample, with probabilities of its own."
         )
     text = brief(form.parsed.text)
@@ -339,7 +339,7 @@ def _check_design(form, rows, probability, n_open):
     raise InputError(
         f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
         f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
-        f"{n_possible:,}. {why} Draw by draw_sample(machine_qrels, runs, measures, n_select=..., "
+        f"{n_possible:,}. {why} Draw by draw_sample(machine_qrels, runs, measures, n_total=..., "
         "judged=qrels), which keeps these labels."
     )
 

@@ -37,7 +37,7 @@ def draw_sample(
     runs,
     measures,
     *,
-    n_select,
+    n_total,
     unit: str = "document",
     aim: str = "differences",
     pool=None,
@@ -57,9 +57,9 @@ def draw_sample(
         what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
     measures : str or list of str
         What is to be estimated, such as "ndcg@10": documents that cannot change it are not drawn.
-    n_select : int or float
-        Number of documents to judge, over all topics; a float in (0, 1] is a share of those that
-        can be drawn. With ``unit="query"`` the number or share of topics.
+    n_total : int or float
+        Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
+        can be drawn. With ``unit="query"`` the number or share of queries.
     unit : {"document", "query"}, default="document"
         "query" draws topics, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval.
@@ -76,7 +76,7 @@ def draw_sample(
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
         label between two of a dict has a gain between theirs.
     random_state : int, RandomState instance or None, default=0
-        Where the sample comes from. The same int and a larger `n_select` go on with the same
+        Where the sample comes from. The same int and a larger `n_total` go on with the same
         sample: the first documents are those of the smaller sample.
 
     Returns
@@ -89,7 +89,7 @@ def draw_sample(
     Raises
     ------
     InputError
-        If `n_select` is not in range, or so small that some documents could not be drawn; if
+        If `n_total` is not in range, or so small that some documents could not be drawn; if
         `judged` has documents outside the pool, a run returns none of the pool, or a measure gives
         no interval from a sample of documents.
 
@@ -131,10 +131,10 @@ def draw_sample(
     >>> documents = [f"d{i}" for i in range(30)]
     >>> machine = pd.DataFrame({"qid": "1", "docno": documents, "label": [2, 1, 0] * 10})
     >>> run = pd.DataFrame({"qid": "1", "docno": documents, "score": range(30, 0, -1)})
-    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_select=8)
+    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8)
     >>> sample.columns.tolist()
     ['qid', 'docno', 'label', 'inclusion_probability']
-    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_select=12)
+    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12)
     >>> bool((longer["docno"][:8] == sample["docno"]).all())
     True
     """
@@ -146,7 +146,7 @@ def draw_sample(
     random_state = check_random_state(random_state)
     known = None if judged is None else judged_table(judged, "judged")
     if unit == "query":
-        return _draw_queries(pool, n_select, known, random_state)
+        return _draw_queries(pool, n_total, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim, known)
     certain = np.zeros(len(pool), dtype=bool)
     label = np.full(len(pool), np.nan)
@@ -155,7 +155,7 @@ def draw_sample(
         certain[rows], label[rows] = True, known["label"]
         sizes[rows] = 0.0
     n_possible = int(np.count_nonzero(sizes))
-    n_draw = _number(n_select, n_possible, "documents that can be drawn")
+    n_draw = _number(n_total, n_possible, "documents that can be drawn")
     order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
     probability[certain] = 1.0
     rows = np.concatenate([np.flatnonzero(certain), order])
@@ -173,30 +173,29 @@ def _as_table(pool, rows, label, probability):
     )
 
 
-def _number(n_select, n_possible, what):
+def _number(n_total, n_possible, what):
     """How many to draw."""
-    if is_number(n_select) and not is_whole_number(n_select):
-        if not 0 < n_select <= 1:
+    if is_number(n_total) and not is_whole_number(n_total):
+        if not 0 < n_total <= 1:
             raise InputError(
-                f"n_select must be a whole number, or a share above 0 and at most 1, got "
-                f"{brief(n_select)}."
+                f"n_total must be a whole number, or a share above 0 and at most 1, got "
+                f"{brief(n_total)}."
             )
-        n_select = max(1, int(np.floor(n_select * n_possible + 0.5)))
-    n_select = check_count(n_select, "n_select")
-    if n_select > n_possible:
+        n_total = max(1, int(np.floor(n_total * n_possible + 0.5)))
+    n_total = check_count(n_total, "n_total")
+    if n_total > n_possible:
         raise InputError(
-            f"n_select is {n_select:,}, and there are {n_possible:,} {what}: ask for at most so "
-            "many."
+            f"n_total is {n_total:,}, and there are {n_possible:,} {what}: ask for at most so many."
         )
-    return n_select
+    return n_total
 
 
-def _draw_queries(pool, n_select, known, random_state):
+def _draw_queries(pool, n_total, known, random_state):
     """All documents of some topics."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': topics are drawn whole.")
     n_topics = len(pool.topics)
-    n_draw = _number(n_select, n_topics, "topics")
+    n_draw = _number(n_total, n_topics, "topics")
     order = np.argsort(pool.folding.topics)[random_state.permutation(n_topics)[:n_draw]]
     place = np.full(n_topics, n_topics)
     place[order] = np.arange(n_draw)
@@ -224,7 +223,7 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
         raise InputError(
-            f"n_select is {n_draw:,}, and with less than {least:,} some documents of this pool "
+            f"n_total is {n_draw:,}, and with less than {least:,} some documents of this pool "
             f"could not be drawn: ask for at least {least:,}."
         )
     probability = np.zeros(len(sizes))

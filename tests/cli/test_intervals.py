@@ -44,7 +44,7 @@ def written(world, tmp_path_factory):
     write_qrels(folder / "llm.txt", world["machine"])
     docnos = world["people"]["docno"].unique()
     pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
-    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=150)
+    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150)
     truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
     sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
     write_prels(folder / "sample.prels", sample)
@@ -219,7 +219,7 @@ def test_the_report_says_what_the_machine_is_worth(run, runs):
 
 def test_judging_writes_the_sample(run, runs, assessor, folder):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "150"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     code, _, err = run(*command, "--out", "own.prels")
     assert code == 0
     assert "a sample of 150 documents of 30 topics" in err
@@ -230,16 +230,16 @@ def test_a_larger_sample_goes_on_with_the_smaller(run, runs, assessor):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample"]
     assessor.asked.clear()
-    run(*command, "--n-select", "100")
+    run(*command, "--n-total", "100")
     assert len(assessor.asked) == 100
-    run(*command, "--n-select", "150")
+    run(*command, "--n-total", "150")
     assert len(set(assessor.asked)) == len(assessor.asked) == 150
     pd.testing.assert_frame_equal(read_prels("own"), read_prels("sample.prels"))
 
 
 def test_what_is_judged_in_part(run, runs, assessor, world):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "150"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     assessor.most = 3
     _, _, err = run(*command)
     assert "147 of 150 documents of the sample are not yet judged" in err
@@ -256,7 +256,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _code, _, err = run(*command)
     assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
-    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=60)
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60)
     pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     expected = drawn["inclusion_probability"].to_numpy()
     assert found["inclusion_probability"].to_numpy() == pytest.approx(expected, rel=1e-12)
@@ -264,8 +264,8 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
 
 def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assessor, world):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
-    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=60)
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "60"]
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60)
     pairs = list(drawn[["qid", "docno"]].itertuples(index=False, name=None))
     assessor.asked.clear()
     assessor.skipped = {pairs[1]}
@@ -299,7 +299,7 @@ def test_grades_are_those_of_the_machine(
     monkeypatch.setattr(judge_run, "TerminalAssessor", assessor)
     write_qrels("own.txt", world["machine"].assign(label=np.resize(labels, 1800)))
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "own.txt", "--strategy", "sample", "--n-select", "60"]
+    command += ["--machine-qrels", "own.txt", "--strategy", "sample", "--n-total", "60"]
     code, _, err = run(*command, *options)
     assert (code, taken) == (0, grades), err
     assert message in err if message else "grades" not in err
@@ -310,14 +310,14 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
     machine = world["machine"].assign(label=world["machine"]["label"] + 0.5)
     write_qrels("soft.txt", machine)
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
-    command += ["--machine-qrels", "soft.txt", "--strategy", "sample", "--n-select", "60"]
+    command += ["--machine-qrels", "soft.txt", "--strategy", "sample", "--n-total", "60"]
     for best, options in ((1, []), (50, ["--grades", "0,1,2"])):
         gains = {0: 0, 1: 1, 2: 2, 3: best}
         text = ",".join(f"{label}={gain}" for label, gain in gains.items())
         code, _, err = run(*command, "--gains", text, *options, "--out", f"{best}.prels")
         assert code == 0, err
         assert options or "grades 0,1,2,3, as in --gains" in err
-        drawn = draw_sample(machine, world["runs"], "dcg@10", n_select=60, gains=gains)
+        drawn = draw_sample(machine, world["runs"], "dcg@10", n_total=60, gains=gains)
         found = read_prels(f"{best}.prels")
         pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     assert not read_prels("1.prels")[["qid", "docno"]].equals(found[["qid", "docno"]])
@@ -326,7 +326,7 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
 @pytest.mark.parametrize("gains", ["0=0,Bad=-1", "nan=1,0=0"])
 def test_gains_of_a_sample_are_of_numbers(run, runs, assessor, gains):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "--machine-qrels", "llm.txt"]
-    command += ["--strategy", "sample", "--n-select", "60", "--out", "own", "--gains", gains]
+    command += ["--strategy", "sample", "--n-total", "60", "--out", "own", "--gains", gains]
     evaluated = ["evaluate", "people.txt", *runs, *SAMPLED, "--gains", f"{gains},1=1,2=2,3=3"]
     for words in (command, evaluated):
         code, _, err = run(*words)
@@ -338,7 +338,7 @@ def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assesso
     before = world["people"].head(40)
     write_qrels("before.txt", before.assign(judged_by=["people"] * 25 + ["large"] * 15))
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "60"]
     assessor.asked.clear()
     _code, _, err = run(*command, "--judged", "before.txt")
     assert "before.txt: 15 labels of machines, taken for not judged" in err

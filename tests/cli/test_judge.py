@@ -100,7 +100,7 @@ def test_maxrep_starts_from_what_is_judged(ask, files):
         for docid, text in texts.items():
             file.write(json.dumps({"docid": docid, "text": text}) + "\n")
     (files / "known.txt").write_text("1 0 d1 2\n2 0 d3 0\n")
-    arguments = ["--strategy", "maxrep", "--n-select", "3", "--judged", "known.txt"]
+    arguments = ["--strategy", "maxrep", "--n-per-query", "3", "--judged", "known.txt"]
     code, out, _ = ask(["1", "0", "1", "0"], *arguments)
     assert code == 0
     # Topic 1 knows of d1, whose copy d2 stands higher than d3 in the runs.
@@ -154,7 +154,7 @@ def test_going_on_where_it_was_left(ask):
 
 
 def test_skips_help_and_nonsense(ask):
-    code, out, err = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n-select", "3")
+    code, out, err = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n-per-query", "3")
     assert code == 0
     assert "'9' is no answer" in out
     assert "'yes' is no answer" in out
@@ -178,7 +178,7 @@ def test_undoing_everything_leaves_no_file(ask, files):
 
 @pytest.mark.parametrize("strategy", [s for s in judge_options.STRATEGIES if s != "sample"])
 def test_every_strategy(ask, strategy):
-    code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n-select", "2", "--only", "2,1")
+    code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n-per-query", "2", "--only", "2,1")
     assert code == 0
     read = read_prels if strategy == "statap" else read_qrels
     assert len(read("qrels.txt")) == 4
@@ -193,7 +193,7 @@ def test_formats_of_documents(ask, name):
         table.to_parquet(name)
     else:
         table.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
-    code, out, err = ask(["1"] * 8, "--docs", name, "--n-select", "0.5")
+    code, out, err = ask(["1"] * 8, "--docs", name, "--n-per-query", "0.5")
     assert code == 0
     assert "a *dog* barks." in out
     assert len(judged()) == 6
@@ -201,11 +201,11 @@ def test_formats_of_documents(ask, name):
 
 
 def test_move_to_front_listens(ask):
-    _, out, _ = ask(["0", "1", "0"], "--strategy", "mtf", "--n-select", "3", "--only", "1")
+    _, out, _ = ask(["0", "1", "0"], "--strategy", "mtf", "--n-per-query", "3", "--only", "1")
     assert shown(out) == ["d1", "d5", "d2"]
     # All is judged: back to the begin.
     answers = ["u", "u", "u", "1", "1", "0", "nonsense", "q"]
-    assert ask(answers, "--strategy", "mtf", "--n-select", "3", "--only", "1")[0] == 0
+    assert ask(answers, "--strategy", "mtf", "--n-per-query", "3", "--only", "1")[0] == 0
     assert [row[1] for row in judged()] == ["d1", "d2", "d3"]
 
 
@@ -269,10 +269,18 @@ def test_depth(files, ask):
         ([*WITH_RUNS, "--grades", "0,0"], "argument --grades: label 0 is there twice"),
         ([*WITH_RUNS, "--grades", "no"], "argument --grades: expected a number, got 'no'"),
         (
-            [*WITH_RUNS, "--n-select", "1.5"],
-            "argument --n-select: expected a number above 0, up to 1",
+            [*WITH_RUNS, "--n-per-query", "1.5"],
+            "argument --n-per-query: expected a number above 0, up to 1",
         ),
-        ([*WITH_RUNS, "--n-select", "0"], "argument --n-select: expected a whole number from 1 up"),
+        (
+            [*WITH_RUNS, "--n-per-query", "0"],
+            "argument --n-per-query: expected a whole number from 1 up",
+        ),
+        ([*WITH_RUNS, "--n-total", "9"], "--n-total says what a sample is for"),
+        (
+            [*WITH_RUNS, "--strategy", "sample", "--n-per-query", "9"],
+            "give --n-total, not --n-per-query",
+        ),
         ([*WITH_RUNS, "--grades", ",".join(map(str, range(40)))], "too many grades"),
     ],
 )
@@ -648,7 +656,7 @@ def test_a_second_look(ask, files):
 
 
 def test_inferred_ap_of_what_judge_writes(ask, run):
-    arguments = ["--strategy", "random", "--n-select", "2", "--unjudged-label=-1"]
+    arguments = ["--strategy", "random", "--n-per-query", "2", "--unjudged-label=-1"]
     assert ask(["1", "0", "0", "1"], *arguments)[0] == 0
     rows = read_qrels("qrels.txt", unjudged_label=-1)
     assert rows["label"].isna().sum() == 8
@@ -658,12 +666,12 @@ def test_inferred_ap_of_what_judge_writes(ask, run):
     )
     assert code == 0, err
     # Without the mark it is told how.
-    _, _, err = ask([], "--strategy", "random", "--n-select", "2")
+    _, _, err = ask([], "--strategy", "random", "--n-per-query", "2")
     assert "infap needs the 8 documents of these topics that are not judged" in err
 
 
 def test_a_sample_and_its_probabilities(ask, run):
-    arguments = ["--strategy", "statap", "--n-select", "2", "--seed", "3"]
+    arguments = ["--strategy", "statap", "--n-per-query", "2", "--seed", "3"]
     code, _, err = ask(["1", "0", "2"], *arguments)
     assert code == 0
     assert "1 topic whose sample is not yet judged: left out" in err
@@ -689,7 +697,7 @@ def test_a_sample_and_its_probabilities(ask, run):
 def test_a_sample_of_a_pool_that_no_run_ranks_whole(ask, files):
     pool = files / "pool.csv"
     pool.write_text("qid,docno\n1,d1\n1,d2\n1,d3\n1,d5\n")
-    arguments = ["pool.csv", "--runs", "b.run", "--strategy", "statap", "--n-select", "1"]
+    arguments = ["pool.csv", "--runs", "b.run", "--strategy", "statap", "--n-per-query", "1"]
     code, _, err = ask(["1"], *arguments, base=BASE)
     assert code == 0, err
     assert "2 of 4 documents of pool.csv are in no run" in err

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 FORMATS = ["txt", "txt.gz", "csv", "csv.gz", "jsonl", "jsonl.gz", "json"]
 NONE = ["--unjudged-label", "none"]
 GAINS = "--gains=-1=-1,1=1,2=2"
-JUDGE = f"--docs docs.csv --strategy sample --n-select 40 {GAINS} --out j"
+JUDGE = f"--docs docs.csv --strategy sample --n-total 40 {GAINS} --out j"
 # Each command that reads runs, with {} for the run: its output must not depend on the file.
 READERS = {
     "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --unjudged-label none",

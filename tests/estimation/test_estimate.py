@@ -24,7 +24,7 @@ def data():
 @pytest.fixture(scope="module")
 def sample(data):
     people, machine, runs = data
-    drawn = draw_sample(machine, runs, "dcg@10", n_select=60)
+    drawn = draw_sample(machine, runs, "dcg@10", n_total=60)
     return with_labels(drawn, people)
 
 
@@ -42,7 +42,7 @@ def means(runs, people, measures):
 
 def test_where_everything_is_judged_the_estimate_is_the_measure(data):
     people, machine, runs = data
-    drawn = draw_sample(machine, runs, MEASURES, n_select=1.0)
+    drawn = draw_sample(machine, runs, MEASURES, n_total=1.0)
     assert (drawn["inclusion_probability"] == 1).all()
     found = estimate(with_labels(drawn, people), runs, MEASURES, machine_qrels=machine).to_frame()
     np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
@@ -91,7 +91,7 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
     true = means(runs, people, measures)
     inside, inside_differences = [], []
     for seed in range(25):
-        drawn = draw_sample(None, pool, measures, n_select=0.2, aim=aim, random_state=seed)
+        drawn = draw_sample(None, pool, measures, n_total=0.2, aim=aim, random_state=seed)
         found = estimate(with_labels(drawn, people), pool, measures)
         frame = found.to_frame()
         inside.append((frame["low"] <= true) & (true <= frame["high"]))
@@ -106,7 +106,7 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
 
 def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     people, machine, runs = collection(noise=4.0)
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_select=120), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120), people)
 
     def width(qrels):
         frame = estimate(sample, runs, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
@@ -190,7 +190,7 @@ def test_a_run_from_elsewhere(data, sample):
     ):
         estimate(sample, runs | {"away": away}, "dcg@10", machine_qrels=machine)
     with pytest.raises(InputError, match="none of the 480 documents"):
-        draw_sample(machine, {"away": away}, "dcg@10", n_select=20)
+        draw_sample(machine, {"away": away}, "dcg@10", n_total=20)
     # Every second document of each list is outside.
     half = runs["run0"].sort_values(["qid", "score"], ascending=[True, False])
     docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
@@ -198,7 +198,7 @@ def test_a_run_from_elsewhere(data, sample):
     for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
         text = rf"{n_outside} of {n_shown} of 'half'\): they are counted as gain 0"
         with pytest.warns(DataWarning, match=text):
-            drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_select=40)
+            drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_total=40)
     with pytest.warns(DataWarning, match="first 10 of 1 run are outside the pool"):
         found = estimate(
             with_labels(drawn, people),
@@ -219,7 +219,7 @@ def test_a_run_from_elsewhere(data, sample):
 
 def test_one_judged_document_in_a_topic_is_enough(data):
     people, machine, runs = data
-    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_select=20), people)
+    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20), people)
     assert (drawn["qid"].value_counts() == 1).any()
     assert estimate(drawn, runs, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
 
@@ -277,14 +277,14 @@ def test_a_sample_for_one_measure_is_none_for_another(data, sample):
 def test_why_labels_are_no_sample(data, sample):
     people, machine, runs = data
     part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
-    with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_select"):
+    with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_total"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     # Few that lack do not show in the count.
     part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
     with pytest.warns(DataWarning, match="5 documents without a label, for which"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     first, *late = runs
-    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_select=0.9)
+    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9)
     one = {first: runs[first], "late": runs[late[-1]]}
     with pytest.raises(InputError, match="drawn without 'late' among the runs"):
         estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)
@@ -329,7 +329,7 @@ def test_neither_names_nor_the_order_of_rows_decide(data, measure):
             qid=table["qid"].map(topics), docno=(number * 17 % 97).astype(str) + table["docno"]
         ).sample(frac=1.0, random_state=0)
 
-    sample = with_labels(draw_sample(machine, runs, measure, n_select=120), people)
+    sample = with_labels(draw_sample(machine, runs, measure, n_total=120), people)
     found = estimate(sample, runs, measure, machine_qrels=machine)
     others = {name: renamed(run) for name, run in runs.items()}
     other = estimate(renamed(sample), others, measure, machine_qrels=renamed(machine))
@@ -337,6 +337,6 @@ def test_neither_names_nor_the_order_of_rows_decide(data, measure):
         found.to_frame().astype(float), other.to_frame().astype(float), rtol=1e-9
     )
     np.testing.assert_allclose(found.order()["value"], other.order()["value"], rtol=1e-9)
-    again = draw_sample(renamed(machine), others, measure, n_select=120)
+    again = draw_sample(renamed(machine), others, measure, n_total=120)
     # Sizes that only rounding keeps apart may change places in the draw.
     assert len(again.merge(renamed(sample), on=["qid", "docno"])) > 110

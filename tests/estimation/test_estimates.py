@@ -22,7 +22,7 @@ def data():
 @pytest.fixture(scope="module")
 def estimates(data):
     people, machine, runs = data
-    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_select=150)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=150)
     return estimate(with_labels(sample, people), runs, ["dcg@10", "ap"], machine_qrels=machine)
 
 
@@ -68,7 +68,7 @@ def test_orders_have_intervals_that_hold_together(data):
     )
     inside = []
     for seed in range(14):
-        sample = draw_sample(None, pool, "dcg@10", n_select=0.2, random_state=seed)
+        sample = draw_sample(None, pool, "dcg@10", n_total=0.2, random_state=seed)
         order = estimate(with_labels(sample, people), pool, "dcg@10").order()
         assert ((order["low"] <= order["rank"] + 1) & (order["rank"] - 1 <= order["high"])).all()
         held = true[order.index]
@@ -80,7 +80,7 @@ def test_an_order_of_a_measure_to_keep_low(data):
     people, machine, runs = data
     gains = {0: -1, 1: 1, 2: 1, 3: 1}
     names = ["precision@10", "dcg@10"]
-    sample = draw_sample(machine, runs, names, n_select=150, gains=gains)
+    sample = draw_sample(machine, runs, names, n_total=150, gains=gains)
     found = estimate(with_labels(sample, people), runs, names, machine_qrels=machine, gains=gains)
     order = found.order("dcg@10")
     assert order["rank"].is_monotonic_increasing
@@ -105,7 +105,7 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     frame = estimates.to_frame().loc["dcg@10"]
     goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
     n_needed = estimates.labels_needed("dcg@10", half_width=goal)
-    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_select=n_needed)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=n_needed)
     found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine).to_frame()
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
@@ -113,7 +113,7 @@ def test_the_predicted_number_of_labels_does(data, estimates):
 def test_one_run_is_compared_with_none(data):
     people, machine, runs = data
     run = {"run1": runs["run1"]}
-    sample = with_labels(draw_sample(machine, run, "dcg@3", n_select=30), people)
+    sample = with_labels(draw_sample(machine, run, "dcg@3", n_total=30), people)
     found = estimate(sample, run, "dcg@3", machine_qrels=machine)
     with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
         found.compare()
@@ -121,7 +121,7 @@ def test_one_run_is_compared_with_none(data):
         found.labels_needed()
     assert 0 < found.labels_needed(half_width=0.5) <= 60
     two = {"run1": runs["run1"], "run2": runs["run2"]}
-    sample = with_labels(draw_sample(machine, two, "dcg@3", n_select=30), people)
+    sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30), people)
     text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
     assert "of 1 difference is significant for these topics" in text
 
@@ -129,7 +129,7 @@ def test_one_run_is_compared_with_none(data):
 def test_only_documents_that_matter_are_counted(data):
     # Drawn for all runs down to 10, and asked of one of them down to 2.
     people, machine, runs = data
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_select=150), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=150), people)
     pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
 
     def first(k):
@@ -157,7 +157,7 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     people, machine, runs = data
     known = people.iloc[:100]
     run = {"run1": runs["run1"]}
-    drawn = draw_sample(machine, run, "dcg@3", n_select=1.0, judged=known)
+    drawn = draw_sample(machine, run, "dcg@3", n_total=1.0, judged=known)
     found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
     assert (found.n_judged, found.n_possible) == (60, 60)
     assert found.n_other == len(drawn) - 60 > 0
@@ -167,7 +167,7 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
 def test_intervals_end_where_the_measure_does():
     # Two topics, and all labels of a sample of documents that a machine knows nothing of.
     people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
-    sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_select=14), people)
+    sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_total=14), people)
     found = estimate(
         sample, runs, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
     )
@@ -225,7 +225,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
 
 def test_intervals_of_ratios_are_marked(data):
     people, machine, runs = data
-    sample = with_labels(draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_select=150), people)
+    sample = with_labels(draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_total=150), people)
     found = estimate(sample, runs, ["dcg@10", "ndcg@10"], machine_qrels=machine)
     marks = found.to_frame()["shown_to_cover"].groupby("measure").unique()
     assert marks["dcg@10"].tolist() == [True]

@@ -22,7 +22,7 @@ def world():
     people = rows.assign(label=rng.randint(0, 3, 2 * _N))
     machine = people.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 2 * _N), 2))
     runs = {name: rows.assign(score=rng.uniform(size=2 * _N)) for name in ("a", "b")}
-    sample = draw_sample(machine, runs, "dcg@40", n_select=70)
+    sample = draw_sample(machine, runs, "dcg@40", n_total=70)
     sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
     return runs, people, machine, sample
 
@@ -41,7 +41,7 @@ def test_a_machines_labels_are_not_judged_before(world):
     runs, people, machine, _ = world
     with pytest.raises(InputError, match="judged holds 160 labels of machines"):
         draw_sample(
-            machine, runs, "dcg@40", n_select=20, judged=people.assign(judged_by="predicted")
+            machine, runs, "dcg@40", n_total=20, judged=people.assign(judged_by="predicted")
         )
 
 

@@ -12,7 +12,7 @@ from skfilterrank.trec import evaluate_runs
 @pytest.fixture(scope="module")
 def data():
     people, machine, runs = collection()
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_select=120), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120), people)
     return people, machine, runs, sample
 
 

@@ -18,7 +18,7 @@ def data():
 
 def estimated(data, n, seed=0, **params):
     people, machine, runs, _ = data
-    sample = draw_sample(machine, runs, "err", n_select=n, unit="query", random_state=seed)
+    sample = draw_sample(machine, runs, "err", n_total=n, unit="query", random_state=seed)
     sample = with_labels(sample, people)
     return estimate(sample, runs, "err", machine_qrels=machine, unit="query", **params)
 
@@ -43,7 +43,7 @@ def test_intervals_hold_the_values(data):
 
 def test_a_perfect_machine_leaves_no_doubt(data):
     people, _, runs, true = data
-    sample = draw_sample(people, runs, "err", n_select=10, unit="query")
+    sample = draw_sample(people, runs, "err", n_total=10, unit="query")
     found = estimate(
         with_labels(sample, people), runs, "err", machine_qrels=people, unit="query"
     ).to_frame()
@@ -53,7 +53,7 @@ def test_a_perfect_machine_leaves_no_doubt(data):
 
 def test_bad_input(data):
     people, machine, runs, _ = data
-    sample = with_labels(draw_sample(machine, runs, "err", n_select=10, unit="query"), people)
+    sample = with_labels(draw_sample(machine, runs, "err", n_total=10, unit="query"), people)
 
     def of(qrels):
         return estimate(qrels, runs, "err", machine_qrels=machine, unit="query")
@@ -62,7 +62,7 @@ def test_bad_input(data):
         of(sample.drop(index=3))
     with pytest.raises(InputError, match="one probability"):
         of(sample.assign(inclusion_probability=0.9))
-    few = with_labels(draw_sample(machine, runs, "err", n_select=2, unit="query"), people)
+    few = with_labels(draw_sample(machine, runs, "err", n_total=2, unit="query"), people)
     with pytest.raises(InputError, match="at least 5"):
         of(few)
     with pytest.raises(InputError, match="labels_needed"):

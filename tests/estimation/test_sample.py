@@ -25,7 +25,7 @@ def pairs(sample):
 @pytest.mark.parametrize("aim", ["differences", "values", "uniform"])
 def test_samples_have_their_size_and_go_on(data, aim):
     pool = data[3]
-    small, large = (draw_sample(None, pool, "dcg@10", n_select=n, aim=aim) for n in (25, 60))
+    small, large = (draw_sample(None, pool, "dcg@10", n_total=n, aim=aim) for n in (25, 60))
     assert len(small) == 25
     assert len(set(pairs(large))) == 60
     assert pairs(large)[:25] == pairs(small)
@@ -38,7 +38,7 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     drawn = {}
     n_draws = 120
     for seed in range(n_draws):
-        sample = draw_sample(None, pool, "dcg@3", n_select=14, random_state=seed)
+        sample = draw_sample(None, pool, "dcg@3", n_total=14, random_state=seed)
         for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):
             drawn.setdefault(pair, []).append(probability)
     for probabilities in drawn.values():
@@ -51,16 +51,16 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
 
 def test_uniform_samples_are_uniform_and_others_are_not(data):
     pool = data[3]
-    uniform = draw_sample(None, pool, "dcg@10", n_select=0.25, aim="uniform")
+    uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform")
     assert np.ptp(uniform["inclusion_probability"]) < 0.08  # folds are of different sizes
-    weighted = draw_sample(None, pool, "dcg@10", n_select=0.25)
+    weighted = draw_sample(None, pool, "dcg@10", n_total=0.25)
     assert np.ptp(weighted["inclusion_probability"]) > 0.3
 
 
 def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
     people, machine, runs, _ = data
     judged = people.sample(55, random_state=0)
-    sample = draw_sample(machine, runs, "dcg@10", n_select=30, judged=judged)
+    sample = draw_sample(machine, runs, "dcg@10", n_total=30, judged=judged)
     assert len(sample) == 85
     assert (sample["inclusion_probability"][:55] == 1).all()
     assert sample["label"][:55].notna().all()
@@ -79,7 +79,7 @@ def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
     true = evaluate_runs(people, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
     errors = []
     for seed in range(20):
-        sample = draw_sample(None, pool, "dcg@10", n_select=40, judged=judged, random_state=seed)
+        sample = draw_sample(None, pool, "dcg@10", n_total=40, judged=judged, random_state=seed)
         frame = estimate(with_labels(sample, people), pool, "dcg@10").to_frame().loc["dcg@10"]
         errors.append((frame["value"] - true) / frame["standard_error"])
     assert np.abs(np.mean(errors)) < 0.5
@@ -88,33 +88,33 @@ def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
 
 def test_whole_queries_are_drawn_with_all_their_documents(data):
     pool = data[3]
-    sample = draw_sample(None, pool, "err", n_select=6, unit="query")
+    sample = draw_sample(None, pool, "err", n_total=6, unit="query")
     assert sample["qid"].nunique() == 6
     assert (sample.groupby("qid").size() == 40).all()
     assert (sample["inclusion_probability"] == 0.5).all()
-    more = draw_sample(None, pool, "err", n_select=8, unit="query")
+    more = draw_sample(None, pool, "err", n_total=8, unit="query")
     assert set(sample["qid"]) <= set(more["qid"])
 
 
 def test_bad_input(data):
     people, machine, runs, pool = data
     for wrong in (0, -1, 1.5, "all", True, 10_000):
-        with pytest.raises(InputError, match="n_select"):
-            draw_sample(None, pool, "dcg@10", n_select=wrong)
+        with pytest.raises(InputError, match="n_total"):
+            draw_sample(None, pool, "dcg@10", n_total=wrong)
     with pytest.raises(InputError, match="could not be drawn: ask for at least"):
-        draw_sample(None, pool, "dcg@10", n_select=2)
+        draw_sample(None, pool, "dcg@10", n_total=2)
     with pytest.raises(InputError, match="aim"):
-        draw_sample(None, pool, "dcg@10", n_select=10, aim="order")
+        draw_sample(None, pool, "dcg@10", n_total=10, aim="order")
     with pytest.raises(InputError, match="unit='query'"):
-        draw_sample(None, pool, "rr", n_select=10)
+        draw_sample(None, pool, "rr", n_total=10)
     with pytest.raises(InputError, match="both missing"):
-        draw_sample(None, runs, "dcg@10", n_select=10)
+        draw_sample(None, runs, "dcg@10", n_total=10)
     with pytest.raises(InputError, match="outside the pool"):
-        draw_sample(None, pool, "dcg@10", n_select=9, judged=people.head(1).assign(docno="x"))
+        draw_sample(None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"))
     with pytest.raises(InputError, match="drawn whole"):
-        draw_sample(None, pool, "err", n_select=2, unit="query", judged=people)
+        draw_sample(None, pool, "err", n_total=2, unit="query", judged=people)
     with pytest.raises(InputError, match="at least 1 run"):
-        draw_sample(machine, {}, "dcg@10", n_select=10)
+        draw_sample(machine, {}, "dcg@10", n_total=10)
 
 
 def test_a_machine_may_say_what_lies_between_two_labels(data):
@@ -122,12 +122,12 @@ def test_a_machine_may_say_what_lies_between_two_labels(data):
     soft = machine.assign(label=machine["label"] * 0.75)
     steps = {0: 0, 1: 1, 2: 3, 3: 4}
     drawn = [
-        draw_sample(soft, runs, "dcg@10", n_select=20, gains=gains)
+        draw_sample(soft, runs, "dcg@10", n_total=20, gains=gains)
         for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
     ]
     pd.testing.assert_frame_equal(*drawn)
     with pytest.raises(InputError, match="holds labels outside those of gains, 0 to"):
-        draw_sample(soft, runs, "dcg@10", n_select=20, gains={0: 0, 0.5: 1})
+        draw_sample(soft, runs, "dcg@10", n_total=20, gains={0: 0, 0.5: 1})
 
 
 def test_a_pool_shows_what_it_holds(data):
@@ -136,7 +136,7 @@ def test_a_pool_shows_what_it_holds(data):
 
 def test_without_a_machine_the_pool_is_given(data):
     people, _, runs, _ = data
-    sample = draw_sample(None, runs, "dcg@10", n_select=20, pool=people[["qid", "docno"]])
+    sample = draw_sample(None, runs, "dcg@10", n_total=20, pool=people[["qid", "docno"]])
     assert len(sample) == 20
     assert isinstance(sample, pd.DataFrame)
 

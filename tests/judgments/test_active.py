@@ -144,13 +144,13 @@ def test_an_answer_taken_back_was_never_given(selector, pool, data):
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @times(0.5)
-@given(pool=pools(), n_select=st.integers(1, 8))
-def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select):
+@given(pool=pools(), n_per_query=st.integers(1, 8))
+def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_per_query):
     table, y_true = pool
     whole = clone(selector).fit(table).simulate(y_true)
     n_largest = whole._index.sizes.max()
     part = clone(selector).fit(table)
-    part.simulate(y_true, n_select=min(n_select, int(whole._index.sizes.min())))
+    part.simulate(y_true, n_per_query=min(n_per_query, int(whole._index.sizes.min())))
     first = ~np.isnan(part.answers_)
     np.testing.assert_array_equal(part.ranking_[first], whole.ranking_[first])
     np.testing.assert_array_equal(
@@ -213,7 +213,7 @@ def test_bad_input(selector):
         selector.simulate([1, 1, 1])
     selector.fit(table)
     for bad in (0, -1, 1.5, True, None):
-        with pytest.raises(ValueError, match="n_select must be a whole number from 1 up"):
+        with pytest.raises(ValueError, match="n_per_query must be a whole number from 1 up"):
             selector.next_rows(bad)
     with pytest.raises(ValueError, match="topic 'x' is not in the pool; its topics are '1'"):
         selector.next_rows(topic="x")

@@ -344,7 +344,10 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
         ({"runs": None, "depth": 3}, "depth says how much of the runs counts, and there are no"),
         ({"depth": 0}, "depth must be"),
         ({"predictor": "svm"}, "predictor must be a LabelPredictor or None"),
-        ({"predictor": LabelPredictor(n_select=3)}, r"predictor.n_select must be None, got 3"),
+        (
+            {"predictor": LabelPredictor(n_per_query=3)},
+            r"predictor.n_per_query must be None, got 3",
+        ),
         ({"predictor": LabelPredictor(one_class="zero")}, "one_class must be one of"),
         ({"random_state": "x"}, "random_state must be"),
         (

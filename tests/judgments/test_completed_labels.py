@@ -344,7 +344,7 @@ def test_grid_search_over_the_selector(less_data):
     """With a budget, the strategy says which labels are learned from: others are hidden."""
     X, _, groups, truth = less_data
     model = CompletedLabels(
-        Recorder(), predictor=LabelPredictor(selector=MaxRepSelector(), n_select=4)
+        Recorder(), predictor=LabelPredictor(selector=MaxRepSelector(), n_per_query=4)
     )
     assert "predictor__selector__threshold" in model.get_params()
     fitted = clone(model).fit(X, truth)
@@ -355,8 +355,10 @@ def test_grid_search_over_the_selector(less_data):
     hidden = CompletedLabels(Recorder()).fit(X, truth.where(asked))
     pd.testing.assert_series_equal(fitted.estimator_.y_, hidden.estimator_.y_)
     search = GridSearchCV(
-        CompletedLabels(Ridge(), predictor=LabelPredictor(selector=MaxRepSelector(), n_select=4)),
-        {"predictor__selector__threshold": [0.3, 0.9], "predictor__n_select": [3, 0.5]},
+        CompletedLabels(
+            Ridge(), predictor=LabelPredictor(selector=MaxRepSelector(), n_per_query=4)
+        ),
+        {"predictor__selector__threshold": [0.3, 0.9], "predictor__n_per_query": [3, 0.5]},
         scoring=make_ranking_scorer("ndcg_f@5"),
         cv=GroupKFold(2),
         error_score="raise",
@@ -367,7 +369,7 @@ def test_grid_search_over_the_selector(less_data):
 def test_a_selector_without_a_budget_says_nothing(data):
     X, y, _, _ = data
     model = CompletedLabels(Recorder(), predictor=LabelPredictor(selector=MaxRepSelector()))
-    with pytest.warns(FitWarning, match=r"selector=MaxRepSelector\(\) changes nothing: with n_sel"):
+    with pytest.warns(FitWarning, match=r"selector=MaxRepSelector\(\) changes nothing: with n_per"):
         model.fit(X, y)
 
 

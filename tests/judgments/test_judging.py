@@ -69,14 +69,14 @@ def labels(qrels):
 
 @pytest.mark.parametrize("selector", ACTIVE, ids=str)
 @times(0.5)
-@given(pool=pools(), n_select=st.sampled_from([None, 1, 0.5, 1.0]))
-def test_asking_is_simulating(selector, pool, n_select):
+@given(pool=pools(), n_per_query=st.sampled_from([None, 1, 0.5, 1.0]))
+def test_asking_is_simulating(selector, pool, n_per_query):
     table, y_true = pool
-    simulated = clone(selector).fit(table).simulate(y_true, n_select=n_select)
+    simulated = clone(selector).fit(table).simulate(y_true, n_per_query=n_per_query)
     fitted = clone(selector).fit(table)
     # Earlier answers are forgotten.
     fitted.update(0, 5)
-    qrels = judge(fitted, lambda question: y_true[question.row], n_select=n_select)
+    qrels = judge(fitted, lambda question: y_true[question.row], n_per_query=n_per_query)
     np.testing.assert_array_equal(fitted.answers_, simulated.answers_)
     np.testing.assert_array_equal(fitted.ranking_, simulated.ranking_)
     order = np.lexsort((simulated.ranking_, table.index.get_level_values("qid")))
@@ -85,12 +85,12 @@ def test_asking_is_simulating(selector, pool, n_select):
     np.testing.assert_array_equal(qrels["label"], y_true[order])
 
 
-@pytest.mark.parametrize("n_select", [None, 2, 0.4])
-def test_any_strategy_can_be_asked(n_select):
+@pytest.mark.parametrize("n_per_query", [None, 2, 0.4])
+def test_any_strategy_can_be_asked(n_per_query):
     table = two_topics()
     selector = PoolingSelector().fit(table)
-    qrels = judge(selector, truth, n_select=n_select, topics=["2", "1"])
-    chosen = mask(selector, 1.0 if n_select is None else n_select)
+    qrels = judge(selector, truth, n_per_query=n_per_query, topics=["2", "1"])
+    chosen = mask(selector, 1.0 if n_per_query is None else n_per_query)
     assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[chosen])
     assert qrels["qid"].tolist() == sorted(qrels["qid"], reverse=True)
     places = selector.ranking_[table.index.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))]
@@ -118,7 +118,7 @@ def test_a_strategy_on_texts_needs_the_pool():
 
 def test_what_a_question_tells():
     script = Script()
-    judge(PoolingSelector().fit(two_topics()), script, n_select=2)
+    judge(PoolingSelector().fit(two_topics()), script, n_per_query=2)
     told = [(q.topic, q.place, q.n_topic, q.n_answered, q.n_total) for q in script.questions]
     assert told == [("1", 1, 2, 0, 4), ("1", 2, 2, 1, 4), ("2", 1, 2, 2, 4), ("2", 2, 2, 3, 4)]
     assert {question.before for question in script.questions} == {None}
@@ -149,7 +149,7 @@ def test_skipped_documents_come_back_once():
     assert [q.place for q in script.questions] == [1, 1, 2, 2, 3, 4]
     # A skipped document keeps its place in the budget.
     script = Script(SKIP)
-    judge(selector, script, n_select=2)
+    judge(selector, script, n_per_query=2)
     assert script.asked == "aba"
 
 
@@ -192,11 +192,11 @@ def test_undo():
     assert script.asked == "aaabcd"
     # A skip is taken back too: then c is asked about a third time, not a fourth.
     script = Script(SKIP, UNDO, SKIP, SKIP)
-    assert len(judge(PoolingSelector().fit(two_topics()), script, n_select=1)) == 1
+    assert len(judge(PoolingSelector().fit(two_topics()), script, n_per_query=1)) == 1
     assert script.asked == "ccccf"
     # Undo reaches back to an earlier topic.
     script = Script(1, UNDO, 2)
-    qrels = judge(PoolingSelector().fit(two_topics()), script, n_select=1)
+    qrels = judge(PoolingSelector().fit(two_topics()), script, n_per_query=1)
     assert script.asked == "cfcf"
     assert labels(qrels) == [("1", "c", 2), ("2", "f", 0.5)]
 
@@ -342,9 +342,9 @@ def stripped(path):
     return [{key: value for key, value in r.items() if key != "time"} for r in records]
 
 
-def make_log(tmp_path, n_select=3):
+def make_log(tmp_path, n_per_query=3):
     log = tmp_path / "log.jsonl"
-    judge(PoolingSelector().fit(two_topics()), truth, log=log, n_select=n_select)
+    judge(PoolingSelector().fit(two_topics()), truth, log=log, n_per_query=n_per_query)
     return log
 
 
@@ -425,7 +425,7 @@ def test_two_processes_do_not_share_a_log(tmp_path):
             judge(PoolingSelector().fit(two_topics()), truth, log=log)
         return 1
 
-    judge(PoolingSelector().fit(two_topics()), assessor, log=log, n_select=1)
+    judge(PoolingSelector().fit(two_topics()), assessor, log=log, n_per_query=1)
     assert len(judge(PoolingSelector().fit(two_topics()), truth, log=log)) == 10
 
 
@@ -517,8 +517,10 @@ def test_what_is_left_out_is_never_asked():
 
 def test_budgets_and_topics():
     selector = PoolingSelector().fit(two_topics())
-    with pytest.warns(UserWarning, match="n_select=9 is above the number of documents of 2 of 2"):
-        assert len(judge(selector, truth, n_select=9)) == 10
+    with pytest.warns(
+        UserWarning, match="n_per_query=9 is above the number of documents of 2 of 2"
+    ):
+        assert len(judge(selector, truth, n_per_query=9)) == 10
     assert set(judge(selector, truth, topics=["2"])["qid"]) == {"2"}
     for topics in (["x"], ["1", "x"]):
         with pytest.raises(ValueError, match="'x', which is not in the pool: '1', '2'"):
@@ -555,13 +557,13 @@ def test_an_order_over_topics_with_skips_and_undo():
     selector = PoolingSelector().fit(two_topics())  # of topic 1 cabde, of topic 2 fghab
     order = [1, 2, 0, 3, 4, 9, 8, 7, 6, 5]
     script = Script()
-    judge(selector, script, n_select=2, order=order)
+    judge(selector, script, n_per_query=2, order=order)
     plain = script.asked
     script = Script(SKIP)
-    judge(selector, script, n_select=2, order=order)
+    judge(selector, script, n_per_query=2, order=order)
     assert script.asked == plain + plain[0]
     script = Script("truth", "truth", UNDO)
-    judge(selector, script, n_select=2, order=order)
+    judge(selector, script, n_per_query=2, order=order)
     assert script.asked == plain[:3] + plain[1:]
     for bad, message in (([1, 2], "order has 2 entries"), ([np.nan] * 10, "order must hold")):
         with pytest.raises(ValueError, match=message):
@@ -571,12 +573,12 @@ def test_an_order_over_topics_with_skips_and_undo():
 def test_a_longer_budget_goes_on(tmp_path):
     log = tmp_path / "log.jsonl"
     selector = PoolingSelector().fit(two_topics())
-    first = judge(selector, truth, log=log, n_select=2)
+    first = judge(selector, truth, log=log, n_per_query=2)
     script = Script()
-    assert len(judge(selector, script, log=log, n_select=3)) == 6
+    assert len(judge(selector, script, log=log, n_per_query=3)) == 6
     assert len(script.questions) == 2
     # A smaller one asks nothing, and another strategy goes on with the same labels.
-    assert len(judge(selector, script, log=log, n_select=1)) == 6
+    assert len(judge(selector, script, log=log, n_per_query=1)) == 6
     qrels = judge(MTCSelector().fit(two_topics()), truth, log=log)
     assert labels(qrels)[:4] == labels(first)
     assert len(qrels) == 10
@@ -603,16 +605,16 @@ def sampled_runs():
     return StatAPSelector(random_state=3).fit(table)
 
 
-@pytest.mark.parametrize("n_select", [1, 8, 0.3, 1.0, None])
-def test_a_sample_is_asked_as_it_is_drawn(n_select):
+@pytest.mark.parametrize("n_per_query", [1, 8, 0.3, 1.0, None])
+def test_a_sample_is_asked_as_it_is_drawn(n_per_query):
     selector = sampled_runs()
-    qrels = judge(selector, lambda question: 1, n_select=n_select)
+    qrels = judge(selector, lambda question: 1, n_per_query=n_per_query)
     rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
-    chosen = mask(selector, 1.0 if n_select is None else n_select)
+    chosen = mask(selector, 1.0 if n_per_query is None else n_per_query)
     assert sorted(rows) == np.flatnonzero(chosen).tolist()
     for _, ranks in pd.Series(selector.ranking_[rows]).groupby(qrels["qid"].to_numpy()):
         assert ranks.is_monotonic_increasing
-    if n_select == 8:
+    if n_per_query == 8:
         assert (selector.ranking_[rows] > 8).any()
 
 
@@ -630,9 +632,9 @@ def test_a_sample_behind_other_answers(tmp_path):
         return STOP if question.row in skipped else 1
 
     log = tmp_path / "log"
-    judge(selector, skips_first, n_select=5, log=log)
+    judge(selector, skips_first, n_per_query=5, log=log)
     script = Script(*[1] * 60)
-    qrels = judge(selector, script, n_select=8, log=log, leave_out=[left_out])
+    qrels = judge(selector, script, n_per_query=8, log=log, leave_out=[left_out])
     rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
     asked = {question.row for question in script.questions}
     assert asked <= set(np.flatnonzero(chosen)) - {left_out}
@@ -644,7 +646,7 @@ def test_a_sample_behind_other_answers(tmp_path):
     script = Script(*[UNDO] * 40, *[1] * 60)
     ends = iter([UNDO, None])
     script.at_end = lambda: next(ends)
-    qrels = judge(selector, script, n_select=8, log=log, leave_out=[left_out])
+    qrels = judge(selector, script, n_per_query=8, log=log, leave_out=[left_out])
     rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
     assert set(rows) == set(np.flatnonzero(chosen)) - {left_out} | set(skipped)
 
@@ -661,7 +663,7 @@ def test_a_depth_is_kept_to(depth):
     expected = set(np.flatnonzero(mask(selector))) - {0}
     assert {question.row for question in script.questions} == expected
     # Any other budget says what it says.
-    assert len(judge(selector, truth, n_select=1.0)) == len(table)
+    assert len(judge(selector, truth, n_per_query=1.0)) == len(table)
 
 
 @pytest.mark.parametrize("selector", [*ACTIVE, PoolingSelector()], ids=str)
@@ -723,16 +725,16 @@ def test_a_crash_while_the_pool_grows(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
-@pytest.mark.parametrize("n_select", [None, 3])
-def test_known_judgments_count_as_answers(selector, n_select):
+@pytest.mark.parametrize("n_per_query", [None, 3])
+def test_known_judgments_count_as_answers(selector, n_per_query):
     """As if they had been the first answers of the log."""
     table = table_of(["abcdefgh", "cdeahb"])
     selector = clone(selector).fit(table)
     first = Script()
-    whole = judge(selector, first, n_select=n_select, pool=table.index)
+    whole = judge(selector, first, n_per_query=n_per_query, pool=table.index)
     known = whole.iloc[:2]
     script = Script()
-    rest = judge(selector, script, n_select=n_select, known=known, pool=table.index)
+    rest = judge(selector, script, n_per_query=n_per_query, known=known, pool=table.index)
     assert script.asked == first.asked[2:]
     assert labels(rest) == labels(whole)[2:]
     assert script.questions[0].n_answered == 2

@@ -406,7 +406,7 @@ def test_a_shared_model_of_one_label_gives_it_to_all(T):
 
 def test_labels_that_were_hidden_are_none_to_learn_from(T):
     with pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in 2 topics, such"):
-        assert LabelPredictor(n_select=1).fit(T).n_left_ > 0
+        assert LabelPredictor(n_per_query=1).fit(T).n_left_ > 0
 
 
 def test_other_documents_of_topics_of_one_label_are_told_of(poor):
@@ -577,7 +577,7 @@ def test_only_what_a_strategy_asks_for_is_learned_from(T):
     full = T.assign(label=T["truth"])
     for budget, number in ((5, 5), (0.25, 6)):
         params = {"one_class": "pool"}
-        predictor = LabelPredictor(selector=Longest(), n_select=budget, **params).fit(full)
+        predictor = LabelPredictor(selector=Longest(), n_per_query=budget, **params).fit(full)
         asked = mask(Longest().fit(T["text"], groups=T["qid"]), number)
         hidden = LabelPredictor(**params).fit(full.assign(label=T["truth"].where(asked)))
         np.testing.assert_array_equal(predictor.imputed_, ~asked)
@@ -592,11 +592,11 @@ def test_only_what_a_strategy_asks_for_is_learned_from(T):
 def test_a_strategy_chooses_among_what_is_judged(T):
     """As if the judged documents were the pool."""
     judged = T["label"].notna()
-    predictor = LabelPredictor(n_select=3).fit(T)
+    predictor = LabelPredictor(n_per_query=3).fit(T)
     asked = mask(MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]), 3)
     np.testing.assert_array_equal(~predictor.imputed_[judged], asked)
     assert predictor.imputed_[~judged].all()
-    everything = LabelPredictor(n_select=1000).fit(T)
+    everything = LabelPredictor(n_per_query=1000).fit(T)
     np.testing.assert_array_equal(everything.imputed_, ~judged)
 
 
@@ -656,7 +656,7 @@ def test_score_where_nothing_varies(T):
 def test_grid_search_tunes_the_predictor():
     T = make_table(n_docs=60, share=0.8)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    grid = {"n_select": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
+    grid = {"n_per_query": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
     grid["selector"][1].set_params(random_state=0)
     predictor = LabelPredictor(one_class="copy")
     search = GridSearchCV(predictor, grid, cv=folds, error_score="raise")
@@ -665,14 +665,14 @@ def test_grid_search_tunes_the_predictor():
     assert (scores[0] < scores[2]).all()  # two labels a topic against all
     assert scores[0, 0] != scores[0, 1]  # by another strategy
     assert scores[2, 0] == scores[2, 1]
-    assert search.best_params_["n_select"] != 2
+    assert search.best_params_["n_per_query"] != 2
     # The nested threshold of the strategy.
     inner = GridSearchCV(
-        LabelPredictor(one_class="copy", selector=MaxRepSelector(), n_select=2),
+        LabelPredictor(one_class="copy", selector=MaxRepSelector(), n_per_query=2),
         {"selector__threshold": [0.05, 0.5]}, cv=folds, error_score="raise",
     ).fit(T, T["qid"])  # fmt: skip
     assert len(set(inner.cv_results_["mean_test_score"])) == 2
-    alone = cross_val_score(LabelPredictor(one_class="copy", n_select=2), T, T["qid"], cv=folds)
+    alone = cross_val_score(LabelPredictor(one_class="copy", n_per_query=2), T, T["qid"], cv=folds)
     assert alone.shape == (3,)
 
 
@@ -850,8 +850,11 @@ def test_document_ids_need_not_be_there(T):
         ({"features": ["f9"]}, "X has no column 'f9'.*by features="),
         ({"selector": "maxrep"}, r"selector must be a strategy such as MaxRepSelector\(\), 'unc"),
         ({"selector": MaxRepSelector}, "selector must be a strategy such as"),
-        ({"n_select": 0}, "n_select must be None"),
-        ({"n_select": 2, "selector": "uncertainty"}, "n_select=2 needs a selector that starts"),
+        ({"n_per_query": 0}, "n_per_query must be None"),
+        (
+            {"n_per_query": 2, "selector": "uncertainty"},
+            "n_per_query=2 needs a selector that starts",
+        ),
     ],
 )
 def test_bad_parameters(T, params, message):

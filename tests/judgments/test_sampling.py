@@ -136,23 +136,23 @@ def test_inclusion_probabilities_by_enumeration(weights, n_draws):
     st.one_of(st.integers(1, 15), st.floats(0.05, 1.0)),
     st.integers(0, 9),
 )
-@pytest.mark.filterwarnings("ignore:n_select:UserWarning")
-def test_samples(rows, n_select, seed):
+@pytest.mark.filterwarnings("ignore:n_per_query:UserWarning")
+def test_samples(rows, n_per_query, seed):
     topics, prior = map(np.array, zip(*rows))
     selector = StatAPSelector(random_state=seed).fit(topics, groups=topics, prior=prior)
     selected, probability = (
-        mask(selector, n_select),
-        selector.inclusion_probability(**budget(n_select)),
+        mask(selector, n_per_query),
+        selector.inclusion_probability(**budget(n_per_query)),
     )
-    np.testing.assert_array_equal(mask(selector, n_select), selected)
+    np.testing.assert_array_equal(mask(selector, n_per_query), selected)
     assert ((probability >= 0) & (probability <= 1)).all()
     assert (probability[selected] > 0).all()
     assert selected[probability == 1].all()
     for topic in set(topics):
         own = topics == topic
         size = own.sum()
-        if isinstance(n_select, int):
-            assert selected[own].sum() == min(n_select, size)
+        if isinstance(n_per_query, int):
+            assert selected[own].sum() == min(n_per_query, size)
         assert probability[own].sum() == pytest.approx(selected[own].sum())
         # A higher prior is never drawn less often.
         assert (np.diff(probability[own][np.argsort(-prior[own], kind="stable")]) <= 1e-12).all()
@@ -167,29 +167,32 @@ def fitted_on_alike_topics(n_topics, pooled):
 
 
 @pytest.mark.parametrize(
-    ("n_select", "pooled"), [(1, 0.0), (3, 0.4), (4, 0.0), (7, 0.0), (7, 0.4), (9, 0.4)]
+    ("n_per_query", "pooled"), [(1, 0.0), (3, 0.4), (4, 0.0), (7, 0.0), (7, 0.4), (9, 0.4)]
 )
-def test_samples_come_as_often_as_they_say(n_select, pooled):
+def test_samples_come_as_often_as_they_say(n_per_query, pooled):
     n_topics = 400
     selector = fitted_on_alike_topics(n_topics, pooled)
-    probability = selector.inclusion_probability(**budget(n_select)).reshape(n_topics, -1)
+    probability = selector.inclusion_probability(**budget(n_per_query)).reshape(n_topics, -1)
     assert (probability == probability[0]).all()
-    seen = mask(selector, n_select).reshape(n_topics, -1).mean(axis=0)
+    seen = mask(selector, n_per_query).reshape(n_topics, -1).mean(axis=0)
     error = np.sqrt(probability[0] * (1 - probability[0]) / n_topics)
     assert (np.abs(seen - probability[0]) <= 4 * error).all()
-    n_certain = int(pooled * n_select + 0.5)
+    n_certain = int(pooled * n_per_query + 0.5)
     assert (probability[0] == 1).sum() >= n_certain
 
 
 def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
-    n_topics, n_documents, budget = 1000, 30, 10
+    n_topics, n_documents, n_per_query = 1000, 30, 10
     rng = np.random.default_rng(0)
     score = -np.arange(n_documents, dtype=float)
     truth = (rng.uniform(size=n_documents) < np.linspace(0.9, 0.1, n_documents)).astype(float)
     groups = np.repeat(np.arange(n_topics), n_documents)
     prior = np.tile(shares(n_documents), n_topics)
     selector = StatAPSelector(random_state=1).fit(groups, groups=groups, prior=prior)
-    selected, probability = mask(selector, budget), selector.inclusion_probability(**budget(budget))
+    selected, probability = (
+        mask(selector, n_per_query),
+        selector.inclusion_probability(**budget(n_per_query)),
+    )
     y = np.tile(truth, n_topics)
     estimates = np.where(selected, y / probability, 0).reshape(n_topics, -1).sum(axis=1)
     error = estimates.std() / np.sqrt(n_topics)

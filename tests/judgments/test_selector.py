@@ -187,20 +187,20 @@ def test_progress_is_shown_on_request(capsys):
     st.lists(st.integers(0, 3), min_size=1, max_size=40),
     st.one_of(st.integers(1, 12), st.floats(0.001, 1.0)),
 )
-@pytest.mark.filterwarnings("ignore:n_select:UserWarning")
-def test_select_takes_the_first_of_each_topic(topics, n_select):
+@pytest.mark.filterwarnings("ignore:n_per_query:UserWarning")
+def test_select_takes_the_first_of_each_topic(topics, n_per_query):
     selector = RandomSelector(random_state=0).fit(np.zeros((len(topics), 1)), groups=topics)
-    selected = mask(selector, n_select)
+    selected = mask(selector, n_per_query)
     for topic in set(topics):
         own = np.array(topics) == topic
         n_taken = selected[own].sum()
         assert n_taken >= 1
         assert sorted(selector.ranking_[own][selected[own]]) == list(range(1, n_taken + 1))
-        if isinstance(n_select, int):
-            assert n_taken == min(n_select, own.sum())
+        if isinstance(n_per_query, int):
+            assert n_taken == min(n_per_query, own.sum())
         else:
             assert n_taken == max(1, min(own.sum(), n_taken))
-            assert abs(n_taken - n_select * own.sum()) <= 0.5 + 1e-9 or n_taken == 1
+            assert abs(n_taken - n_per_query * own.sum()) <= 0.5 + 1e-9 or n_taken == 1
 
 
 @by_name
@@ -240,13 +240,13 @@ def test_a_budget_above_the_pool_warns_once_with_the_count():
     assert rows.tolist() == list(range(10))
 
 
-@pytest.mark.parametrize("n_select", [0, -1, 0.0, -0.5, 1.5, True, "3", float("nan"), [1]])
-def test_bad_budgets(n_select):
+@pytest.mark.parametrize("n_per_query", [0, -1, 0.0, -0.5, 1.5, True, "3", float("nan"), [1]])
+def test_bad_budgets(n_per_query):
     selector = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
     with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
-        mask(selector, n_select)
+        mask(selector, n_per_query)
     with pytest.raises(ValueError, match="n_total must be a whole number"):
-        selector.select(n_total=n_select)
+        selector.select(n_total=n_per_query)
     with pytest.raises(ValueError, match="several budgets: give one of"):
         selector.select(n_total=2, n_per_query=1)
 

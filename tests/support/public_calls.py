@@ -157,7 +157,7 @@ CALLS = {
         "runs": RUNS,
         "machine_qrels": QRELS,
         "measures": ["ap", "ndcg_f@2"],
-        "n_select": 1.0,
+        "n_total": 1.0,
     },
     "estimation.estimate": _SAMPLE,
     "estimation.machine_report": _SAMPLE,

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 
-def budget(n_select=None) -> dict:
+def budget(n_per_query=None) -> dict:
     """The budget by its name: a float is a share, another number one of each query."""
-    if n_select is None:
+    if n_per_query is None:
         return {}
-    return {"share" if isinstance(n_select, float) else "n_per_query": n_select}
+    return {"share" if isinstance(n_per_query, float) else "n_per_query": n_per_query}
 
 
 def mask(selector, *given, **params) -> np.ndarray:

@@ -20,13 +20,13 @@ strategies:
   mtc      minimal test collections: what decides most which run is better
   maxrep   what represents most of the pool (default without runs)
   random   in random order; with --unjudged-label, infap can be estimated from any number
-  statap   a random sample of --n-select, high in many runs more often; QRELS then holds
+  statap   a random sample of --n-per-query, high in many runs more often; QRELS then holds
            its probabilities (qid docno label 1 probability), for stat_ap, and only topics
            of which the whole sample is judged
-  sample   a random sample of --n-select documents over all topics, those more often that
+  sample   a random sample of --n-total documents over all topics, those more often that
            decide between --runs and of which the machine (--machine-qrels) is unsure.
            QRELS then holds its probabilities, for evaluate --interval and compare --prels. A
-           larger --n-select, with the same --seed, goes on with the same sample. Documents
+           larger --n-total, with the same --seed, goes on with the same sample. Documents
            come in the order of the sample, of all topics in turn: what is judged so far is a
            smaller sample, and is written as such (with --only, topic by topic)
   All but maxrep and random look at runs: --runs, or POOL if it is a run.
@@ -66,9 +66,9 @@ examples:
   skfilterrank judge --runs runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
   skfilterrank judge --runs runs/* --judged qrels.txt --docs docs.jsonl --out holes.txt
   skfilterrank judge --judged anna.txt bob.txt --docs docs.jsonl --out settled.txt
-  skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-select 50 --out prels
+  skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-per-query 50 --out prels
   skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \\
-      --strategy sample --n-select 200 --out sample.prels
+      --strategy sample --n-total 200 --out sample.prels
   skfilterrank judge pool.csv --docs docs.csv --out qrels.txt --grades=-1=spam,0=no,1=yes
 """
 
@@ -128,11 +128,16 @@ def add_arguments(parser) -> None:
     # 0 is not given; None is all.
     shared.add(choice, "--depth", default=0, shown=f"{DEPTH}, or all with POOL")
     choice.add_argument(
-        "--n-select",
+        "--n-per-query",
         type=number_or_share,
         metavar="N|SHARE",
-        help="documents of each topic, or with sample of all, or their share, as in 0.2 or 1.0 "
-        "(default: all)",
+        help="documents of each topic, or their share, as in 0.2 or 1.0 (default: all)",
+    )
+    choice.add_argument(
+        "--n-total",
+        type=number_or_share,
+        metavar="N|SHARE",
+        help="documents over all topics, or their share; topics with --unit query; for sample only",
     )
     choice.add_argument(
         "--only", type=options.names, metavar="QID,...", help="topics to judge, in this order"

@@ -73,7 +73,7 @@ def run(arguments) -> int:
             selector,
             assessor,
             log=log,
-            n_select=arguments.n_select if sample is None else None,
+            n_per_query=arguments.n_per_query,
             topics=arguments.only,
             # Whatever the topic, so that what is judged is always a smaller sample.
             order=None if sample is None or arguments.only else np.arange(len(index)),
@@ -141,10 +141,14 @@ def _check_labels(arguments):
             f"--strategy {arguments.strategy} writes probabilities, which say of the pool what is "
             "needed: leave out --unjudged-label."
         )
-    for name in ("measures", "machine_qrels", "gains"):
+    for name in ("measures", "machine_qrels", "gains", "n_total"):
         if getattr(arguments, name) and arguments.strategy != "sample":
             option = name.replace("measures", "measure").replace("_", "-")
             raise InputError(f"--{option} says what a sample is for: add --strategy sample.")
+    if arguments.strategy == "sample" and arguments.n_per_query is not None:
+        raise InputError(
+            "--strategy sample is drawn over all topics: give --n-total, not --n-per-query."
+        )
     if arguments.second_look and not arguments.judged:
         raise InputError("--second-look looks at the labels of --judged: add it.")
 
@@ -323,8 +327,8 @@ def _write_pool(path, labels, index, strategy, arguments):
 
 def _write_sample(path, labels, selector, index, arguments):
     """Write the judgments of a sample with their probabilities, of topics that are finished."""
-    is_share = isinstance(arguments.n_select, float)
-    budget = {"share" if is_share else "n_per_query": arguments.n_select}
+    is_share = isinstance(arguments.n_per_query, float)
+    budget = {"share" if is_share else "n_per_query": arguments.n_per_query}
     selected = selector.select(**budget)
     probability = selector.inclusion_probability(**budget)
     sample = pd.DataFrame({"inclusion_probability": probability}, index=index).iloc[selected]

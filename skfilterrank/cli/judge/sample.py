@@ -103,12 +103,12 @@ class DrawnSample:
                 f"so few are no sample from which an interval can be had; judge at least "
                 f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
             )
-        return self._labelled(self.draw(n_select=n_done), labels)
+        return self._labelled(self.draw(n_total=n_done), labels)
 
-    def _is_sample(self, n_select):
+    def _is_sample(self, n_total):
         """Whether every document of the pool could be among so many."""
         try:
-            self.draw(n_select=n_select)
+            self.draw(n_total=n_total)
         except InputError:
             return False
         return True
@@ -137,9 +137,9 @@ def drawn_sample(arguments, judged, machines) -> DrawnSample:
     """Draw what `arguments` ask for; what is judged already is kept."""
     if not arguments.runs:
         raise InputError("--strategy sample draws what decides between runs: name them by --runs.")
-    if arguments.n_select is None:
+    if arguments.n_total is None:
         raise InputError(
-            "--strategy sample needs --n-select, the number or share of documents to judge over "
+            "--strategy sample needs --n-total, the number or share of documents to judge over "
             "all topics."
         )
     runs = read_named_runs(arguments.runs, arguments)
@@ -166,7 +166,7 @@ def drawn_sample(arguments, judged, machines) -> DrawnSample:
         gains=with_other_labels(match_gains(arguments.gains, grades), arguments.gains),
         random_state=arguments.seed,
     )
-    sample = DrawnSample(draw(n_select=arguments.n_select), draw, arguments.unit)
+    sample = DrawnSample(draw(n_total=arguments.n_total), draw, arguments.unit)
     n_new = int(sample.table["label"].isna().sum())
     n_topics = sample.table["qid"].nunique()
     before = f", beside {len(known):,} judged before" if len(known) else ""

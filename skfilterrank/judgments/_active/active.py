@@ -39,7 +39,7 @@ class ActiveSelector(RunSelector):
         Gains of the answers, NaN where there is none.
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document within its topic, from 1: those that were answered in the order of
-        the answers, then the others in the order of ``next_rows(n_select)``.
+        the answers, then the others in the order of ``next_rows(n_per_query)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What the strategy promised itself from each document when it was answered, and from the
         others now; NaN where the strategy has no such number.
@@ -124,13 +124,13 @@ class ActiveSelector(RunSelector):
         return self
 
     def next_rows(
-        self, n_select: int = 1, *, topic=None, leave_out: Collection[int] = ()
+        self, n_per_query: int = 1, *, topic=None, leave_out: Collection[int] = ()
     ) -> np.ndarray:
         """Say which documents to judge next.
 
         Parameters
         ----------
-        n_select : int, default=1
+        n_per_query : int, default=1
             How many. More than one are chosen without knowing each other's answers.
         topic : object, default=None
             Id of the topic. None takes the first one, by id, that has documents left.
@@ -139,16 +139,16 @@ class ActiveSelector(RunSelector):
 
         Returns
         -------
-        rows : ndarray of shape (at most n_select,), dtype int64
+        rows : ndarray of shape (at most n_per_query,), dtype int64
             Rows of X, all of one topic, the first to be judged first; empty where none is left.
 
         Raises
         ------
         ValueError
-            If `n_select` is no number of documents, or the topic is not in the pool.
+            If `n_per_query` is no number of documents, or the topic is not in the pool.
         """
         check_is_fitted(self, "_index")
-        n_select = check_count(n_select, "n_select")
+        n_per_query = check_count(n_per_query, "n_per_query")
         open_rows = np.isnan(self.answers_)
         open_rows[np.fromiter(leave_out, dtype=np.int64, count=len(leave_out))] = False
         codes = range(len(self._rows)) if topic is None else [self._code_of(topic)]
@@ -156,7 +156,7 @@ class ActiveSelector(RunSelector):
             rows = self._rows[code]
             allowed = open_rows[rows]
             if allowed.any():
-                return rows[self._state(code).propose(n_select, allowed)[0]].astype(np.int64)
+                return rows[self._state(code).propose(n_per_query, allowed)[0]].astype(np.int64)
         return np.empty(0, dtype=np.int64)
 
     @all_or_nothing
@@ -268,14 +268,14 @@ class ActiveSelector(RunSelector):
         return self
 
     @all_or_nothing
-    def simulate(self, y_true, *, n_select=None) -> "ActiveSelector":
+    def simulate(self, y_true, *, n_per_query=None) -> "ActiveSelector":
         """Answer from known labels, from the start, topic by topic.
 
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
             Label of each row of X.
-        n_select : int or float, default=None
+        n_per_query : int or float, default=None
             Number of answers per topic, as in `select`: the rest of each ranking is what the
             strategy proposes after them. None answers all.
 
@@ -303,7 +303,7 @@ class ActiveSelector(RunSelector):
                 "need every label; to take unjudged documents as not relevant, pass "
                 "y_true.fillna(0)."
             )
-        budgets = topic_budgets(n_select, self._index)
+        budgets = topic_budgets(n_per_query, self._index)
         self.reset()
         jobs = (
             delayed(_simulated)(self._topic_state(self._ranks[rows]), gains[rows] > 0, budget)

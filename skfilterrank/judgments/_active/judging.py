@@ -78,7 +78,7 @@ def judge(
     assessor: Callable,
     *,
     log=None,
-    n_select=None,
+    n_per_query=None,
     topics=None,
     order=None,
     pool=None,
@@ -94,7 +94,7 @@ def judge(
     ----------
     selector : TopicSelector or ActiveSelector
         A fitted strategy. One that looks at the answers is asked again after each; its earlier
-        answers are forgotten first. Of any other the documents of ``select(n_select)`` are taken
+        answers are forgotten first. Of any other the documents of ``select(n_per_query)`` are taken
         in the order of `ranking_`.
     assessor : callable
         Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
@@ -105,7 +105,7 @@ def judge(
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
         them. None keeps nothing.
-    n_select : int or float, default=None
+    n_per_query : int or float, default=None
         Documents per topic, or their share, as in `TopicSelector.select`. None asks about all
         that ``select()`` gives, which a :class:`PoolingSelector` may limit.
     topics : list, default=None
@@ -163,8 +163,8 @@ def judge(
 
     Notes
     -----
-    A topic is finished when `n_select` of its documents are settled. A skipped document keeps its
-    place among these, and is asked about again when all others have an answer; if it is skipped
+    A topic is finished when `n_per_query` of its documents are settled. A skipped document keeps
+    its place among these, and is asked about again when all others have an answer; if it is skipped
     then, it stays without label, until the loop is started again on the same log.
 
     `Answer.UNDO` takes back the last answer, a skip too, and asks about that document next; it
@@ -173,10 +173,11 @@ def judge(
 
     The strategy may change from one session to the next, and the pool may grow, as long as it
     holds all documents that the log has an answer to: documents that have
-    labels count towards `n_select`, whoever chose them, and what is left out is made up for by the
-    next documents of the ranking. Not so where a budget's documents are not the first ones of the
-    ranking, as those of :class:`StatAPSelector`: exactly the documents of ``select(n_select)`` are
-    asked about then, but for those that have a label or are left out.
+    labels count towards `n_per_query`, whoever chose them, and what is left out is made up for by
+    the next documents of the ranking. Not so where a budget's documents are not the first ones of
+    the ranking, as those of :class:`StatAPSelector`: exactly the documents of
+    ``select(n_per_query=...)`` are asked about then, but for those that have a label or are left
+    out.
 
     Examples
     --------
@@ -186,7 +187,7 @@ def judge(
     >>> b = pd.DataFrame({"qid": "1", "docno": ["d4", "d5"], "score": [3.0, 2.0]})
     >>> selector = MoveToFrontSelector().fit(rank_table({"a": a, "b": b}))
     >>> truth = {"d1": 0, "d2": 1, "d3": -1, "d4": 2, "d5": 0}
-    >>> judge(selector, lambda question: truth[question.docno], n_select=3)
+    >>> judge(selector, lambda question: truth[question.docno], n_per_query=3)
       qid docno  label
     0   1    d1      0
     1   1    d4      2
@@ -210,7 +211,7 @@ def judge(
     kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
-        session = _Session(selector, qids, docnos, n_select, topics, order, leave_out)
+        session = _Session(selector, qids, docnos, n_per_query, topics, order, leave_out)
         session.know(known, () if file is None else file.events)
         if file is not None:
             session.replay(file.events)
@@ -247,12 +248,12 @@ def judge(
 class _Session:
     """Who was asked what, and what comes next."""
 
-    def __init__(self, selector, qids, docnos, n_select, topics, order, leave_out):
+    def __init__(self, selector, qids, docnos, n_per_query, topics, order, leave_out):
         is_active = isinstance(selector, ActiveSelector)
         if is_active:
-            self.budgets, self.counts = _budgets(selector, n_select)
+            self.budgets, self.counts = _budgets(selector, n_per_query)
         else:
-            self.budgets, self.counts = _selected(selector, n_select)
+            self.budgets, self.counts = _selected(selector, n_per_query)
         self.qids, self.docnos = qids, docnos
         self.row_of = {
             (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
@@ -427,11 +428,11 @@ class _RankedQueue:
         self.lists = dict(zip(self.index.query_ids.tolist(), lists))
         self.is_open = counts.copy()
 
-    def next_rows(self, n_select, *, topic, leave_out):
+    def next_rows(self, n_per_query, *, topic, leave_out):
         """The first open rows of a topic's ranking."""
         rows = self.lists[topic]
         rows = rows[self.is_open[rows]]
-        return rows[~np.isin(rows, list(leave_out))][:n_select]
+        return rows[~np.isin(rows, list(leave_out))][:n_per_query]
 
     def check_label(self, label):
         """Any will do."""
@@ -472,21 +473,21 @@ def _named_grades(grades):
     return dict(zip(map(float, labels), map(str, names)))
 
 
-def _budgets(selector, n_select):
+def _budgets(selector, n_per_query):
     """Number of documents per topic, and which ones count towards it: all."""
     index = selector._index
-    return topic_budgets(n_select, index), np.ones(index.n_rows, dtype=bool)
+    return topic_budgets(n_per_query, index), np.ones(index.n_rows, dtype=bool)
 
 
-def _selected(selector, n_select):
+def _selected(selector, n_per_query):
     """The same for a ranking; where its first documents are not what is selected, these count."""
     index = selector._index
-    budgets = None if n_select is None else topic_budgets(n_select, index)
+    budgets = None if n_per_query is None else topic_budgets(n_per_query, index)
     selected = selector._is_selected(budgets)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
     # A sample may be the first documents by chance.
-    is_nested = getattr(selector, "_select_is_nested", n_select is not None)
+    is_nested = getattr(selector, "_select_is_nested", n_per_query is not None)
     is_nested = is_nested and (first == selected).all()
     return budgets, np.ones(index.n_rows, dtype=bool) if is_nested else selected
 

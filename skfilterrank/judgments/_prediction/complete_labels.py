@@ -41,21 +41,21 @@ def complete_labels(predictor, X, y, groups):
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     values = as_number_array(y, "y")
     missing = is_missing(as_column(y, "y", "label") if values is None else values, "y").any()
-    if not missing and predictor.n_select is None:
+    if not missing and predictor.n_per_query is None:
         warn_of_minus_one(y, "y")
         return y, None
     labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
     check_parameters(predictor)
-    if predictor.selector is not None and predictor.n_select is None:
+    if predictor.selector is not None and predictor.n_per_query is None:
         warn_user(
-            f"selector={brief(predictor.selector)} changes nothing: with n_select=None all labels "
-            "are learned from. Give the predictor's n_select, or no selector.",
+            f"selector={brief(predictor.selector)} changes nothing: with n_per_query=None all "
+            "labels are learned from. Give the predictor's n_per_query, or no selector.",
             FitWarning,
         )
     vectors, documents = _vectors_of(predictor, X)
-    if predictor.n_select is not None:
-        labels = asked_labels(predictor.selector, documents, index, labels, predictor.n_select)
+    if predictor.n_per_query is not None:
+        labels = asked_labels(predictor.selector, documents, index, labels, predictor.n_per_query)
     predicted = predictor.fit_vectors(vectors, index, labels)
     labels = np.where(np.isnan(predicted), labels, predicted)
     if isinstance(y, pd.Series):

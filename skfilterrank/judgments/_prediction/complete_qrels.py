@@ -246,10 +246,10 @@ def complete_qrels(
     """
     check_predictor(predictor)
     predictor = LabelPredictor() if predictor is None else clone(predictor)
-    if predictor.n_select is not None:
+    if predictor.n_per_query is not None:
         raise InputError(
-            f"predictor.n_select must be None, got {brief(predictor.n_select)}: labels that are "
-            "there are all learned from."
+            f"predictor.n_per_query must be None, got {brief(predictor.n_per_query)}: labels that "
+            "are there are all learned from."
         )
     predictor.set_params(query="qid", document="docno", label="label", imputed=None)
     random_state = check_random_state(random_state)

@@ -96,9 +96,9 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     random samples (by 0.005 to 0.008) and on OHSUMED's best rows (0.445), not on MQ2007's (0.411):
     ``benchmarks/results/when_to_impute.md``.
 
-    With the predictor's `n_select`, only the labels that its selector asks for first are learned
+    With the predictor's `n_per_query`, only the labels that its selector asks for first are learned
     from, and the others are predicted as if nobody had made them, also where every row is judged. A
-    grid over ``predictor__n_select`` and, with ``selector=MaxRepSelector()``, over
+    grid over ``predictor__n_per_query`` and, with ``selector=MaxRepSelector()``, over
     ``predictor__selector__threshold`` so compares strategies and budgets by what the estimator
     makes of their labels.
 
@@ -165,7 +165,7 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         DataWarning
             If no label is NaN and some are -1, which never means unjudged.
         FitWarning
-            If the predictor has a selector, but no `n_select`, without which it changes nothing.
+            If the predictor has a selector, but no `n_per_query`, without which it changes nothing.
         """
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")

@@ -115,8 +115,8 @@ def make_completed_scorer(
     of your own by :func:`skfilterrank.comparison.judging_curve`. Values from completed labels order
     models; they are no values that people's labels would give.
 
-    With the predictor's `n_select`, labels of held-out rows that its selector would not have asked
-    for are hidden and predicted, too.
+    With the predictor's `n_per_query`, labels of held-out rows that its selector would not have
+    asked for are hidden and predicted, too.
 
     The labels are completed anew for each candidate of a grid, in the same way.
 

@@ -104,7 +104,7 @@ class LabelPredictor(TableImputer):
         The strategy :meth:`select` follows, one that looks at texts (or at the scaled feature
         columns, where `text` is None). None means ``MaxRepSelector()``, which starts from what is
         judged; "uncertainty" takes what the classifiers are least sure of.
-    n_select : int, float or None, default=None
+    n_per_query : int, float or None, default=None
         To try strategies and budgets on labels that are there: so many labels of each topic, or
         this share of them, are learned from, those that the selector asks for first among the
         judged documents. `fit` takes the others for unjudged. None learns from all.
@@ -118,7 +118,7 @@ class LabelPredictor(TableImputer):
     Attributes
     ----------
     imputed_ : ndarray of shape (n_rows,), dtype bool
-        Rows of the table `fit` saw that have a predicted label; with `n_select` also those whose
+        Rows of the table `fit` saw that have a predicted label; with `n_per_query` also those whose
         own label was not learned from.
     confidence_ : ndarray of shape (n_rows,), dtype float64
         Chance of the predicted label ("soft": of the likeliest one) among the topic's labels; NaN
@@ -236,7 +236,7 @@ class LabelPredictor(TableImputer):
         one_class="auto",
         unjudged_topic="leave",
         selector=None,
-        n_select=None,
+        n_per_query=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -256,7 +256,7 @@ class LabelPredictor(TableImputer):
         self.one_class = one_class
         self.unjudged_topic = unjudged_topic
         self.selector = selector
-        self.n_select = n_select
+        self.n_per_query = n_per_query
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -422,7 +422,7 @@ class LabelPredictor(TableImputer):
 
         Notes
         -----
-        With this, GridSearchCV tunes the predictor itself, ``n_select`` and the selector included.
+        With this, GridSearchCV tunes the predictor itself, `n_per_query` and the selector included.
         Its models are those of single topics, so the rows of every topic have to be in all folds:
         ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
         random_state=0)).fit(table, table["qid"])``. Folds of whole topics would leave nothing to
@@ -439,9 +439,9 @@ class LabelPredictor(TableImputer):
         >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
         >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
         >>> predictor = LabelPredictor(one_class="copy")
-        >>> search = GridSearchCV(predictor, {"n_select": [2, None]}, cv=folds)
+        >>> search = GridSearchCV(predictor, {"n_per_query": [2, None]}, cv=folds)
         >>> search.fit(table, table["qid"]).best_params_
-        {'n_select': None}
+        {'n_per_query': None}
         """
         check_is_fitted(self)
         table = self._read(X, needs_label=True)
@@ -471,9 +471,9 @@ class LabelPredictor(TableImputer):
         )
         vectors = self._document_vectors.fit_transform(X)
         labels = table.labels
-        if self.n_select is not None:
+        if self.n_per_query is not None:
             documents = selectable_documents(X, self.text, self.features)
-            labels = asked_labels(self.selector, documents, table.index, labels, self.n_select)
+            labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
         return table, self.fit_vectors(vectors, table.index, labels)
 
     def _certainty(self, X, index, unjudged):
@@ -585,7 +585,7 @@ class LabelPredictor(TableImputer):
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
         left = [topic for topic in asked if topic not in lone and self.models_[topic] is None]
         if left and self.one_class == "auto":
-            # Also where there are more labels, which n_select hides.
+            # Also where there are more labels, which n_per_query hides.
             warn_user(
                 f"all labels to learn from are the same one in {counted(len(left), 'topic')}, such "
                 f"as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "

@@ -51,7 +51,7 @@ def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
     return chosen
 
 
-def asked_labels(selector, documents, index: GroupIndex, labels, n_select) -> np.ndarray:
+def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) -> np.ndarray:
     """Labels that the strategy would have asked for, NaN for the others.
 
     The judged documents are the pool that it would have chosen from.
@@ -59,7 +59,7 @@ def asked_labels(selector, documents, index: GroupIndex, labels, n_select) -> np
     selector = check_selector(selector)
     if isinstance(selector, str):
         raise InputError(
-            f"n_select={brief(n_select)} needs a selector that starts from nothing, and "
+            f"n_per_query={brief(n_per_query)} needs a selector that starts from nothing, and "
             f"{selector!r} asks a model of labels that are there: expected a strategy such as "
             "MaxRepSelector() or RandomSelector()."
         )
@@ -67,7 +67,7 @@ def asked_labels(selector, documents, index: GroupIndex, labels, n_select) -> np
     if not len(judged):
         return labels
     pool = GroupIndex.from_groups(index.query_ids[index.codes()[judged]])
-    budgets = topic_budgets(n_select, pool, warn=False)
+    budgets = topic_budgets(n_per_query, pool, warn=False)
     if not hasattr(documents, "shape"):
         documents = np.array(documents, dtype=object)
     order = selection_order(

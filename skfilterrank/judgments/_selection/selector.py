@@ -281,25 +281,25 @@ def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
-def topic_budgets(n_select, index, warn: bool = True, name: str = "n_select") -> np.ndarray:
+def topic_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
     """Number of documents to select in each topic, of None all; more than there are warns."""
-    if n_select is None:
+    if n_per_query is None:
         return index.sizes
-    is_whole = is_whole_number(n_select)
-    if is_whole and n_select >= 1:
-        n_above = np.count_nonzero(index.sizes < n_select)
+    is_whole = is_whole_number(n_per_query)
+    if is_whole and n_per_query >= 1:
+        n_above = np.count_nonzero(index.sizes < n_per_query)
         if n_above and warn:
             warn_user(
-                f"{name}={brief(n_select)} is above the number of documents of {n_above} of "
+                f"{name}={brief(n_per_query)} is above the number of documents of {n_above} of "
                 f"{index.n_queries} topic(s): all of their documents are selected.",
                 DataWarning,
             )
-        return np.minimum(index.sizes, min(int(n_select), index.n_rows))
-    if not is_whole and is_finite_number(n_select) and 0 < n_select <= 1:
-        return np.maximum(round_half_up(n_select, index.sizes), 1)
+        return np.minimum(index.sizes, min(int(n_per_query), index.n_rows))
+    if not is_whole and is_finite_number(n_per_query) and 0 < n_per_query <= 1:
+        return np.maximum(round_half_up(n_per_query, index.sizes), 1)
     raise InputError(
-        "n_select must be None (all), a number of documents per topic (an int from 1 on) or a "
-        f"share of them (a float in (0, 1]), got {brief(n_select)}."
+        "n_per_query must be None (all), a number of documents per topic (an int from 1 on) or a "
+        f"share of them (a float in (0, 1]), got {brief(n_per_query)}."
     )
 
 
