@@ -104,7 +104,7 @@ def figures_of(page):
 
 
 def is_in(figure, table):
-    """Whether a table has the figure: more exact, as a share of 100, or in units of 1e-4."""
+    """Tell whether a table has the figure: more exact, as a share of 100, or in units of 1e-4."""
     digits = len(figure.partition("e")[0].partition(".")[2])
     value = float(figure.replace(",", ""))
     if "e" in figure:

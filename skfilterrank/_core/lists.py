@@ -180,7 +180,7 @@ class ListBlock:
 
     @property
     def drops_unjudged(self) -> bool:
-        """Whether unjudged rows are taken out of the lists."""
+        """Tell whether unjudged rows are taken out of the lists."""
         return self._lists.unjudged == "drop"
 
     @property

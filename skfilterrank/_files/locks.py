@@ -92,7 +92,7 @@ def _acquired(lock, path, seconds):
 
 
 def _is_at(handle, path):
-    """Whether a path still names an open file."""
+    """Tell whether a path still names an open file."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except OSError:

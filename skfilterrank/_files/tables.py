@@ -197,13 +197,13 @@ def read_jsonl(data, name, ids, format):
 def read_parquet(data, name, ids, format):
     """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
     return _read_by_pyarrow(
-        data, name, "Parquet", partial(pd.read_parquet, engine="pyarrow"), _check_parquet
+        data, name, "a Parquet", partial(pd.read_parquet, engine="pyarrow"), _check_parquet
     )
 
 
 def read_feather(data, name, ids):
     """Table of the bytes of an Arrow (Feather) file; rows stand for lines."""
-    return _read_by_pyarrow(data, name, "Arrow", pd.read_feather, _check_arrow)
+    return _read_by_pyarrow(data, name, "an Arrow", pd.read_feather, _check_arrow)
 
 
 def _read_by_pyarrow(data, name, kind, read, check):
@@ -222,7 +222,7 @@ def _read_by_pyarrow(data, name, kind, read, check):
         raise
     except Exception as error:  # damage can make pyarrow and pandas raise anything
         raise FileFormatError(
-            f"the file is not a {kind} file, or is damaged ({reason_of(error)}).", name
+            f"the file is not {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
 
@@ -246,7 +246,7 @@ def _check_arrow(data, name):
     """Raise for bytes that do not fit each other, with which pyarrow can crash."""
     import pyarrow as pa
 
-    # Of a buffer it allocates nothing for sizes that the file only claims.
+    # Reading from a buffer, it allocates nothing for sizes that the file only claims.
     pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
 
 

@@ -27,6 +27,8 @@ _PHRASES = {
     "draw again with judged=,": (
         "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
     ),
+    ", as in evaluate_run(qrels, run, measures)": "",
+    "gains has no gain for labels of": "--gains has no gain for labels of",
     "groups holds queries that": "there are topics that",
     "each query once": "each topic once",
     "(show_beyond_k)": "(--show-beyond-k)",

@@ -227,7 +227,7 @@ def estimate(
 def _guess(form, labels, **params):
     """Predicted labels of all documents, by some judged ones."""
     rows, codes, probability, known = labels
-    # Of each measure by itself: its value does not depend on what else is asked for.
+    # Each measure is estimated by itself: its value does not depend on what else is asked for.
     model = LabelModel(form.pool, _worth(form), form.matters(), **params)
     prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
     return prediction.with_known(rows[known], codes[known])

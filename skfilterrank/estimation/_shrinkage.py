@@ -29,7 +29,7 @@ def shrink(values, covariance, steady) -> np.ndarray:
     square = away @ away
     line = (away @ own) / square * away
     rest = own - line
-    # Of the distances from the mean, without what goes along the line.
+    # Distances from the mean, without the part along the line.
     noise = np.trace(covariance) - covariance.mean() * len(values)
     noise -= away @ covariance @ away / square
     share = np.clip(noise / max(rest @ rest, 1e-300), 0.0, 1.0)

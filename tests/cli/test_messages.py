@@ -49,6 +49,8 @@ def sample(tmp_path, monkeypatch):
     for name, score in (("r", 3), ("o", 1)):
         rows = "".join(f"{q} Q0 a 1 {score} x\n{q} Q0 b 1 2 x\n{q} Q0 c 1 1.5 x\n" for q in "12")
         Path(f"{name}.txt").write_text(rows)
+    Path("r.csv").write_text("qid,docno,score\n1,a,2\n")
+    Path("t.csv").write_text("qid,docno,label\n1,a,Good\n1,b,Bad\n")
     Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
 
 
@@ -61,6 +63,8 @@ def sample(tmp_path, monkeypatch):
         ("evaluate s.prels r.txt --interval -m rr", "judge all their documents"),
         ("evaluate s.prels r.txt --interval -m p(rel=2)@1", "--gains=0=0,1=0,2=1 for rel=2"),
         ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
+        ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
+        ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
         ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
         ("threshold q.txt r.txt", "--predicted use where this is meant"),
@@ -78,6 +82,7 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         "skfilterrank.",
         "draw_sample",
         "judged=",
+        "evaluate_run",
     )
     for name in functions:
         assert name not in err

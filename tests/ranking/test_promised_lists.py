@@ -77,7 +77,7 @@ def summary(certificate):
 
 
 def certificates(rows, promise):
-    """What each way to calibrate promises of these rows."""
+    """Collect the certificates of each way to calibrate on these rows."""
     y, scores = rows["label"].to_numpy(), rows["score"].to_numpy()
     yield risk_threshold(y, scores, **columns(rows), **promise)
     whole_queries = rows.sort_values("qid", kind="stable").reset_index(drop=True)
@@ -133,7 +133,7 @@ def test_documents_of_equal_score_are_shown_together(tied, threshold):
 
 
 def test_ties_by_hand():
-    # Of three documents of one score two are shown: the forbidden one and one good one, at worst.
+    # Two of three documents of one score are shown: the forbidden one and one good one, at worst.
     y, scores, groups = [1, -1, 1, 1], [0.5, 0.5, 0.5, 0.2], [0] * 4
     given = {"groups": groups, "k": 2}
     for risk, share in {"any_forbidden": 1.0, "forbidden": 0.5, shows_bad: 1.0}.items():
@@ -277,7 +277,7 @@ def test_lists_of_other_sizes_end_a_promise():
     model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.4)
     model.fit(tens.bayes_scores, tens.y, groups=tens.groups)
     short = np.repeat(np.arange(100), 2)
-    with pytest.warns(DataWarning, match=r"need not hold of such lists: (?!.*'expected')"):
+    with pytest.warns(DataWarning, match=r"need not hold for such lists: (?!.*'expected')"):
         model.predict(tens.bayes_scores[:200], groups=short)
 
 

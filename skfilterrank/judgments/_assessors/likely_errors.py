@@ -139,7 +139,7 @@ def _nearest(similar, begin, n_taken):
         weight = similar[row, other]
     is_other = (weight > 0) & (other != row + begin)
     row, other, weight = row[is_other], other[is_other], weight[is_other]
-    # Of equal similarity, the first documents.
+    # Among equal similarities, the first documents.
     order = np.lexsort((other, -weight, row))
     row, other, weight = row[order], other[order], weight[order]
     taken = np.arange(len(row)) - np.searchsorted(row, row) < n_taken

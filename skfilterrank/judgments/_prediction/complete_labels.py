@@ -64,7 +64,7 @@ def complete_labels(predictor, X, y, groups):
 
 
 def reads_texts_alone(predictor, X) -> bool:
-    """Whether labels of these rows are predicted from texts and nothing else."""
+    """Tell whether labels of these rows are predicted from texts and nothing else."""
     if isinstance(X, pd.DataFrame) or is_polars(X):
         return predictor.features is None and predictor.text in names_of(X)
     return not sparse.issparse(X) and np.ndim(X) == 1

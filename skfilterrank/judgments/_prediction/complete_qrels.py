@@ -114,7 +114,7 @@ class CompletedQrels(Result):
 
     @property
     def is_random_sample(self) -> bool:
-        """Whether labels complete judgments that stand no higher in the runs than the others."""
+        """Tell whether the judged documents stand no higher in the runs than the others."""
         return self.predictor.n_imputed_ > 0 and self.judged_above_unjudged < _CHOSEN_BY_RANK
 
     def precision_text(self) -> str:

@@ -189,7 +189,7 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         if self.predictor_ is not None:
             self.n_imputed_, self.n_left_ = self.predictor_.n_imputed_, self.predictor_.n_left_
         if getattr(self.estimator, "takes_judged_by", False) and self.n_imputed_:
-            # What is promised from predicted labels is not promised of people's.
+            # A promise made from predicted labels does not hold for those of people.
             judges = np.where(self.predictor_.imputed_, PREDICTED, PEOPLE)
             fit_params = fit_params | {"judged_by": judges}
         if self.n_left_:

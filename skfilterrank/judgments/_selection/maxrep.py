@@ -200,7 +200,7 @@ class MaxRepSelector(TopicSelector):
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _is_selected(self, budgets):
-        """Whether each row is selected; none that is judged is."""
+        """Select rows, none of which is judged, as a mask."""
         selected = super()._is_selected(budgets)
         return selected if self._judged is None else selected & ~self._judged
 

@@ -218,7 +218,7 @@ class PoolingSelector(RunSelector):
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _is_selected(self, budgets):
-        """Whether each row is selected; without a budget those at most `depth` deep are."""
+        """Select rows, without a budget those at most `depth` deep, as a mask."""
         if budgets is not None or self.depth is None:
             return super()._is_selected(budgets)
         return self.best_rank_ <= check_depth(self.depth)

@@ -282,7 +282,7 @@ class StatAPSelector(TopicSelector):
         return order, np.full(len(order), np.nan)
 
     def _is_selected(self, budgets):
-        """Whether each row is drawn under a budget of each query."""
+        """Draw rows under a budget of each query, as a mask."""
         budgets = self._index.sizes if budgets is None else budgets
         selected = np.zeros(self._index.n_rows, dtype=bool)
         streams = topic_streams(self.seed_, self._index.n_queries)

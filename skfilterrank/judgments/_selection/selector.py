@@ -214,7 +214,7 @@ class TopicSelector(BaseEstimator):
         return np.flatnonzero(self._is_selected(budgets))
 
     def _is_selected(self, budgets) -> np.ndarray:
-        """Whether each row is selected under a budget of each query, or None."""
+        """Select rows under a budget of each query, or None, as a mask."""
         if budgets is None:
             return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]

@@ -64,8 +64,8 @@ def warn_of_other_sizes(model, scores, index) -> None:
     )
     if hasattr(model, "risk_certificate_"):
         advice = (
-            "What is promised of the threshold need not hold of such lists: give lists as they "
-            "were in calibration, or calibrate anew on judged queries with lists like these."
+            "The promise need not hold for such lists: give lists as they were in calibration, or "
+            "calibrate anew on judged queries with lists like these."
         )
     warn_user(
         f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "

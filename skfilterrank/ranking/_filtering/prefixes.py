@@ -118,7 +118,7 @@ def ties_worst_first(gains, scores, index):
 
 
 def ends_behind(most, parsed) -> bool:
-    """Whether lists of at most so many documents have all places that a measure looks at."""
+    """Tell whether lists of at most so many documents have all places that a measure looks at."""
     return most is None or (parsed.k is not None and parsed.k <= most)
 
 

@@ -51,7 +51,7 @@ class Promise(NamedTuple):
 
     @property
     def looks_at_labels(self) -> bool:
-        """Whether a label can change the rate."""
+        """Tell whether a label can change the rate."""
         if not isinstance(self.rate, ParsedMeasure):
             return True
         measure = self.rate.measure

@@ -427,7 +427,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             "query of its own (pure filtering).",
         )
         weights = self._query_weights(query_weight, groups, len(data.groups))
-        # Of machines, among the rows that a promise is made from.
+        # Labels of machines among the rows that a promise is made from.
         machines = None if judged_by is None else machine_labels(judged_by, data.gains)
         self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(inner, self.target, prefit=is_prefit)

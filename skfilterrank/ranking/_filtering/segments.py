@@ -193,7 +193,7 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
 
     @property
     def takes_judged_by(self) -> bool:
-        """Whether the filters state how many of their labels are of machines."""
+        """Tell whether the filters state how many of their labels are of machines."""
         return getattr(self.estimator, "takes_judged_by", False)
 
     def _each(self, ask, X, groups, dtype):
