@@ -18,11 +18,11 @@ _OPTION_OF = {
 # Where a message names functions, in words of the command line.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
-    "draw_sample(machine_qrels, runs, measures, n_select=..., judged=qrels)": (
+    "draw_sample(machine_qrels, runs, measures, n_total=..., judged=qrels)": (
         "'skfilterrank judge --strategy sample --judged QRELS'"
     ),
-    "draw_sample with the same random_state and a larger n_select": (
-        "'skfilterrank judge --strategy sample' with the same --seed and a larger --n-select"
+    "draw_sample with the same random_state and a larger n_total": (
+        "'skfilterrank judge --strategy sample' with the same --seed and a larger --n-total"
     ),
     "draw again with judged=,": (
         "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
