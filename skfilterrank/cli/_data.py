@@ -44,6 +44,7 @@ class JudgedRows:
     docnos: np.ndarray
     columns: Columns | None = None
     unused: tuple[str, ...] = ()
+    judged_by: Any = None  # an array where labels state who gave them
 
     def __str__(self):
         rows, queries = len(self.groups), self.groups.nunique()
@@ -185,7 +186,8 @@ def _read_table(path, arguments, like, labelled):
         if name is not None
     }
     X = X[used].assign(**numbers, **strings).reset_index()
-    return JudgedRows(X, y, groups, docnos, columns, unused)
+    judged_by = table[JUDGED_BY].to_numpy() if y is not None and JUDGED_BY in table else None
+    return JudgedRows(X, y, groups, docnos, columns, unused, judged_by)
 
 
 def _check_judgments(table, labels, path):

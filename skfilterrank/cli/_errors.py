@@ -43,7 +43,7 @@ _ARGUMENT = re.compile(
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 
 
-_ROW = re.compile(r"(?P<query>query '[^']*') row (?P<row>\d+)")
+_ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
 # Options of the command that runs by the names of their values, and the warnings that it gave.
 _OPTIONS: dict[str, str] = {}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli.rank_filter import run as rank_filter_run
+from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_model
 from skfilterrank.metrics import ndcg_f_score
 
@@ -343,6 +344,28 @@ def test_risk_is_that_of_the_library(train, table):
     assert model.risk_certificate_.exact
     assert str(model.risk_certificate_) in out
     assert "With confidence 0.8, the share of queries with a forbidden document" in out
+
+
+def test_certificates_state_holes_by_the_names_of_documents(run, folder):
+    X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
+    table = pd.DataFrame(X[:, :3], columns=["f0", "f1", "f2"])
+    table["qid"] = [f"q{query}" for query in groups]
+    table["docno"] = [f"d{row}" for row in range(len(y))]
+    table["label"] = np.where(np.arange(len(y)) % 3 == 0, np.nan, y)
+    table["judged_by"] = np.where(np.arange(len(y)) % 3 == 1, "large", "people")
+    table.to_csv("holes.csv", index=False)
+    code, out, err = run(
+        *("rank-filter", "holes.csv", "--models", "bce", "--learner", "linear", "--k", "2"),
+        *("--risk", "any_forbidden=0.6", "--cv", "2", "--save", "m.skops"),
+    )
+    assert code == 0, err
+    certificate = load_model("m.skops")["model"].risk_certificate_
+    assert str(certificate) in out
+    assert "Machines gave" in out
+    rows = certificate.to_judge["row"]
+    assert certificate.to_judge["query"].tolist() == table["qid"][rows].tolist()
+    assert err.count("are unjudged although") == 1
+    assert f"query '{table['qid'][rows[0]]}' document 'd{rows[0]}'" in err
 
 
 def test_promises_in_expectation(train):

@@ -8,6 +8,7 @@ from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.separated import csv_text
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
+from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._models import make_models
@@ -64,12 +65,14 @@ def run(arguments) -> None:
         jobs=arguments.jobs,
         n_queries=_queries_to_tune(train, None if arguments.test_data else where["cv"]),
     )
+    name_documents(train.docnos)
     comparison = compare_rankers(
         models,
         train.X,
         train.y,
         groups=train.groups,
         **where,
+        judged_by=train.judged_by,
         verbose=0 if arguments.quiet else 1 + progress(arguments),
     )
     best, scores = comparison.best, comparison.scores

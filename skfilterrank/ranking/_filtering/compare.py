@@ -15,7 +15,8 @@ from skfilterrank._core.checks import check_flag, check_groups, count_rows
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
+from skfilterrank.ranking._filtering.promises import STILL_UNJUDGED
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import NOT_SHOWN_TO_PAY, measure_and_places
 from skfilterrank.ranking._fitting.splits import (
@@ -82,6 +83,7 @@ def compare_rankers(
     X_test=None,
     groups_test=None,
     refit: bool = True,
+    judged_by=None,
     verbose: int = 0,
 ) -> RankerComparison:
     """Fit models that rank and filter, and score held-out rows with them and with baselines.
@@ -106,6 +108,9 @@ def compare_rankers(
         Query id of each test row. None looks for an index level "qid" on `X_test`.
     refit : bool, default=True
         Without `X_test`, whether to fit the best model on all rows at the end.
+    judged_by : array-like of shape (n_rows,), default=None
+        Who gave each label, as :meth:`RankAndFilter.fit` takes it for the models that are fitted on
+        all rows.
     verbose : int, default=0
         1 shows the progress over models and folds, 2 also over the folds inside each model.
 
@@ -161,10 +166,13 @@ def compare_rankers(
     _check_models(models)
     check_flag(refit, "refit")
     labels = label_array(y)
-    codes = check_groups(groups, y, X, n_rows=len(labels)).codes()
+    index = check_groups(groups, y, X, n_rows=len(labels))
+    codes = index.codes()
     if count_rows(X) != len(codes):
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
     train = (X, labels, codes)
+    # By the names of queries, as certificates and warnings name them.
+    whole = (X, labels, index.query_ids[codes], judged_by)
     if X_test is None:
         splits = make_splits(cv, labels, codes, single=False)
         check_each_held_out_once(cv, splits, len(codes))
@@ -172,7 +180,7 @@ def compare_rankers(
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
             cv_scores = {name: _value(models[name], y, kept[name], codes) for name in models}
             best = max(cv_scores, key=cv_scores.__getitem__)
-            fitted = {best: _fit(models, best, train, bar, verbose)} if refit else {}
+            fitted = {best: _fit(models, best, whole, bar, verbose)} if refit else {}
     else:
         codes_test = check_groups(groups_test, X_test, n_rows=count_rows(X_test, "X_test")).codes()
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
@@ -185,7 +193,7 @@ def compare_rankers(
             fitted, kept, ranked = {}, {}, {}
             with share_features():
                 for name in models:
-                    fitted[name] = _fit(models, name, train, bar, verbose)
+                    fitted[name] = _fit(models, name, whole, bar, verbose)
                     kept[name], ranked[name] = _predict(fitted[name], X_test, codes_test)
             held_out, _ = _out_of_fold(fixed, train, splits, bar, verbose)
         cv_scores = {
@@ -242,12 +250,12 @@ def _progress(n_fits, verbose):
 
 def _fit(models, name, rows, bar, verbose, part="all rows"):
     """Fit a clone of a model, and say so."""
-    X, y, codes = rows
+    X, y, groups, judged_by = rows
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
     if verbose > 1:
         model.set_params(verbose=1)
-    model.fit(X, y, groups=codes)
+    model.fit(X, y, groups=groups, judged_by=judged_by)
     model.set_params(verbose=models[name].verbose)
     bar.update()
     return model
@@ -265,7 +273,7 @@ def _out_of_fold(models, rows, splits, bar, verbose):
     kept = {name: np.empty(len(codes)) for name in models}
     ranked = {name: np.empty(len(codes)) for name in models}
     for number, (train, test) in enumerate(splits, 1):
-        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train])
+        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train], None)
         X_test = safe_indexing(X, test)
         # A context for each fold: no more than one fold's features are in memory.
         with share_features():
@@ -273,6 +281,8 @@ def _out_of_fold(models, rows, splits, bar, verbose):
                 with warnings.catch_warnings():
                     # The scores of all folds are compared with those of ranking alone.
                     warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
+                    # It is said of the models that are fitted on all rows.
+                    warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
                 kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
     return kept, ranked

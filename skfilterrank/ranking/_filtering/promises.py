@@ -25,6 +25,7 @@ GUARANTEES = ("confidence", "expectation")
 # Rates of shown documents, to which a document under the threshold makes no difference, and a rate
 # to which labels make none.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
+STILL_UNJUDGED = "documents are unjudged although a rate depends on them"
 # Rows that a warning names.
 _N_NAMED = 5
 
@@ -147,10 +148,9 @@ def find_unjudged(
         ]
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
-            f"{len(found)} of {len(codes)} documents are unjudged although a rate depends on them "
-            f"({', '.join(named)}{more}): what is said of the rates need not hold of queries that "
-            "are judged whole. Judge these documents, or be careful and give what is unjudged a "
-            "forbidden label.",
+            f"{len(found)} of {len(codes)} {STILL_UNJUDGED} ({', '.join(named)}{more}): what is "
+            "said of the rates need not hold of queries that are judged whole. Judge these "
+            "documents, or be careful and give what is unjudged a forbidden label.",
             DataWarning,
         )
     return found
