@@ -24,6 +24,7 @@ _PHRASES = {
     "draw_sample with the same random_state and a larger n_total": (
         "'skfilterrank judge --strategy sample' with the same --seed and a larger --n-total"
     ),
+    "abstain=None to": "no --abstain to",
     "draw again with judged=,": (
         "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
     ),

@@ -35,6 +35,9 @@ def test_arguments_of_other_names_become_options():
     assert in_options("random_state=3, n_jobs=2") == "--seed 3, --jobs 2"
     assert in_options("gains={0: -1, 1: 0.5}") == "--gains=0=-1,1=0.5"
     assert in_options("(missing 'empty')") == "(--missing empty)"
+    learn("threshold")
+    advice = in_options("Use threshold=None and abstain=None to show every document")
+    assert advice == "Use --threshold none and no --abstain to show every document"
     learn("convert")
     assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
 

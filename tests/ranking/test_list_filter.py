@@ -340,7 +340,7 @@ class TestHeldOutScore:
     def test_a_filter_that_does_not_pay(self, data, weights):
         scores, rows = data.bayes_scores, data.groups < 30 * (1 + weights)
         heavy = np.where(data.groups < 30, 1.0, 0.0)[rows] if weights else None
-        expected = "not shown to pay.*Use threshold None to show every document, or judge more"
+        expected = "not shown to pay.*Use threshold=None to show every document, or judge more"
         with pytest.warns(FitWarning, match=expected) as caught:
             model = RankAndFilter("passthrough", k=3).fit(
                 scores[rows], data.y[rows], groups=data.groups[rows], query_weight=heavy
@@ -348,7 +348,7 @@ class TestHeldOutScore:
         (text,) = {str(each.message) for each in caught}
         assert f"score {model.held_out_score_:.4f} with it" in text
         assert f"and {model.held_out_score_unfiltered_:.4f} without it" in text
-        with pytest.warns(FitWarning, match="Use abstain None to answer every query"):
+        with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
             RankAndFilter("passthrough", k=3, threshold=None, abstain="best_score").fit(
                 scores[data.groups < 30],
                 data.y[data.groups < 30],

@@ -160,7 +160,7 @@ def _tune(model, inner, rows, fit_params):
             model.held_out_score_unfiltered_,
             gained.mean,
             np.sqrt(gained.squares_about_mean / gained.n / max(gained.n - 1, 1)),
-            instead="threshold None to show every document",
+            instead="threshold=None to show every document",
         )
 
 

@@ -64,9 +64,9 @@ _TUNED_ATTRIBUTES = (
 def _instead(threshold, abstain):
     """Name the parameters that filter nothing."""
     if not is_search(threshold):
-        return "abstain None to answer every query"
-    both = "" if abstain is None else " and abstain None"
-    return f"threshold None{both} to show every document"
+        return "abstain=None to answer every query"
+    both = "" if abstain is None else " and abstain=None"
+    return f"threshold=None{both} to show every document"
 
 
 class RankAndFilter(FilteringRanker, BaseEstimator):
