@@ -346,6 +346,7 @@ def test_risk_is_that_of_the_library(train, table):
     assert "With confidence 0.8, the share of queries with a forbidden document" in out
 
 
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_certificates_state_holes_by_the_names_of_documents(run, folder):
     X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
     table = pd.DataFrame(X[:, :3], columns=["f0", "f1", "f2"])
