@@ -16,7 +16,8 @@ _SHOWN = 5
 
 def misled_measure(wanted, labels, gains, unjudged):
     """Find the first measure that takes unjudged documents for harmless; None if there is none."""
-    if unjudged == "drop":
+    # Another function refuses a wrong value, and not every value can be compared with a text.
+    if isinstance(unjudged, str) and unjudged == "drop":
         return None
     gained = None
     for parsed in wanted.values():

@@ -87,7 +87,7 @@ def _acquired(lock, path, seconds):
         os.close(handle)
         if time.monotonic() >= end:
             reason = f"another process has kept it locked for {seconds:g} s; try again later"
-            raise TimeoutError(errno.ETIMEDOUT, reason, path)
+            raise OSError(errno.ETIMEDOUT, reason, path)
         time.sleep(_PAUSE)
 
 

@@ -58,7 +58,7 @@ class MeasureEstimate:
     n_certain: int
     n_possible: int
     by_topic: np.ndarray
-    is_ratio: bool = False
+    is_ratio: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)

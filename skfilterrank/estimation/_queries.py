@@ -55,6 +55,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
             n_certain=0,
             n_possible=len(pool),
             by_topic=by_people,
+            is_ratio=False,
         )
     return Estimates(
         runs=pool.runs,

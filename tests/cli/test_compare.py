@@ -114,7 +114,8 @@ def test_csv_has_what_the_library_says(compare, arguments, params):
 
 
 def test_json(compare):
-    lines = compare("--format", "json", measures=["rr", "lexirecall"]).splitlines()
+    measures = ["rr", "lexirecall(scale=preference)"]
+    lines = compare("--format", "json", measures=measures).splitlines()
     first, second = map(json.loads, lines)
     assert (first["measure"], first["test"], first["n_topics"]) == ("rr", "t", 4)
     assert [each["system"] for each in first["systems"]] == ["good", "fair", "poor"]
@@ -268,19 +269,23 @@ def test_topics_that_runs_lack(run, files):
     (files / "fair").write_text(RUNS["fair"].replace("2 Q0 a 1 9 x\n", ""))
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
-    code, out, err = run(*args)
+    lack = (
+        "2 of 3 runs lack values of topics that systems are to be compared on (fair: 2; poor: 1, 2)"
+    )
+    code, out, err = run(*args, "--missing", "raise")
     assert (code, out) == (2, "")
     assert err == (
-        "skfilterrank: error: 2 of 3 runs lack values of topics that systems are to be compared "
-        "on (fair: 2; poor: 1, 2). --missing drop leaves these topics out for all runs, --missing "
-        "empty counts them as empty lists.\n"
+        f"skfilterrank: error: {lack}. --missing drop leaves these topics out for all runs, "
+        "--missing empty counts them as empty lists.\n"
     )
     code, out, err = run(*args, "--missing", "drop")
     assert (code, err.splitlines()[0]) == (0, "rr: 2 topics left out: 1, 2")
     assert out.startswith("rr: 3 runs, 2 topics (2 left out), ")
-    code, out, err = run(*args, "--missing", "empty")
+    code, empty, err = run(*args, "--missing", "empty")
     assert (code, err) == (0, "")
-    assert "poor  0.2083" in out  # (0 + 0 + 1/2 + 1/3) / 4
+    assert "poor  0.2083" in empty  # (0 + 0 + 1/2 + 1/3) / 4
+    told = f"{lack}: counted as empty lists; --missing drop leaves these topics out for all runs\n"
+    assert run(*args) == (0, empty, told)
 
 
 def test_topics_where_a_measure_is_not_defined(run, files):

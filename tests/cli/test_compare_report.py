@@ -311,8 +311,9 @@ def test_topics_are_in_the_order_of_their_numbers(report, contradicting):
 
 @pytest.mark.usefixtures("not_drawn")
 def test_preferences(report):
-    _, page = report(measures=["lexirecall"])
-    rows = page.table("lexirecall on each topic")
+    measure = "lexirecall(scale=preference)"
+    _, page = report(measures=[measure])
+    rows = page.table(f"{measure} on each topic")
     assert rows[0][3] == "preference"
     assert {row[3] for row in rows[1:]} <= {"+1", "-1", "0"}
     assert "share of the other runs that are worse" in page.text
@@ -498,7 +499,7 @@ def test_what_it_was_made_from(report, folder):
     for said in (
         "--gains -2=-1, 0=0, 1=1, 2=2, 3=3",
         "--ties docno",
-        "--missing raise",
+        "--missing empty",
         "--seed 7",
         f"skfilterrank {skfilterrank.__version__}, Python",
     ):

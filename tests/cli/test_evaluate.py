@@ -274,7 +274,7 @@ def test_negative_labels(run, files):
     assert float(out.split(",")[-1]) == values(["ndcg_f@2"], ["good.txt"]).mean().item()
     told = "documents with a label below 0 (-2: 1) are taken for forbidden; trec_eval takes"
     assert told in err
-    assert told in run(*args, "--quiet")[2]
+    assert run(*args, "--quiet")[1:] == (out, "")
     _, same, err = run(*args, "--unjudged-label", "none")
     assert (same, "forbidden" in err) == (out, False)
     code, out, err = run(*args, "--gains=-2=-1,0=0,1=1,2=2")
@@ -451,7 +451,7 @@ def test_list_measures():
         (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
         (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
-        (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "n_items"),
+        (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
         (["qrels.txt", "good.txt", "--undefined", "x"], "expected a number or drop, got 'x'"),
         (["qrels.txt", "good.txt", "--undefined", "nan"], "expected a number, got 'nan'"),

@@ -463,6 +463,9 @@ def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, ru
     code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED)
     assert "1 of 4 runs (alpha: 1) lack topics: counted as empty lists" in err
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED)
+    assert code == 0
+    assert "1 of 4 runs (alpha: 1) lack topics: counted as empty lists" in err
+    code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--missing", "raise")
     assert code == 2
     assert "--missing empty counts them" in err
 

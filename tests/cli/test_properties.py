@@ -18,7 +18,10 @@ MEASURES = ["ndcg_f@3", "ap", "forbidden@2"]
 
 # Of few documents often none is judged.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*labels? below 0", "ignore:none of the .* is judged", "ignore:.*hold no label"
+    "ignore:.*labels? below 0",
+    "ignore:none of the .* is judged",
+    "ignore:.*hold no label",
+    "ignore:.*most of the",
 )
 
 

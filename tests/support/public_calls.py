@@ -62,6 +62,15 @@ def _new_folder():
     return os.path.join(tempfile.mkdtemp(), "runs")
 
 
+def _new_monitor():
+    """Make a monitor that no call has written to a file yet."""
+    return ranking.RiskMonitor("any_forbidden")
+
+
+# Arguments that each call makes anew.
+_MADE_ANEW = (_written, _new_folder, _new_monitor)
+
+
 # Arguments of a valid call. What is not named here keeps its default.
 CALLS = {
     "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},
@@ -239,7 +248,7 @@ CALLS = {
     },
     "ranking.write_monitor": {
         "path": _written,
-        "monitor": ranking.RiskMonitor("any_forbidden"),
+        "monitor": _new_monitor,
     },
     "ranking.xgboost_early_stopping": {
         "measure": "ap",
@@ -306,7 +315,7 @@ def valid_arguments(path) -> dict:
         assert path.startswith("metrics."), f"{path} has no valid call in public_calls.CALLS"
     arguments = dict(CALLS.get(path, _LISTS if "y_score" in _parameters(function) else _ROWS))
     return {
-        name: value() if value is _written or value is _new_folder else value
+        name: value() if any(value is each for each in _MADE_ANEW) else value
         for name, value in arguments.items()
     }
 
