@@ -284,7 +284,7 @@ def read_run(source) -> pd.DataFrame:
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a rank
         or score that is not a number, NaN or +inf, a document that is twice in a topic, bytes that
-        are not UTF-8, a damaged packed file. What a file looks like that is no run is named.
+        are not UTF-8, a damaged packed file. The message names a file of another kind.
     ImportError
         Parquet or Arrow without pyarrow, zstd without zstandard.
 

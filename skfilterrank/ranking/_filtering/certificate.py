@@ -96,8 +96,8 @@ class RiskCertificate(Result):
         from other models than the one that is used.
     n_unjudged : int
         Unjudged documents of the calibration queries that could change a rate, which counts them as
-        neither forbidden nor good: of queries that are judged whole nothing is promised where there
-        are some.
+        neither forbidden nor good. Where there are some, nothing is promised for queries that are
+        judged completely.
     max_shown : int or None
         The promises cover lists that show at most this number of documents; None means all lists.
     shows_more : bool

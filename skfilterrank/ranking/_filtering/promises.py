@@ -148,9 +148,9 @@ def find_unjudged(
         ]
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
-            f"{len(found)} of {len(codes)} {STILL_UNJUDGED} ({', '.join(named)}{more}): what is "
-            "said of the rates need not hold of queries that are judged whole. Judge these "
-            "documents, or be careful and give what is unjudged a forbidden label.",
+            f"{len(found)} of {len(codes)} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
+            "that the rates need not hold for queries that are judged completely. Judge these "
+            "documents, or give unjudged documents a forbidden label to be careful.",
             DataWarning,
         )
     return found
