@@ -76,7 +76,9 @@ def risk_threshold(
         1. `y_true` holds labels, `shown` says which rows are shown (in the top k), and `groups`
         numbers their queries from 0 in ascending order; losses come in the order of these numbers,
         NaN (whatever is shown) where a query does not count. A query's loss must depend on its own
-        rows alone. Losses of dtype bool get the exact binomial test.
+        rows alone. Losses of dtype bool get the exact binomial test. Of documents with equal scores
+        those of the lowest gain count as shown first: give `gains` that are lowest for what the
+        function counts as worst, or the order of rows may break the promise.
 
         A dict of rates with their levels promises them all at once, such as
         ``{"any_forbidden": 0.1, "false_reject_rate": 0.3}``.
@@ -167,7 +169,8 @@ def risk_threshold(
     many.
 
     Of tied documents those of the lowest gain count as shown first, at the cut-off of a rate and
-    where a list ends: whatever order rows have, in calibration or later, the promise holds.
+    where a list ends: whatever order rows have, in calibration or later, the promise holds. That is
+    true of a function only where documents of the lowest gain lose most.
 
     Where a rate has a cut-off, documents behind it are not covered. So what is promised is promised
     of lists of at most `max_shown` documents (an attribute of the certificate), the smallest
