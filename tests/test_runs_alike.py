@@ -168,8 +168,7 @@ def trec(frame, value):
 
 def with_comments(frame, value):
     lines = trec(frame, value).decode().splitlines()
-    more = "" if value == "label" else " and more"
-    return ("# of mine\n" + f"{more}\n# c\n\n".join(lines)).encode()
+    return ("# of mine\n" + "\n# c\n\n".join(lines)).encode()
 
 
 def separated(frame, value, *, names=None, sep="\t"):
@@ -299,10 +298,13 @@ def test_every_form_of_runs_at_every_door(form, form_name):
         pd.testing.assert_frame_equal(found, of_frames(name, form_name == "ms marco"))
 
 
-OF_JUDGMENTS = {name: partial(of, runs=RUNS) for name, of in ON_JUDGMENTS.items()} | {
+OF_JUDGMENTS = {
+    name: lambda qrels, measures, of=of: of(qrels, RUNS, measures)
+    for name, of in ON_JUDGMENTS.items()
+} | {
     "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
     "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
-    "evaluate_run": partial(evaluate_run, run=RUNS["one"]),
+    "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
     "moved_documents": lambda qrels, _: moved_documents(qrels, RUNS["one"], RUNS["two"]),
     "fuse_learned": lambda qrels, _: fuse_learned(qrels, RUNS, fusion="logistic", cv=None),
@@ -380,7 +382,6 @@ def test_every_form_of_files_on_the_command_line(
         (b"qid,docno,score\n1,a,2\n1,a,3\n", r":3: .*'a' twice in topic '1' \(first in line 2\)"),
         (b"qid,docno,points\n1,a,2\n", "has no column 'score'; its columns are .* Rename one"),
         (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
-        (b"qid,docno,score\n", "has no rows"),
         (b'{"1": {"a": 2, "a": 3}}', "the file is not JSON .*the name 'a' is twice in one object"),
         (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
         (b'{"1": {"a": 2},\n "2": {"a" 1}}', ":2: the file is not JSON"),
@@ -447,7 +448,7 @@ def test_what_is_no_run_is_told_alike(function):
     for runs, message in (
         ({}, "runs must hold at least [12] runs?, got 0|runs must be at least 2, got 0"),
         ([RUNS["one"]] * 2, "runs must be a path, a list .* got a list that holds DataFrame"),
-        (io.StringIO("1 Q0 a 1 1 x"), "runs must be a path, .*, got one StringIO: name it"),
+        (io.StringIO("1 Q0 a 1 1 x"), "runs must be a path, .*, got one StringIO. Name a run"),
         (3, "runs must be a list of"),
         ({"one": [1, 2], "two": 3}, "run must be a data frame, a path or an open file, got list.*"),
         (["one/run.txt", "two/run.txt.gz"], "give two runs of the name 'run': pass a dict"),

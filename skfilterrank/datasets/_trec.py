@@ -250,6 +250,8 @@ def fetch_trec_covid(
 
 def _wrong_run(content):
     """What is wrong with a run, which is to be one over all topics."""
+    if not content.strip():
+        return "the file holds no lines"
     try:
         n_topics = read_run(BytesIO(content))["qid"].nunique()
     except FileFormatError as error:

@@ -14,9 +14,11 @@ from skfilterrank.comparison._measure_quality.label_degradation import _Labels
 from skfilterrank.io import write_run
 
 # What labels below 0 mean is not said here, and not what is tested.
-pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* holds labels below 0", "ignore:.* most of the .* is unjudged in"
+)
 
-MEASURES = ["ap", "recall@5", "rr", "lexirecall", "forbidden@5", "ndcg_f"]
+MEASURES = ["ap", "recall@5", "rr", "lexirecall(scale=preference)", "forbidden@5", "ndcg_f"]
 
 
 def make_qrels(seed=0, n_topics=4, n_documents=20):
@@ -163,7 +165,7 @@ def test_processes_and_seeds(tmp_path):
     for name, run in runs.items():
         paths.append(tmp_path / f"{name}.txt")
         write_run(paths[-1], run, name=name)
-    params = {"measures": ["ap", "lexirecall"], "shares": [0.5], "n_samples": 2}
+    params = {"measures": ["ap", "lexirecall(scale=preference)"], "shares": [0.5], "n_samples": 2}
     expected = label_degradation(qrels, runs, **params).to_frame()
     assert label_degradation(qrels, runs, n_jobs=2, **params).to_frame().equals(expected)
     assert label_degradation(qrels, paths, **params).to_frame().equals(expected)
@@ -193,8 +195,10 @@ def test_gains_say_what_is_relevant():
     runs = make_runs(qrels)
     gains = {-1: 0, 0: 0, 1: 0, 2: 1}
     binary = qrels.assign(label=(qrels["label"] == 2).astype(int))
-    one = label_degradation(qrels, runs, ["ap", "lexirecall"], gains=gains, n_samples=2)
-    other = label_degradation(binary, runs, ["ap", "lexirecall"], n_samples=2)
+    one = label_degradation(
+        qrels, runs, ["ap", "lexirecall(scale=preference)"], gains=gains, n_samples=2
+    )
+    other = label_degradation(binary, runs, ["ap", "lexirecall(scale=preference)"], n_samples=2)
     assert one.to_frame().equals(other.to_frame())
 
 
@@ -208,9 +212,9 @@ def test_topics_that_are_not_in_a_run(missing):
         with pytest.raises(ValueError, match=r"'t3' is not in the run 'run2'.*missing='drop'"):
             label_degradation(qrels, runs, "ap", **params)
         return
-    found = label_degradation(qrels, runs, ["ap", "lexirecall"], **params)
+    found = label_degradation(qrels, runs, ["ap", "lexirecall(scale=preference)"], **params)
     assert len(found.queries) == (3 if missing == "drop" else 4)
-    full = score_systems(qrels, runs, ["ap", "lexirecall"], missing=missing)
+    full = score_systems(qrels, runs, ["ap", "lexirecall(scale=preference)"], missing=missing)
     for number, name in enumerate(full):
         tied = fraction_tied(full[name])
         assert found.fraction_tied[number, 0] == pytest.approx([tied, tied], abs=1e-12)

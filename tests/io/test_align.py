@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
-from skfilterrank.exceptions import DataWarning
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import (
     QrelsIndex,
     align,
@@ -237,7 +237,9 @@ def forms(qrels, run):
     yield QrelsIndex(qrels), run
     ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     yield qrels.rename(columns=ir_measures), run.rename(columns=ir_measures)
-    yield qrels.assign(iteration=0), run.assign(query="some words", rank=0, docid=5)
+    # PyTerrier counts ranks from 0.
+    ranks = run.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
+    yield qrels.assign(iteration=0), run.assign(query="some words", rank=ranks, docid=5)
     yield qrels.set_index(["qid", "docno"]), run.set_index(["qid", "docno"])[["score"]]
     yield qrels.set_index("docno"), run.set_index("qid")
     for kind in (object, "category", "string"):
@@ -252,6 +254,23 @@ def test_forms_of_frames():
     expected = align(qrels, run).to_frame()
     for form in forms(qrels, run):
         pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
+
+
+def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
+    run = pd.DataFrame(
+        {"qid": list("11122"), "docno": list("abcab"), "score": [3.0, 2.0, 1.0, NO, NO]}
+    )
+    for ranks, hidden in (
+        ([0, 1, 2, 0, 1], []),  # all documents of query 2 are hidden by their scores
+        ([1, 2, 0, 0, 0], ["c"]),
+        ([0, 1, 0, 0, 0], ["a", "c"]),
+    ):
+        scores = read_run(run.assign(rank=ranks))["score"]
+        assert run["docno"][(scores == NO) & (run["score"] > NO)].tolist() == hidden
+    with pytest.raises(InputError, match="has the rank 0 in all rows"):
+        read_run(run.assign(rank=0))
+    with pytest.raises(InputError, match="holds no id in row 0"):
+        read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
 
 
 def test_polars():

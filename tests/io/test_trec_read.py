@@ -169,7 +169,7 @@ def test_filtered_documents():
 BAD_RUNS = [
     ("1 Q0 a 1 2 x\n1 Q0 b 2 1\n", 2, r"5 columns where a run has 6 \(topic Q0 docno.*cut short\?"),
     ("\n\n" + QRELS, 3, "a qrels has 4: if this is one, it stands where a run is"),
-    ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 2, "5 columns"),  # 12 words, at the wrong places
+    ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
     ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
     ("1 Q0 a 1 2 x\n1 Q0 b\n", 2, "3 columns where a run has 6"),
     ("1 a 1\n1 Q0 b 2 3 x\n", 2, r"6 columns where a MS MARCO run has 3 \(topic docno rank\)"),
@@ -282,6 +282,9 @@ def check_error(read, folder, text, line, message):
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
+    if read is read_run:
+        with pytest.warns(DataWarning, match="<stream> holds no document"):
+            assert read(io.StringIO("qid,docno,score\n")).empty
     for empty in ("", "\n \n\t\r\n", "\ufeff"):
         if read is read_run:
             with pytest.warns(DataWarning, match="<stream> holds no document"):

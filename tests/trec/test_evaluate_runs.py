@@ -324,9 +324,10 @@ def test_stable_ties_are_in_the_order_of_the_lines():
         assert values["rr"].tolist() == [1 / place]
     assert evaluate_run(qrels, run, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
     runs = {"run": run, "turned": run.iloc[::-1]}
-    scores = score_systems(qrels, runs, ["rr", "lexirecall"], ties="stable")
+    preference = "lexirecall(scale=preference)"
+    scores = score_systems(qrels, runs, ["rr", preference], ties="stable")
     assert scores["rr"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
-    assert scores["lexirecall"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
+    assert scores[preference].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
 
 
 def test_precision():

@@ -14,7 +14,10 @@ from skfilterrank.trec import evaluate_run, evaluate_runs
 MEASURES = ["ndcg_f@3", "ap", "recall@2", "forbidden@2", "rr"]
 # Of few documents often none is judged.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*labels? below 0", "ignore:none of the .* is judged", "ignore:.*hold no label"
+    "ignore:.*labels? below 0",
+    "ignore:none of the .* is judged",
+    "ignore:.*hold no label",
+    "ignore:.* is unjudged in . of . runs? ",
 )
 
 

@@ -52,8 +52,8 @@ def align(
         carried along. For many runs, pass one `QrelsIndex`.
     run : str, PathLike, file object, data frame, dict or other object
         A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
-        "doc_id") and "score" as columns or index levels. The order of the rows does not matter, nor
-        does a column "rank" beside scores. A score of -inf says that the document is filtered out.
+        "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
+        score of -inf says that the document is filtered out; `read_run` describes other ways.
     missing : {"raise", "drop", "empty"}, default="empty"
         What to do with topics of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).

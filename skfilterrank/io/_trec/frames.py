@@ -146,12 +146,13 @@ def _has_rank_of_hidden(table, columns, scores) -> np.ndarray:
     ranks = (
         pd.to_numeric(columns["rank"], errors="coerce") if "rank" in columns else scores * np.nan
     )
-    is_0 = np.asarray(ranks == 0) & (scores != -np.inf)
+    has_rank_0 = np.asarray(ranks == 0)
+    is_0 = has_rank_0 & (scores != -np.inf)
     if not is_0.any():
         return is_0
-    codes = pd.factorize(columns["qid"])[0]
+    codes = pd.factorize(columns["qid"], use_na_sentinel=False)[0]
     n_queries = codes.max() + 1
-    if len(codes) > n_queries and is_0.all():
+    if len(codes) > n_queries and has_rank_0.all():
         raise InputError(
             f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
@@ -160,7 +161,8 @@ def _has_rank_of_hidden(table, columns, scores) -> np.ndarray:
     best = np.full(n_queries, -np.inf)
     np.fmax.at(best, codes, scores)
     is_first = is_0 & (scores == best[codes])
-    counts_from_0 = (np.bincount(codes, is_0) == 1).all() and (is_first == is_0).all()
+    n_of_rank_0 = np.bincount(codes, is_0)[best > -np.inf]
+    counts_from_0 = (n_of_rank_0 == 1).all() and (is_first == is_0).all()
     return is_0 & (not counts_from_0)
 
 

@@ -205,8 +205,8 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         if not count_rows(X):
             return np.empty(0, dtype=dtype)
         if self._segment is None:
-            X = X.drop(columns=self._text) if self._text else X
-            return ask(fitted, X, groups=groups)
+            text = getattr(self, "_text", [])  # models saved by earlier versions lack it
+            return ask(fitted, X.drop(columns=text) if text else X, groups=groups)
         X, codes, names = self._read(X, groups)
         if unseen := [name for name in names if name not in self.filters_]:
             raise InputError(
