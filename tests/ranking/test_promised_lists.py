@@ -1,6 +1,7 @@
 """Promises hold whatever the order of rows, and cover all that is shown."""
 
 import io
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -341,14 +342,13 @@ class TestLabelsOfMachines:
         assert read_filter(saved).risk_certificate_.n_machine == n_machine
 
     def test_bad_input(self, data):
+        certify = partial(
+            risk_threshold, data.y, data.bayes_scores, groups=data.groups, risk="any_forbidden"
+        )
         with pytest.raises(InputError, match="judged_by has 3 entries but there are"):
-            risk_threshold(
-                data.y,
-                data.bayes_scores,
-                groups=data.groups,
-                risk="any_forbidden",
-                judged_by=["people"] * 3,
-            )
+            certify(judged_by=["people"] * 3)
+        with pytest.raises(InputError, match=r"judged_by must hold texts, .*; got boolean"):
+            certify(judged_by=data.y > 0)
 
 
 class TestQueriesThatTheEstimatorWasFittedOn:

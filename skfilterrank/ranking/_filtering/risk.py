@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
-from skfilterrank._core.arrays import label_array
+from skfilterrank._core.arrays import as_column, label_array
 from skfilterrank._core.checks import check_flag, check_k, is_level
 from skfilterrank._core.judges import is_of_machine
 from skfilterrank._core.lists import RankedLists
@@ -338,7 +339,7 @@ def risk_certificate(
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
     covered = most_shown(promises)
-    to_judge = find_unjudged(lists, promises, above=np.nextafter(threshold, -np.inf))
+    to_judge = find_unjudged(lists, promises, above=np.nextafter(float(threshold), -np.inf))
     return RiskCertificate(
         results,
         confidence,
@@ -356,9 +357,13 @@ def machine_labels(judged_by, gains) -> np.ndarray:
     """Rows with a label that a machine gave."""
     if judged_by is None:
         return np.zeros(len(gains), dtype=bool)
-    judges = pd.Series(np.asarray(judged_by, dtype=object).ravel())
+    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
     if len(judges) != len(gains):
         raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
+    if (kind := infer_dtype(judges)) not in ("string", "empty"):
+        raise InputError(
+            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
+        )
     return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
 
 
