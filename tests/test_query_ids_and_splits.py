@@ -349,3 +349,14 @@ def test_a_fold_leaves_nothing_in_its_estimators(tmp_path):
     result = cross_validate(ranker, X, BY_QID, groups=QID, **how)
     save_model(result["estimator"][0], tmp_path / "m.skops")
     assert load_model(tmp_path / "m.skops").predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize("kind", [str, float])
+def test_ids_of_two_types_in_another_order(kind):
+    rows, index = pd.DataFrame(X), pd.Index(QID, name="qid")
+    same = pd.Series(Y, index=pd.Index([kind(each) for each in QID], name="qid"))
+    model = RankAndFilter(Ridge(), cv=2)
+    model.fit(rows.set_axis(index), same)
+    for changed in ({"y": same[::-1]}, {"y": BY_QID, "groups": same.index[::-1]}):
+        with pytest.raises(InputError, match="name different queries in"):
+            model.fit(rows.set_axis(index), **changed)

@@ -73,12 +73,18 @@ def _check_same_rows(left, right, name, where, *, one_naming=False):
     if left.n_rows != right.n_rows:
         return
     left_codes, right_codes = left.codes(), right.codes()
-    is_one_set = np.array_equal(left.query_ids, right.query_ids)
-    if is_one_set or (one_naming and _kind(left.query_ids) == _kind(right.query_ids)):
-        if is_one_set:
-            differs = left_codes != right_codes
-        else:
-            differs = left.query_ids[left_codes] != right.query_ids[right_codes]
+    left_ids, right_ids = left.query_ids, right.query_ids
+    if is_one_set := np.array_equal(left_ids, right_ids):
+        differs = left_codes != right_codes
+    elif one_naming and _kind(left_ids) == _kind(right_ids):
+        is_one_set = True
+        differs = left_ids[left_codes] != right_ids[right_codes]
+    else:
+        # Files give 1 or "1" by their format.
+        left_ids, right_ids = _texts(left_ids), _texts(right_ids)
+        is_one_set = np.array_equal(np.sort(left_ids), np.sort(right_ids))
+        differs = left_ids[left_codes] != right_ids[right_codes] if is_one_set else None
+    if is_one_set:
         if differs.any():
             row = int(differs.argmax())
             ids = (
@@ -101,6 +107,13 @@ def _check_same_rows(left, right, name, where, *, one_naming=False):
             ".set_score_request(groups='qid') of the scorer take the query ids from "
             "params={'groups': segments, 'qid': query_ids}."
         )
+
+
+def _texts(ids):
+    """Return query ids as texts, whole numbers without a point."""
+    with np.errstate(invalid="ignore"):
+        whole = ids.astype(np.int64) if ids.dtype.kind == "f" else ids
+    return (whole if np.array_equal(whole, ids) else ids).astype(str)
 
 
 def _kind(ids):
