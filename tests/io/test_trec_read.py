@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from profiles import times
 from skfilterrank._files import text_columns
 from skfilterrank._files.tokens import Tokens
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputTypeError
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, InputTypeError
 from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
 from skfilterrank.io._trec import lines as trec_lines
 from skfilterrank.io._trec.decimals import parse_decimals
@@ -451,3 +451,13 @@ def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=r"q\.parquet: .* it is damaged\. Write or fetch"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize("score", [2**53, -(2**53) - 2, 2**64])
+def test_whole_scores_that_would_be_tied_are_refused(tmp_path, score):
+    path = tmp_path / "run.txt"
+    path.write_text(f"1 Q0 a 1 {score + 1} r\n1 Q0 b 2 {score} r\n")
+    with pytest.raises(InputError, match="float64 rounds to one number"):
+        read_run(path)
+    path.write_text(f"1 Q0 a 1 {score} r\n1 Q0 b 2 {score} r\n1 Q0 c 3 1e300 r\n")
+    assert read_run(path)["score"].tolist() == [score, score, 1e300]

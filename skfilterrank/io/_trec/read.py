@@ -1,8 +1,11 @@
 """Judgments and runs in any form, of which that of TREC is read the fastest."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.arrays import as_floats, as_number_array
 from skfilterrank._files.run_folders import StoredRun, as_stored
 from skfilterrank._files.text_columns import distinct_column, text_column
 from skfilterrank._warnings import warn_user
@@ -401,6 +404,13 @@ def _scores(lines):
             f"{scores[row]}; repair the model that gave it.",
             row,
         )
+    large = np.flatnonzero(np.isfinite(scores) & (np.abs(scores) >= 2**53))
+    if len(large):
+        # Beyond 2**53 float64 does not tell neighbours apart.
+        texts = lines.column("score").take(large).tolist()
+        whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
+        name = f"column 'score' of {lines.name}"
+        as_floats(as_number_array(whole, name), name)
     return scores
 
 
