@@ -35,19 +35,34 @@ _PHRASES = {
     "(show_beyond_k)": "(--show-beyond-k)",
     "(skfilterrank.estimation)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
+    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank evaluate "
+    "--list-measures;": "'skfilterrank evaluate --list-measures' prints the names;",
+    "One of your own has a name in processes that imported its module; others are sent its "
+    "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
+    "(unjudged label)": "(--unjudged-label)",
+    "with max_risk=": "at most ",
+    "raise max_risk": "raise that level",
+    "lower confidence": "lower --confidence",
+    "but measure is": "but --measure is",
+    "weights must": "--weights must",
+    "threshold None": "--threshold none",
+    "abstain None": "no --abstain",
+    "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
+    "pass trusted=": "load it in Python with trusted=",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(
     r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
     r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=)"
 )
+# An argument of two words or more without a value; in quotes, it is a value or a column.
+_BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
-
-
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
 # Options of the command that runs by the names of their values, and the warnings that it gave.
 _OPTIONS: dict[str, str] = {}
+_TAKES_VALUE: set[str] = set()
 _SAID: set[str] = set()
 # The document of each row of the lists that a command works on.
 _DOCUMENTS: list = []
@@ -58,10 +73,13 @@ def begin(actions) -> None:
     _SAID.clear()
     _OPTIONS.clear()
     _DOCUMENTS.clear()
+    _TAKES_VALUE.clear()
     for action in actions:
         option = action.option_strings[-1] if action.option_strings else action.metavar
         if isinstance(option, str):
             _OPTIONS[action.dest] = option
+            if action.option_strings and action.nargs != 0:
+                _TAKES_VALUE.add(option)
 
 
 def is_new(text) -> bool:
@@ -82,7 +100,13 @@ def in_options(text: str) -> str:
         text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():
         text = text.replace(phrase, words)
-    return _WORD.sub(_option, _ARGUMENT.sub(_option, text))
+    return _BARE.sub(_bare_option, _WORD.sub(_option, _ARGUMENT.sub(_option, text)))
+
+
+def _bare_option(match):
+    """Give an option that takes a value; what is no such option stays as it is."""
+    option = _OPTIONS.get(match[0]) or _OPTION_OF.get(match[0])
+    return option if option in _TAKES_VALUE else match[0]
 
 
 def _document(match):

@@ -25,6 +25,9 @@ def test_arguments_of_functions_become_options(command):
             assert in_options(f"pass {action.dest}='x'.") == f"pass {option} x."
             assert in_options(f"{action.dest}=None, or") == f"{option} none, or"
             assert in_options(f"a {action.dest}= that") == f"a {option} that"
+            if "_" in action.dest and action.nargs != 0:
+                assert in_options(f"raise {action.dest}, or") == f"raise {option}, or"
+                assert in_options(f"'{action.dest}'") == f"'{action.dest}'"
             # Options of measures, and those that are written as options already.
             for text in (f"'ap({action.dest}=2)'", f"{option}=2", f"x.{action.dest}=2"):
                 assert in_options(text) == text
@@ -54,6 +57,7 @@ def sample(tmp_path, monkeypatch):
         Path(f"{name}.txt").write_text(rows)
     Path("r.csv").write_text("qid,docno,score\n1,a,2\n")
     Path("t.csv").write_text("qid,docno,label\n1,a,Good\n1,b,Bad\n")
+    Path("d.csv").write_text("docno,text\na,cat\nb,dog\nc,cow\n")
     Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
 
 
@@ -71,6 +75,16 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
         ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
         ("threshold q.txt r.txt", "--predicted use where this is meant"),
+        ("threshold q.txt r.txt --risk any_forbidden=.2", "any_forbidden at most 0.2"),
+        ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
+        ("threshold q.txt r.txt -m ap --threshold expected", "but --measure is 'ap'"),
+        ("evaluate q.txt r.txt -m no_such", "'skfilterrank evaluate --list-measures' prints"),
+        ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
+        ("forecast r.txt o.txt --method aslam -m ap", "--measure ap has no meaning"),
+        (
+            "judge --runs r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
+            "--n-total is 9",
+        ),
         ("evaluate q.txt r.txt -m rbp --ties stable --missing raise", "--unjudged-label trec"),
     ],
 )
@@ -86,6 +100,11 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         "draw_sample",
         "judged=",
         "evaluate_run",
+        "max_risk",
+        "_shown",
+        "n_total",
+        "measure=",
+        "get_measure",
     )
     for name in functions:
         assert name not in err

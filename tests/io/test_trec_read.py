@@ -453,7 +453,7 @@ def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
         read_qrels(path)
 
 
-@pytest.mark.parametrize("score", [2**53, -(2**53) - 2, 2**64])
+@pytest.mark.parametrize("score", [2**53, 2**64])
 def test_whole_scores_that_would_be_tied_are_refused(tmp_path, score):
     path = tmp_path / "run.txt"
     path.write_text(f"1 Q0 a 1 {score + 1} r\n1 Q0 b 2 {score} r\n")

@@ -34,6 +34,8 @@ def run(arguments) -> int:
             f"{arguments.out} is there already, but not its log {log}, and would be overwritten: "
             "move it away, or name another file by --out."
         )
+    if isinstance(arguments.gains, dict):
+        numbered_gains(arguments.gains)
     machines = _settle_grades(arguments)
     _check_labels(arguments)
     judged = read_judged(arguments)

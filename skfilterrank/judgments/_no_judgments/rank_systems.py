@@ -5,7 +5,7 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_random_state
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
 from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels
 from skfilterrank.judgments._no_judgments.run_pool import run_pool
@@ -136,8 +136,8 @@ default="nruns"
     check_pseudo(share, n_relevant, n_trials, ties)
     if measure is not None and method in ("aslam", "spoerri"):
         raise InputError(
-            f"measure={brief(measure)} has no meaning for method={method!r}, which measures no run "
-            "against judgments: leave measure out."
+            f"measure={brief_list(list(parse_measures(measure)))} has no meaning for "
+            f"method={method!r}, which measures no run against judgments: leave measure out."
         )
     measures = parse_measures("ap" if measure is None else measure)
     table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
