@@ -55,8 +55,8 @@ def test_an_option_of_several_commands_means_the_same_in_all(name):
         # Each says what its own choices are, of which the first is that of all.
         texts = [text.partition(", ")[0] for *_, text in meanings.values()]
         assert set(texts) == {"order of documents of equal score: docno (by id"}
-    if name in ("--save", "--alpha", "--ties"):
-        # For another command each, and of another test.
+    if name in ("--save", "--alpha", "--ties", "--confidence"):
+        # For another command each, of another test, or of intervals and of risks.
         meanings = {command: meaning[:-1] for command, meaning in meanings.items()}
     assert len(set(meanings.values())) == 1, meanings
     choices = [set(action.choices or ()) for action in SHARED[name].values()]
