@@ -1,10 +1,12 @@
 """Models that an earlier version saved load, and say what they said then."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from all_estimators import asked
 from keep_models import KEPT, data_of, values
@@ -29,3 +31,8 @@ def test_a_model_that_was_kept(file):
         assert len(now) == len(then), name
         for first, second in zip(now, then):
             np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12, err_msg=name)
+        assert repr(clone(models[name])) == repr(models[name])
+        if hasattr(models[name], "risk_certificate_"):
+            certificate = models[name].risk_certificate_
+            assert certificate.to_judge.empty
+            assert repr(replace(certificate)) == repr(certificate)

@@ -261,6 +261,10 @@ class LabelPredictor(TableImputer):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __setstate__(self, state):
+        # Models of version 0.1.0.dev0 name the budget n_select.
+        super().__setstate__({"n_per_query": state.get("n_select")} | state)
+
     @all_or_nothing
     def fit(self, X, y=None) -> "LabelPredictor":
         """Fit a model of each topic's labels.

@@ -1,6 +1,6 @@
 """What is promised of a threshold, and on what grounds, in a sentence and as a table."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -122,7 +122,7 @@ class RiskCertificate(Result):
     shows_more: bool = False
     n_machine: int = 0
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
-    _to_judge: dict[str, np.ndarray] = field(default_factory=dict)
+    _to_judge: dict[str, np.ndarray] | None = None
 
     @property
     def to_judge(self) -> pd.DataFrame:

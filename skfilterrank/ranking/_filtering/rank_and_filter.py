@@ -352,6 +352,10 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __setstate__(self, state):
+        # Models of version 0.1.0.dev0 lack the parameter.
+        super().__setstate__({"show_beyond_k": False} | state)
+
     @all_or_nothing
     def fit(
         self,
