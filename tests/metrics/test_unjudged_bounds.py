@@ -76,3 +76,24 @@ def test_gains_of_its_own():
     y_true, y_score, groups = [2, nan, 1], [1, 2, 3], ["q"] * 3
     found = unjudged_bounds(y_true, y_score, "rr(rel=2)", groups=groups)
     assert (found.least.tolist(), found.most.tolist()) == ([1 / 3], [1 / 2])
+
+
+@pytest.mark.parametrize("name", ["ap", "ap@5", "ap(normalize=min)@5", "ap(normalize=k)@5", "rbp"])
+def test_bounds_without_ties_are_those_of_all_numbers(name):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gains = rng.choice([nan, 0.0, 1.0], 25, p=[0.5, 0.25, 0.25])
+        scores = np.where(rng.random(25) < 0.1, -inf, -np.arange(25.0))
+        order = np.argsort(-scores, kind="stable")
+        rows = order[np.isnan(gains[order])]
+        ways = [gains.copy() for _ in range(2 * len(rows) + 2)]
+        for number in range(len(rows) + 1):
+            for way, good in ((0, rows[:number]), (1, rows[len(rows) - number :])):
+                ways[2 * number + way][rows] = 0.0
+                ways[2 * number + way][good] = 1.0
+        groups = np.repeat(np.arange(len(ways)), 25)
+        everywhere = np.tile(scores, len(ways))
+        values = evaluate(np.concatenate(ways), everywhere, name, groups=groups, average=None)
+        found = unjudged_bounds(gains, scores, name, groups=np.zeros(25))
+        assert found.least[0] == pytest.approx(values.to_numpy().min(), abs=1e-12)
+        assert found.most[0] == pytest.approx(values.to_numpy().max(), abs=1e-12)
