@@ -97,7 +97,7 @@ def _compare_scores(model, arguments):
     )
     with results(arguments) as (format, write):
         write(_FORMATS_OF_SCORES[format](table))
-    difference = calibration.difference(scores, sizes)
+    difference = calibration.difference(scores, sizes, getattr(model, "threshold_", None))
     if not calibration.can_compare(sizes):
         tell(
             "there are too few lists, here or in the calibration, to say whether the scale is "

@@ -52,8 +52,11 @@ class Calibration:
         """Tell whether there are enough lists, there and of these sizes."""
         return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
 
-    def difference(self, scores, sizes) -> str | None:
-        """Say how scores clearly differ in scale; None where they do not, or there are too few."""
+    def difference(self, scores, sizes, threshold=None) -> str | None:
+        """Say how scores clearly differ in scale; None where they do not, or there are too few.
+
+        A threshold that had a quarter of the scores on each side must divide these, too.
+        """
         own = self.quantiles
         scores = scores[scores > -np.inf]
         if not np.isfinite(own).all() or own[0] == own[-1] or not len(scores):
@@ -71,6 +74,14 @@ class Calibration:
                 f"median {found[5]:.4g}; there from {own[low]:.4g} to {own[high]:.4g}, with median "
                 f"{own[5]:.4g}"
             )
+        if threshold is not None and own[4] < threshold <= own[6]:
+            is_above = scores >= threshold
+            if is_above.all() or not is_above.any():
+                side = "below" if not is_above.any() else "at or above"
+                return (
+                    f"all of them are {side} the threshold {threshold:.4g}, which had at least a "
+                    "quarter of those scores on each side"
+                )
         return None
 
 
@@ -105,7 +116,8 @@ def warn_of_other_scale(model, scores, sizes) -> None:
     waiting = (*seen.waiting, (scores, sizes))
     scores, sizes = map(np.concatenate, zip(*waiting))
     is_enough = effective_lists(sizes) >= _ENOUGH
-    if is_enough and (text := calibration.difference(scores, sizes)):
+    threshold = getattr(model, "threshold_", None)
+    if is_enough and (text := calibration.difference(scores, sizes, threshold)):
         seen.is_told = True
         warn_user(
             f"The scores are not on the scale of those that the threshold was chosen on: {text}. "
