@@ -222,8 +222,9 @@ def test_scorers_thresholds_and_comparisons():
     dropped = evaluate(y, scores, "ap", groups=groups, unjudged="drop")["ap"].mean()
     judged = make_ranking_scorer("AP(judged_only=true)")
     assert judged(Same(), np.zeros((len(y), 1)), y, groups) == dropped
+    systems = {"a": scores, "b": np.arange(300)}
     with pytest.raises(InputError, match="preferences of all runs read judgments as the call does"):
-        score_predictions(y, {"a": scores, "b": np.arange(300)}, "lexirecall(rel=2)", groups=groups)
+        score_predictions(y, systems, "lexirecall(scale=preference,rel=2)", groups=groups)
 
 
 def tables(seed=1):

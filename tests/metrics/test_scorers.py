@@ -197,6 +197,7 @@ class TestTools:
         ).fit(X, labels(way), groups=QID)
         np.testing.assert_allclose(of_splits(search), by_hand(Ridge()))
 
+    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     def test_halving_grid_search(self, way):
         search = HalvingGridSearchCV(
             Ridge(),
@@ -259,6 +260,7 @@ class TestTools:
         )
         np.testing.assert_allclose(result["test_score"], by_hand(ESTIMATORS[model]))
 
+    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     def test_learning_curve(self, way):
         _, train_scores, test_scores = learning_curve(
             Ridge(),
@@ -319,6 +321,7 @@ class TestTools:
             assert np.isfinite(bagging.fit(X, Y, groups=QID).predict(X)).all()
             assert around.fit(X, Y, groups=QID).score(X, Y, groups=QID) > 0
 
+    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
     def test_displays_of_curves(self, scorer):
         mpl.use("Agg")

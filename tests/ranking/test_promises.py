@@ -88,7 +88,8 @@ class TestSteps:
         lists = RankedLists(y_true, y_score, groups=groups)
         steps = promise.steps(lists, y_true)
         codes = np.unique(groups, return_inverse=True)[1]
-        order = np.lexsort((-y_score, codes))
+        # Of tied documents the worst are shown first.
+        order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))
         place = np.empty(len(order), dtype=int)
         place[order] = np.arange(len(order)) - np.searchsorted(codes[order], codes[order])
         for threshold in thresholds_of(y_score):

@@ -38,6 +38,7 @@ from skfilterrank.ranking._filtering.threshold import (
     warn_without_good,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
+from skfilterrank.ranking._fitting.score_column import ScoreColumn
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.wrapping import estimators_inside
@@ -183,8 +184,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
         score -inf are no part of a list.
     calibration_ : Calibration or None
-        The scores on which the threshold was chosen: their ``quantiles``, the ``share_shown``, and
-        ``n_queries``. Not where `threshold` is a number or None, nor of a fit on Dask DataFrames.
+        The scores that were given with "passthrough" and that the threshold was chosen on: their
+        ``quantiles``, the ``share_shown``, and ``n_queries``. None for other estimators; not set
+        where `threshold` is a number or None, nor by a fit on Dask DataFrames.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone; of a fit
@@ -502,9 +504,11 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             self.query_threshold_ = found
         if found.cut.level is None and self.fitted_with_groups_:
             self.list_sizes_ = size_range(scores, index)
-        self.calibration_ = Calibration.of(
-            scores, found.out_of_fold_shown_, scored_sizes(scores, index)
-        )
+        # Scores out of fold and those of the model fitted on all rows may differ in spread.
+        self.calibration_ = None
+        if isinstance(self._unfitted_inner(), ScoreColumn):
+            sizes = scored_sizes(scores, index)
+            self.calibration_ = Calibration.of(scores, found.out_of_fold_shown_, sizes)
         is_by_score = isinstance(found.cut, ScoreCut) and self.threshold is not None
         self.threshold_ = found.level_ if is_by_score else None
 
