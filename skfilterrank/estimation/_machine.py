@@ -112,8 +112,8 @@ def machine_report(
     >>> report.by_label[["n_pool", "n_judged"]]
                    n_pool  n_judged
     judge   label
-    machine 0.0        44        25
-            1.0       156        75
+    machine 0.0        44        20
+            1.0       156        80
     """
     table = judged_table(qrels)
     ranked = ranked_pool(machine_qrels, runs, pool)
