@@ -368,7 +368,7 @@ def test_values_with_gaps(run, files):
         (["qrels", "fair", "poor", "--baseline", "x"], "--baseline 'x' is none of the runs: they"),
         (["qrels", "fair", "poor", "--test", "x"], "argument --test: invalid choice: 'x'"),
         (["qrels", "fair", "poor", "--alpha", "2"], "expected a number between 0 and 1, got '2'"),
-        (["qrels", "fair", "poor", "--n-resamples", "5"], "n_resamples must be a whole number"),
+        (["qrels", "fair", "poor", "--n-resamples", "5"], "--n-resamples must be a whole number"),
         (["qrels", "fair", "poor", "-m", "mpa"], "'mpa' is not a measure"),
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
         (["qrels", "fair", "poor", "--scores", "values"], "leave out qrels, or --scores"),

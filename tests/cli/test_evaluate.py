@@ -403,7 +403,7 @@ def test_names_of_measures(run, files, evaluate):
     assert (code, out) == (2, "")
     assert "'zzz' is not a measure. 'lexircall' is not a measure: did you mean 'lexirec" in err
     assert "'ndcgcut_5' is not a measure: did you mean 'ndcg_cut_5'" in err
-    assert "skfilterrank evaluate --list-measures; a cut-off is written as in 'ndcg_f@10'" in err
+    assert "'skfilterrank evaluate --list-measures' prints the names; a cut-off is" in err
     for text, message in {
         "map,ap": "measures names 'ap' twice, as 'map' and 'ap': name each once",
         "ap@x": "the cut-off in 'ap@x' must be a positive whole number",

@@ -131,7 +131,7 @@ def test_gains_of_labels(fuse, runs):
         ("--qrels few", "few has judgments of 2 topics of the runs, and learning needs at"),
         ("--weights words=1", "weights must name every system and no other"),
         ("--weights words", "--weights: expected RUN=NUMBER,..., each run once, got words"),
-        ("--rrf-k=-1", "rrf_k must be a finite number from 0 up"),
+        ("--rrf-k=-1", "--rrf-k must be a finite number from 0 up"),
     ],
 )
 def test_what_does_not_go_together(run, runs, words, message):

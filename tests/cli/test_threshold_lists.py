@@ -92,7 +92,7 @@ def test_a_promise_with_a_cap(run, data):
         (["--threshold", "gap"], "expected tune, per_query"),
         (["--abstain", "gap"], "invalid choice: 'gap'"),
         (["--max-shown", "0"], "a whole number from 1 up"),
-        (["--min-shown", "2", "--max-shown", "1"], "min_shown must be at most max_shown"),
+        (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
         (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),
     ],
 )
