@@ -7,36 +7,37 @@ export PYTHONDONTWRITEBYTECODE :=
 
 OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,xgboost,catboost
 # What runs on the oldest packages: where those that we build on differ from version to version.
-OLDEST_TESTS ?= -m 'not slow' tests/test_oldest.py tests/test_estimators.py \
-	tests/test_estimator_contract.py \
-	tests/test_pandas_compat.py tests/features tests/plot tests/datasets \
+OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \
+	tests/whole_package/test_estimators.py \
+	tests/whole_package/test_estimator_contract.py \
+	tests/core/test_pandas_compat.py tests/features tests/plot tests/datasets \
 	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py \
 	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
 	tests/ranking/test_library_forms.py
 
-.PHONY: demo test thorough check slow-list test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
+.PHONY: demo test check check-tests nightly style types test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
 
-test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=25 --durations-min=2
-
-# What to run while working: all but the tests marked slow.
-check: lint
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
-
-# The tests that `make check` leaves out are those that took long here; on a quiet machine.
-slow-list: $(VENV)/installed-dev
-	: > tests/support/slow_tests.txt
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --write-slow tests
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --write-slow -m 'not slow' tests
-
-# Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
+# pytest's options, and where it looks: `make test TESTS=tests/io TEST_OPTIONS=-x`.
 TESTS ?= tests
-thorough: $(VENV)/installed-dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto --timeout 3600 \
-		--dist worksteal -m hypothesis $(TESTS)
+TEST_OPTIONS ?=
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test: $(VENV)/installed-dev
+	$(PYTEST) $(TEST_OPTIONS) $(TESTS)
+
+# What to run while working: style, types, and the tests that are not marked slow, side by side.
+check: $(VENV)/installed-dev
+	@$(MAKE) --no-print-directory -j 3 --output-sync=target style types check-tests
+
+check-tests:
+	$(PYTEST) -m 'not slow and not nightly' $(TEST_OPTIONS) $(TESTS)
+
+# Everything, with other examples of hypothesis in each run; what few have is installed for it.
+nightly: $(VENV)/installed-nightly
+	HYPOTHESIS_PROFILE=nightly $(PYTEST) -m '' --timeout 3600 $(TEST_OPTIONS) $(TESTS)
 
 # The oldest packages that pyproject.toml admits, in an environment of its own.
 test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
@@ -55,9 +56,13 @@ test-newest:
 	$(MAKE) --no-print-directory VENV=.venv-newest .venv-newest/installed-test
 	.venv-newest/bin/python -m pytest -q -n auto --dist worksteal
 
-lint: $(VENV)/installed-dev
+lint: style types
+
+style: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 docs: $(VENV)/installed-dev

@@ -67,7 +67,7 @@ GROUPS = {
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
     "metrics": (
         ["skfilterrank/metrics", *(f"skfilterrank/_core/{name}.py" for name in OF_MEASURES)],
-        ["tests/metrics", "tests/test_defaults.py"],
+        ["tests/metrics", "tests/whole_package/test_defaults.py"],
         None,
     ),
     "fitting": (

@@ -1,6 +1,5 @@
 import gc
 import os
-from pathlib import Path
 
 # Tests run side by side: one thread each, or they wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,20 +12,25 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 import pytest
 from hypothesis import settings
 
+import budget
 import profiles  # noqa: F401 (registers what is loaded here)
-import slow_tests
+import skips
+from public_data import REASON, data_folder
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_addoption(parser):
-    parser.addoption("--write-slow", action="store_true", help="write the list of slow tests anew")
+    group = parser.getgroup("budget")
+    group.addoption("--enforce-budget", action="store_true", help="fail where a test takes long")
+    group.addoption("--cpu-times", metavar="FILE", help="write the CPU time of each test")
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(slow_tests.MarkSlow(config))
-    if config.getoption("write_slow") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(slow_tests.WriteSlow())
+    config.pluginmanager.register(budget.Clock())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(budget.Budget(config))
+        config.pluginmanager.register(skips.CountSkips())
 
 
 # Modules and tests live as long as the process: without this, each collection of garbage, of which
@@ -45,10 +49,9 @@ def pytest_collection_finish(session):
 @pytest.fixture(scope="session")
 def data_dir():
     """Folder of the public data sets; tests that need it are skipped where it is absent."""
-    default = Path.home() / "skfilterrank_data"
-    folder = Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
+    folder = data_folder()
     if not folder.is_dir():
-        pytest.skip(f"no data sets in {folder}; set SKFILTERRANK_DATA to their folder")
+        pytest.skip(REASON)
     return folder
 
 

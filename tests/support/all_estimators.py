@@ -1,7 +1,7 @@
 """Every estimator of the package, with data of the kind that it is fitted on.
 
 Whatever a public module names that has a `fit` must stand in `CASES` or in `BASES`, and
-tests/test_estimators.py says so: a new estimator cannot be forgotten.
+tests/whole_package/test_estimators.py says so: a new estimator cannot be forgotten.
 """
 
 import importlib

@@ -17,7 +17,7 @@ from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import get_measure_names
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NAMES = sorted(MEASURES)
 THINGS = public.things()
 

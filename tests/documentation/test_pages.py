@@ -9,7 +9,7 @@ import pytest
 
 from skfilterrank.metrics import get_measure_names
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 LINK = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
 # Made where the site is built.

@@ -13,7 +13,7 @@ import pytest
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.metrics import get_measure_names, ndcg_score, register_measure
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
 OWN, LIBRARY = (
     re.findall(r"```python\n(.*?)```", part, re.DOTALL)

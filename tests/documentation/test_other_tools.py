@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parent.parent / "docs" / "other_tools.md"
+PAGE = Path(__file__).parents[2] / "docs" / "other_tools.md"
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime")
 

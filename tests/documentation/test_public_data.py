@@ -8,7 +8,7 @@ import pytest
 import skfilterrank.datasets
 from skfilterrank.datasets import get_data_home
 
-PAGE = (Path(__file__).parent.parent / "docs/public_data.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/public_data.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 FOLDERS = ("semeval2016-cqa", "trec-covid-round1", "cranfield", "mq2007")
 # The published files; what benchmarks read are the five parts of which they are made.

@@ -16,7 +16,7 @@ from odd_values import ODD
 from skfilterrank.exceptions import SkfilterrankError
 
 FUNCTIONS = public_calls.public_functions()
-IS_THOROUGH = settings.get_current_profile_name() == "thorough"
+IS_THOROUGH = settings.get_current_profile_name() == "nightly"
 # What only says how much is done at once, and where files go, is not of the search.
 LEFT_OUT = {"n_jobs", "verbose", "path"}
 # Models that are handed the rows check them in their own words.

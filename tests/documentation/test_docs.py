@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("make_pages", ROOT / "docs/make_pages.py")
 MAKER = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(MAKER)

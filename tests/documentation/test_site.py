@@ -12,7 +12,7 @@ import pytest
 
 from browsers import requested, resize, start_browser
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("SKFILTERRANK_SITE", ROOT / "docs/_build/html"))
 # One of each kind.
 PAGES = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("gallery_files", ROOT / "docs/gallery_files.py")
 GALLERY = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(GALLERY)

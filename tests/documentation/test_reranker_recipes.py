@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skfilterrank.ranking import RankAndFilter
 
-PAGE = Path(__file__).parent.parent / "docs" / "reranker.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reranker.md"
 RECIPES = {
     re.search(r"^class (\w+)", text, re.MULTILINE)[1]: text
     for text in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

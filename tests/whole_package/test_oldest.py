@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LISTED = (ROOT / ".ci" / "oldest.txt").read_text(encoding="utf-8")
 OLDEST = dict(re.findall(r"^([\w-]+)==(\S+)$", LISTED, re.MULTILINE))

@@ -1,0 +1,19 @@
+"""Where the public data sets lie, and what a test without them says."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+REASON = "public data: none on this machine"
+HOW_TO_GET_DATA = (
+    "Public data are found in the folder that SKFILTERRANK_DATA names, else in ../shared/data "
+    "beside the checkout, else in skfilterrank_data at home; docs/public_data.md says where they "
+    "come from and how to fetch them."
+)
+
+
+def data_folder():
+    """Folder of the public data sets, whether it is there or not."""
+    beside = ROOT.parent / "shared/data"
+    default = beside if beside.is_dir() else Path.home() / "skfilterrank_data"
+    return Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
