@@ -17,7 +17,7 @@ from skfilterrank.exceptions import DataWarning, UnjudgedWarning
 from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
 from skfilterrank.judgments._prediction.expected_precision import expected_precision
-from skfilterrank.judgments._prediction.held_out_labels import dealt_folds
+from skfilterrank.judgments._prediction.level_model import dealt_folds
 
 GOOD = ["lift", "wing", "slipstream", "flap", "stall"]
 BAD = ["slab", "flux", "boil", "melt", "plate"]

@@ -210,6 +210,8 @@ class ActiveSelector(RunSelector):
             state.answer(place, gain > 0)
             self.answers_[row] = gain
             self._answered[code].append(row)
+        # In a copy: who is stopped here has the old answers, and no state that knows the new ones.
+        self._states = self._states.copy()
         for code, state in changed.items():
             self._keep_state(code, state)
         return self

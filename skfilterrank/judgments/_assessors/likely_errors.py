@@ -9,11 +9,14 @@ from sklearn.preprocessing import normalize
 from skfilterrank._core.checks import check_count, check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors
-from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import column_of, names_of
+from skfilterrank.judgments._prediction.level_model import (
+    dealt_folds,
+    held_out_labels,
+    rows_of_topics,
+)
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
-from skfilterrank.judgments._prediction.topic_models import rows_of_topics
 
 # Similarities that are held in memory at once.
 _CELLS = 2**22

@@ -22,15 +22,15 @@ from skfilterrank.exceptions import (
     brief,
 )
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments._prediction.complete_labels import check_predictor
+from skfilterrank.judgments._prediction.completed_labels import check_predictor
 from skfilterrank.judgments._prediction.expected_precision import MIN_ROWS, expected_precision
-from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
     column_of,
     is_polars,
     judges_of,
 )
+from skfilterrank.judgments._prediction.level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._selection.pool import rank_table
 from skfilterrank.judgments._selection.sampling import statap_prior
 

@@ -9,7 +9,7 @@ from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._group_request import RequestsGroups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.judgments._prediction.complete_labels import (
+from skfilterrank.judgments._prediction.completed_labels import (
     check_predictor,
     complete_labels,
     reads_texts_alone,

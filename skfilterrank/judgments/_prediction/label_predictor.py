@@ -20,8 +20,14 @@ from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
     selectable_documents,
 )
-from skfilterrank.judgments._prediction.label_table import warn_of_minus_one
-from skfilterrank.judgments._prediction.level_model import fit_level_model
+from skfilterrank.judgments._prediction.label_table import TableImputer, warn_of_minus_one
+from skfilterrank.judgments._prediction.level_model import (
+    NO_LABEL,
+    fit_level_model,
+    fit_topics,
+    predict_topics,
+    stand_ins,
+)
 from skfilterrank.judgments._prediction.next_labels import (
     asked_labels,
     check_selector,
@@ -29,13 +35,6 @@ from skfilterrank.judgments._prediction.next_labels import (
     selection_order,
 )
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
-from skfilterrank.judgments._prediction.table_imputer import TableImputer
-from skfilterrank.judgments._prediction.topic_models import (
-    NO_LABEL,
-    fit_topics,
-    predict_topics,
-    stand_ins,
-)
 from skfilterrank.judgments._selection.selector import named_budgets
 
 _SHOWN = 5

@@ -6,7 +6,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._prediction.topic_models import rows_of_topics
+from skfilterrank.judgments._prediction.level_model import rows_of_topics
 from skfilterrank.judgments._selection.maxrep import MaxRepSelector
 from skfilterrank.judgments._selection.sampling import StatAPSelector
 from skfilterrank.judgments._selection.selector import TopicSelector, topic_budgets
