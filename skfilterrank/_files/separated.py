@@ -2,6 +2,9 @@
 
 Spreadsheets take a text that begins with =, +, -, @, a tab or a carriage return for a formula. CSV
 is written with an apostrophe before such a text, which readers of names and ids take away again.
+
+A carriage return within a text ends no row: it is written between quotes, and it is read as part of
+the text where the rows end in line feeds alone, as pandas writes them.
 """
 
 import csv
@@ -26,7 +29,21 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
         if not pd.api.types.is_numeric_dtype(dtype):
             texts[place] = frame.iloc[:, place].map(_without_formula)
     columns = [texts.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
-    return pd.concat(columns, axis=1).to_csv(index=False, header=header, lineterminator="\n")
+    table = pd.concat(columns, axis=1)
+    # Up to Python 3.12 only what ends a row is put between quotes: both characters, then.
+    text = table.to_csv(index=False, header=header, lineterminator="\r\n")
+    parts = text.split('"')
+    parts[::2] = [part.replace("\r\n", "\n") for part in parts[::2]]
+    return '"'.join(parts)
+
+
+def keeps_returns(text) -> bool:
+    """Whether carriage returns outside of quotes are part of texts, as rows end in line feeds."""
+    if "\r" not in text:
+        return False
+    outside = '"'.join(text.split('"')[::2])
+    end = re.search(r"[\r\n]", outside)
+    return bool(end) and end[0] == "\n" and "\r\n" not in outside
 
 
 def _without_formula(value):
@@ -48,7 +65,11 @@ def restored(value):
 
 def records_of(text, separator, name, strict=False):
     """Yield (line number, fields) of each row of CSV, the header too; blank lines are none."""
-    last = ""
+    last, mark = "", ""
+    if keeps_returns(text):
+        # The reader takes every carriage return for the end of a row: another character stands in.
+        mark = next(chr(code) for code in range(0xE000, 0xF900) if chr(code) not in text)
+        text = text.replace("\r", mark)
 
     def lines():
         nonlocal last
@@ -76,4 +97,4 @@ def records_of(text, separator, name, strict=False):
             return
         # A pair of quotes is a row, as pandas has it; blanks are none.
         if len(fields) > 1 or last.strip(" \t\r\n"):
-            yield line, fields
+            yield line, [field.replace(mark, "\r") for field in fields] if mark else fields

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._files.files import decode, reason_of
 from skfilterrank._files.packings import ENDINGS, most_bytes, unpacked_name
-from skfilterrank._files.separated import records_of, restored
+from skfilterrank._files.separated import keeps_returns, records_of, restored
 from skfilterrank._json import parse_json
 from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
 from skfilterrank.exceptions import (
@@ -89,6 +89,7 @@ def read_separated(data, name, ids, format):
             na_values=[""],
             **EXACT_NUMBERS,
             low_memory=False,
+            lineterminator="\n" if keeps_returns(text) else None,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         _check_widths(records_of(text, separator, name, strict=True), name)
