@@ -26,6 +26,7 @@ from skfilterrank.io import (
     save_model,
 )
 from skfilterrank.judgments import read_judgment_log
+from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
@@ -123,7 +124,7 @@ def path(tmp_path):
 )
 @pytest.mark.parametrize("reader", READERS)
 def test_hostile_files(path, reader):
-    for content in CONTENTS.values():
+    for content in thinned(CONTENTS.values(), turn=list(READERS).index(reader)):
         check(outcome(reader, content, path), path)
 
 
@@ -133,7 +134,9 @@ def test_valid_files_are_read(path, reader, model):
     assert not isinstance(outcome(reader, content, path), Exception)
 
 
-@pytest.mark.filterwarnings("ignore:.*the last line is only half written")
+@pytest.mark.filterwarnings(
+    "ignore:.*the last line is only half written", "ignore:.* holds no document"
+)
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
 @times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

@@ -113,10 +113,10 @@ def test_a_packing_that_needs_a_package_names_the_extra(monkeypatch):
 
 
 def test_what_the_error_says_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(packings, "_MOST_BYTES", 10**5)
+    monkeypatch.setattr(packings, "_MOST_BYTES", 10**4)
     qrels, letor = tmp_path / "qrels.gz", tmp_path / "letor.gz"
-    qrels.write_bytes(gzip.compress(b" " * 10**6 + b"1 0 a 1\n"))
-    letor.write_bytes(gzip.compress(b"\n" * 10**6 + b"1 qid:1 1:2\n"))
+    qrels.write_bytes(gzip.compress(b" " * 10**5 + b"1 0 a 1\n"))
+    letor.write_bytes(gzip.compress(b"\n" * 10**5 + b"1 qid:1 1:2\n"))
     for reader, path in ((read_qrels, qrels), (read_letor, letor)):
         with pytest.raises(FileFormatError, match=r"\.gz: .* such as gzip\.open\(path\)"):
             reader(path)

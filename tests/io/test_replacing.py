@@ -30,6 +30,7 @@ from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.io import save_model, write_letor, write_prels, write_qrels, write_run
 from skfilterrank.ranking import RankAndFilter
+from thinned import thinned
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
 
@@ -101,7 +102,24 @@ def size_limit():
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("ending", WRITERS)
+# Pictures are written in one way, whatever matplotlib makes of their names.
+PICTURES = [".pdf", ".jpg"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def matplotlib():
+    """Matplotlib, which the first picture would wait for."""
+    pytest.importorskip("matplotlib.pyplot")
+    _drawn_model()
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *(ending for ending in WRITERS if ending not in PICTURES),
+        *(pytest.param(ending, marks=pytest.mark.nightly) for ending in PICTURES),
+    ],
+)
 def test_a_full_disk(tmp_path, size_limit, ending):
     path, write = tmp_path / f"out{ending}", WRITERS[ending]
     _fails(path, write, size_limit)
@@ -325,8 +343,9 @@ for moment in moments:
 @pytest.mark.parametrize("end", ["kill", "time", "interrupt"])
 def test_an_end_at_any_moment(tmp_path, end):
     """The old file is whole or the new one is, and what is left beside it says what it is."""
+    n = len(thinned(range(60 if end == "time" else 240), parts=4))
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTER, end, "40" if end == "time" else "200"],
+        [sys.executable, "-c", INTERRUPTER, end, str(n)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -339,7 +358,7 @@ def test_an_end_at_any_moment(tmp_path, end):
         assert {state for state, *_ in lines} <= {"old", "new"}
     else:
         assert {state for state, *_ in lines} == {"old", "new"}
-        assert (len(lines), bool(left)) == (200, end == "kill")
+        assert (len(lines), bool(left)) == (n, end == "kill")
 
 
 class TestErrors:
@@ -444,11 +463,20 @@ def calls_that_write(text):
     return {name for name, node in named if WRITES.search(ast.unparse(node))}
 
 
+# Only files that have one of these words are parsed, since all would take a second.
+WORDS = re.compile(
+    r"open\b|write_text|write_bytes|to_(parquet|pickle|excel|feather|csv|json|html)|savefig"
+    r"|np\.save|os\.re|shutil|tempfile"
+)
+
+
 def test_the_package_writes_files_by_this_alone():
     root = Path(skfilterrank.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
     found = {
-        str(path.relative_to(root)): calls_that_write(path.read_text(encoding="utf-8"))
-        for path in root.rglob("*.py")
+        str(path.relative_to(root)): calls_that_write(text)
+        for path, text in texts.items()
+        if WORDS.search(text)
     }
     assert {path: calls for path, calls in found.items() if calls} == {
         os.path.join("_files", "files.py"): {
@@ -482,6 +510,7 @@ def test_the_package_writes_files_by_this_alone():
     ],
 )
 def test_what_writes_is_seen(line):
+    assert WORDS.search(line)
     assert calls_that_write(line)
 
 
@@ -501,8 +530,5 @@ def test_a_mount_point_is_written_over(tmp_path, monkeypatch):
 
 def test_a_title_that_is_no_text(tmp_path):
     """A file name that is not UTF-8, which matplotlib does not draw."""
-    X, y = [[0.0], [1.0], [2.0], [3.0]] * 4, [-1, 1, 1, -1] * 4
-    model = RankAndFilter(LogisticRegression(), cv=2)
-    model.fit(X, y, groups=np.repeat([0, 1, 2, 3], 4))
-    draw(model, tmp_path / "x.svg", "bce, t\udcff.csv")
+    draw(_drawn_model(), tmp_path / "x.svg", "bce, t\udcff.csv")
     assert (tmp_path / "x.svg").stat().st_size > 1000

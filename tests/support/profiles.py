@@ -4,8 +4,9 @@ from hypothesis import settings
 
 # The same examples in every run, and no limit on time: machines are shared and slow.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12)
+NIGHTLY = 300
 # Others in every run, and what failed once is tried first the next time.
-settings.register_profile("nightly", deadline=None, max_examples=300, print_blob=True)
+settings.register_profile("nightly", deadline=None, max_examples=NIGHTLY, print_blob=True)
 
 
 def times(factor, **others):

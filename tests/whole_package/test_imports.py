@@ -4,6 +4,7 @@ import ast
 import functools
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -72,19 +73,30 @@ def tree(module):
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
-def statements(node):
-    """Every statement inside of a node, which is where imports are."""
-    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for inner in getattr(node, field, ()):
-            yield inner
-            yield from statements(inner)
+# A statement of an import begins a line, as ruff keeps them; to parse whole files takes seconds.
+IMPORT = re.compile(r"^[ ]*((?:from [\w.]+ )?import (?:\([^)]*\)|.*))$", re.MULTILINE)
+
+
+def statements(module):
+    """Every import of a file, at any depth."""
+    text = MODULES[module].read_text(encoding="utf-8")
+    for found in IMPORT.finditer(text):
+        yield from ast.parse(found[1]).body
+
+
+def test_every_import_is_seen():
+    # The file with the most kinds of them, as its syntax tree has them.
+    for module in (f"{PACKAGE}.cli", f"{PACKAGE}.ranking", f"{PACKAGE}.io._models"):
+        kinds = ast.Import | ast.ImportFrom
+        nodes = (node for node in ast.walk(tree(module)) if isinstance(node, kinds))
+        assert sorted(map(ast.unparse, nodes)) == sorted(map(ast.unparse, statements(module)))
 
 
 @functools.cache
 def imported_names(module):
     """Every name a file imports, at any depth: (dotted module, name or None)."""
     found = []
-    for node in statements(tree(module)):
+    for node in statements(module):
         if isinstance(node, ast.Import):
             found += [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -183,6 +195,7 @@ def test_private_attributes_of_scikit_learn():
         f"{module}: {ast.unparse(node)}"
         for module in MODULES
         if part(module) != PRIVATE_DOOR
+        and re.search(r"\bsklearn[.\w]*\._", MODULES[module].read_text(encoding="utf-8"))
         for node in ast.walk(tree(module))
         if isinstance(node, ast.Attribute)
         and node.attr.startswith("_")
@@ -194,10 +207,8 @@ def test_private_attributes_of_scikit_learn():
 
 def test_matplotlib_is_imported_where_it_draws():
     for module in MODULES:
-        for node in tree(module).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                names = [getattr(node, "module", None) or "", *(each.name for each in node.names)]
-                assert not any(name.startswith("matplotlib") for name in names), module
+        text = MODULES[module].read_text(encoding="utf-8")
+        assert not re.search(r"^(import|from) matplotlib", text, re.MULTILINE), module
 
 
 PUBLIC = sorted(name for name in LAYERS if not name.startswith("_") and name != "cli")

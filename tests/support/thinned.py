@@ -1,0 +1,19 @@
+"""A part of a long list of cases by default, and all of them at night."""
+
+from hypothesis import settings
+
+import profiles
+
+
+def is_nightly():
+    """Whether tests run as at night, with other examples in each run."""
+    return settings.default.max_examples >= profiles.NIGHTLY
+
+
+def thinned(cases, *, turn=0, parts=3):
+    """Every third of the cases, beginning with that of the turn; all of them at night.
+
+    Tests that go through the same cases take different turns, so that together they take all.
+    """
+    cases = list(cases)
+    return cases if is_nightly() else cases[turn % parts :: parts]
