@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from label_samples import elimination_design
 from skfilterrank.estimation._elimination import elimination_order, inclusion_probabilities
-from skfilterrank.estimation._variance import covariance_of_total
 
 SIZES = np.array([5.0, 1.0, 2.0, 3.0, 0.5, 7.0])
 
@@ -49,7 +48,7 @@ def test_the_rule_gives_the_probabilities(n):
 @pytest.fixture(scope="module")
 def orders():
     random_state = np.random.RandomState(0)
-    return [elimination_order(SIZES, random_state).tolist() for _ in range(15_000)]
+    return [elimination_order(SIZES, random_state).tolist() for _ in range(3000)]
 
 
 @pytest.mark.parametrize("n", [2, 4])
@@ -74,20 +73,3 @@ def test_joint_probabilities_never_exceed_the_product(n):
         joint[np.ix_(rows, rows)] += chance
     np.fill_diagonal(joint, 0)
     assert (joint <= np.outer(probability, probability) + 1e-12).all()
-
-
-def test_the_variance_is_about_the_true_one():
-    """Mean of the estimate over all samples, against the variance over all samples."""
-    sizes = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 1.2, 2.2, 3.1])
-    values = np.array([0.5, -1.0, 1.5, 0.3, -2.0, 1.0, 0.2, -0.4, 0.8])
-    n = 4
-    probability = inclusion_probabilities(sizes, n)
-    total = variance = estimated = 0.0
-    for rows, chance in elimination_design(sizes, n).items():
-        rows = list(rows)
-        estimate = (values[rows] / probability[rows]).sum()
-        total += chance * estimate
-        variance += chance * estimate**2
-        estimated += chance * covariance_of_total(values[rows, None], probability[rows])[0][0, 0]
-    assert total == pytest.approx(values.sum())
-    assert estimated == pytest.approx(variance - total**2, rel=0.1)

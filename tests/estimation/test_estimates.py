@@ -60,6 +60,7 @@ def test_a_baseline_is_compared_with_all_others(estimates):
         estimates.compare("dcg@10", baseline="other")
 
 
+@pytest.mark.nightly
 def test_orders_have_intervals_that_hold_together(data):
     people, machine, runs = data
     pool = RankedPool.read(machine, runs)

@@ -33,6 +33,7 @@ def test_all_topics_give_the_measure(data):
     np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
 
 
+@pytest.mark.nightly
 def test_intervals_hold_the_values(data):
     true, inside = data[3], []
     for seed in range(16):

@@ -33,6 +33,7 @@ def test_samples_have_their_size_and_go_on(data, aim):
     assert (large["inclusion_probability"][:25] >= small["inclusion_probability"]).all()
 
 
+@pytest.mark.nightly
 def test_inclusion_probabilities_are_those_of_the_draws(data):
     pool = data[3]
     drawn = {}
@@ -72,6 +73,7 @@ def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
     assert (np.abs(frame["value"] - true) < 4 * frame["standard_error"]).all()
 
 
+@pytest.mark.nightly
 def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
     """The best documents of all are judged, which a sample would be biased by."""
     people, _, runs, pool = data

@@ -11,13 +11,11 @@ from scipy.special import expit
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from selections import mask
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, UnjudgedWarning
 from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
 from skfilterrank.judgments._prediction.expected_precision import expected_precision
-from skfilterrank.judgments._prediction.level_model import dealt_folds
 
 GOOD = ["lift", "wing", "slipstream", "flap", "stall"]
 BAD = ["slab", "flux", "boil", "melt", "plate"]
@@ -50,10 +48,23 @@ def collection(shared_collection):
     return copy.deepcopy(shared_collection)
 
 
+def topic_1(collection):
+    runs, qrels, texts, _ = collection
+    runs = {name: run[run["qid"] == "1"] for name, run in runs.items()}
+    return runs, qrels[qrels["qid"] == "1"], texts
+
+
+@pytest.fixture(scope="module")
+def of_one_topic(shared_collection):
+    runs, qrels, texts = topic_1(shared_collection)
+    return complete_qrels(qrels, runs, texts).qrels
+
+
 @pytest.fixture(scope="module")
 def completed(shared_collection):
+    """What is found by default; not to be changed."""
     runs, qrels, texts, _ = shared_collection
-    return complete_qrels(qrels, runs, texts).qrels
+    return complete_qrels(qrels, runs, texts)
 
 
 def quietly(*args, **params):
@@ -62,9 +73,9 @@ def quietly(*args, **params):
         return complete_qrels(*args, **params)
 
 
-def test_the_same_as_a_predictor_of_the_joined_table(collection):
-    runs, qrels, texts, truth = collection
-    found = complete_qrels(qrels, runs, texts)
+def test_the_same_as_a_predictor_of_the_joined_table(collection, completed):
+    _, qrels, texts, truth = collection
+    found = completed
     table = truth.rename_axis(["qid", "docno"]).reset_index(name="truth")
     table["label"] = table.merge(qrels, how="left", on=["qid", "docno"])["label"]
     table["text"] = table["docno"].map(texts)
@@ -98,8 +109,8 @@ def test_depth_and_judgments_without_runs(collection):
 
 
 @pytest.mark.parametrize("kind", ["dict", "series", "frame", "index", "polars"])
-def test_kinds_of_documents(collection, completed, kind):
-    runs, qrels, texts, _ = collection
+def test_kinds_of_documents(collection, of_one_topic, kind):
+    runs, qrels, texts = topic_1(collection)
     frame = pd.DataFrame({"docno": list(texts), "text": list(texts.values())})
     documents = {
         "dict": texts,
@@ -108,7 +119,7 @@ def test_kinds_of_documents(collection, completed, kind):
         "index": frame.set_index("docno"),
         "polars": pl.from_pandas(frame),
     }[kind]
-    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, completed)
+    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, of_one_topic)
 
 
 def test_features_of_documents(collection):
@@ -165,9 +176,9 @@ def test_a_model_of_all_topics_answers_for_topics_without_judgments(collection, 
         complete_qrels(few, runs, texts, predictor=LabelPredictor(unjudged_topic="raise"))
 
 
-def test_a_second_round_learns_from_people_alone(collection, tmp_path):
-    runs, qrels, texts, _ = collection
-    first = complete_qrels(qrels, runs, texts)
+def test_a_second_round_learns_from_people_alone(collection, completed, tmp_path):
+    runs, _, texts, _ = collection
+    first = completed
     write_qrels(tmp_path / "completed.txt", first.qrels)
     lines = (tmp_path / "completed.txt").read_text().splitlines()
     assert sum(line.split()[1] == "predicted" for line in lines) == 60
@@ -177,9 +188,9 @@ def test_a_second_round_learns_from_people_alone(collection, tmp_path):
     assert again.expected_precision == first.expected_precision
 
 
-def test_soft_labels(collection):
+def test_soft_labels(collection, completed):
     runs, qrels, texts, _ = collection
-    hard = complete_qrels(qrels, runs, texts)
+    hard = completed
     soft = complete_qrels(qrels, runs, texts, predictor=LabelPredictor(output="soft"))
     is_predicted = soft.qrels["judged_by"] == "predicted"
     assert soft.qrels["label"][is_predicted].between(0, 1).all()
@@ -219,27 +230,9 @@ def test_expected_precision_without_enough_judgments():
     assert np.isnan(expected_precision(relevant, said, np.zeros(13), np.zeros(0)))
 
 
-@pytest.mark.parametrize("lone", [True, False])
-def test_labels_are_dealt_evenly_to_folds(lone):
-    rng = np.random.RandomState(0)
-    topics = rng.randint(8, size=400)
-    labels = np.where(rng.rand(400) < 0.7, rng.randint(3, size=400).astype(float), np.nan)
-    topics[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
-    index = GroupIndex.from_groups(topics)
-    folds = dealt_folds(index, labels, np.random.RandomState(0), lone=lone)
-    assert (folds[np.isnan(labels)] == -1).all()
-    assert folds[4] == (4 if lone else -1)
-    assert sorted(folds[:4]) == [0, 1, 2, 3]
-    for topic in np.unique(topics):
-        for label in range(3):
-            same = folds[(topics == topic) & (labels == label)]
-            counts = np.bincount(same[same >= 0], minlength=5)
-            assert np.ptp(counts) <= 1
-
-
-def test_quality_by_hand(collection):
+def test_quality_by_hand(collection, completed):
     runs, qrels, texts, _ = collection
-    found = complete_qrels(qrels, runs, texts)
+    found = completed
     quality = found.quality
     assert quality.index.tolist() == [0, 1]
     assert quality["n_judged"].tolist() == qrels["label"].value_counts().sort_index().tolist()
@@ -286,6 +279,7 @@ def test_random_labels_are_worth_what_chance_is(collection):
     assert found.expected_precision == pytest.approx(0.3, abs=0.15)
 
 
+@pytest.mark.nightly
 def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
     """Cranfield: what is expected of the labels is what they are worth, held-out rows are not."""
     collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
@@ -386,11 +380,9 @@ def test_all_labels_equal(collection, label):
     assert found.is_doubtful
 
 
-def test_a_good_sample_is_not_doubtful(collection):
-    runs, qrels, texts, _ = collection
-    found = complete_qrels(qrels, runs, texts)
-    assert found.expected_precision >= 0.5
-    assert not found.is_doubtful
+def test_a_good_sample_is_not_doubtful(completed):
+    assert completed.expected_precision >= 0.5
+    assert not completed.is_doubtful
 
 
 def test_labels_of_machines_alone(collection):
@@ -403,11 +395,10 @@ def test_labels_of_machines_alone(collection):
         complete_qrels(marked, runs, texts)
 
 
-def test_a_random_sample_is_known_by_its_ranks(collection):
-    runs, qrels, texts, truth = collection
-    pooled = complete_qrels(qrels, runs, texts)
-    assert pooled.judged_above_unjudged == 1
-    assert not pooled.is_random_sample
+def test_a_random_sample_is_known_by_its_ranks(collection, completed):
+    runs, _, texts, truth = collection
+    assert completed.judged_above_unjudged == 1
+    assert not completed.is_random_sample
 
     rows = np.random.RandomState(2).permutation(len(truth))[:60]
     sample = truth.iloc[rows].rename_axis(["qid", "docno"]).rename("label").reset_index()

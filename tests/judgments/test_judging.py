@@ -1,11 +1,6 @@
 """The judging loop: every answer survives, whatever happens after it."""
 
 import contextlib
-import json
-import os
-import subprocess
-import sys
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,10 +11,9 @@ from sklearn.base import clone
 
 from active_pools import pools, table_of
 from profiles import times
+from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_topics
 from selections import mask
-from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
-    Answer,
     MoveToFrontSelector,
     MTCSelector,
     PoolingSelector,
@@ -29,42 +23,8 @@ from skfilterrank.judgments import (
     read_judgment_log,
 )
 
-SKIP, STOP, UNDO = Answer.SKIP, Answer.STOP, Answer.UNDO
 ACTIVE = [MoveToFrontSelector(), MTCSelector()]
 SELECTORS = [*ACTIVE, PoolingSelector(), RandomSelector(random_state=0)]
-TRUTH = dict(zip("abcdefgh", [2, -1, 0, 1, 0, 0.5, 0, 1]))
-
-
-def truth(question):
-    return TRUTH[question.docno]
-
-
-def two_topics():
-    return pd.concat([table_of(["abcd", "cde"]), table_of(["hga", "fgb"], qid="2")])
-
-
-class Script:
-    """An assessor that gives these answers one after the other, then the truth."""
-
-    def __init__(self, *answers):
-        self.answers, self.questions = list(answers), []
-
-    def __call__(self, question):
-        self.questions.append(question)
-        if self.answers:
-            answer = self.answers.pop(0)
-            if isinstance(answer, BaseException):
-                raise answer
-            return truth(question) if answer == "truth" else answer
-        return truth(question)
-
-    @property
-    def asked(self):
-        return "".join(question.docno for question in self.questions)
-
-
-def labels(qrels):
-    return list(qrels.itertuples(index=False, name=None))
 
 
 @pytest.mark.parametrize("selector", ACTIVE, ids=str)
@@ -251,230 +211,6 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_f
     # What has no label was skipped twice or more.
     skips = [key for key, label in stack if label is None]
     assert all(skips.count(key) >= 2 for key in set(pool) - answered)
-
-
-ANY_IDS = st.text(max_size=4)
-
-
-@times(0.5)
-@given(
-    pairs=st.lists(st.tuples(ANY_IDS, ANY_IDS), min_size=1, max_size=8, unique=True),
-    data=st.data(),
-)
-def test_any_ids_and_labels_read_back_exactly(pairs, data, tmp_path_factory):
-    pool = pd.MultiIndex.from_tuples(pairs, names=["qid", "docno"])
-    table = pd.DataFrame({"a": np.arange(1, len(pool) + 1)}, index=pool)
-    number = st.one_of(st.integers(-(2**60), 2**60), st.floats(-1e300, 1e300))
-    answers = data.draw(st.lists(number, min_size=len(pool), max_size=len(pool)), label="answers")
-    log = tmp_path_factory.mktemp("log") / "log.jsonl"
-    script = Script(*answers)
-    qrels = judge(RandomSelector(random_state=0).fit(table), script, log=log, pool=pool)
-    asked = [(question.topic, question.docno) for question in script.questions]
-    assert sorted(asked) == sorted(pairs)
-    expected = [(*pair, float(answer)) for pair, answer in zip(asked, answers)]
-    assert labels(read_judgment_log(log)) == labels(qrels) == expected
-
-
-def lengths(data, start=0):
-    """Where a log may break off: at all bytes around the ends of its lines, and some of others."""
-    ends = [place for place, byte in enumerate(data) if byte == ord("\n")]
-    near = {end + step for end in ends for step in range(-2, 4)}
-    return [each for each in range(start, len(data) + 1) if each in near or each % 16 == 0]
-
-
-def test_a_crash_at_every_byte(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # some thousand of them are slow
-    selector = MoveToFrontSelector().fit(two_topics())
-    whole, log = tmp_path / "whole.jsonl", tmp_path / "log.jsonl"
-    answers = ["truth", SKIP, "truth", UNDO, -1, "truth", 0.25]
-    expected = judge(selector, Script(*answers), log=whole)
-    data = whole.read_bytes()
-    lines = data.split(b"\n")[:-1]
-    ends = np.cumsum([len(line) + 1 for line in lines])
-    for length in lengths(data):
-        # Some file systems leave zero bytes behind after a power cut.
-        for garbage in (b"", b"\0" * 3) if length % 3 == 0 or length in ends - 1 else (b"",):
-            log.write_bytes(data[:length] + garbage)
-            if garbage and length < ends[0] - 1:
-                # Not even the first line is there.
-                with pytest.raises(JudgmentLogError, match=r"no judgment log|is empty"):
-                    judge(selector, truth, log=log)
-                continue
-            # A line that only lacks its end is whole.
-            n_lines = max(1, int(np.count_nonzero(ends - 1 <= length)))
-            torn = bool(garbage) or length not in {*ends, *(ends - 1)}
-            torn &= bool(garbage) or length > ends[0]
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                script = Script(STOP)
-                kept = judge(selector, script, log=log)
-            messages = [str(warning.message) for warning in caught]
-            if torn and not (garbage and length in set(ends - 1)):
-                assert len(messages) == 1
-                assert messages[0].startswith(f"{log}:{n_lines + 1}: the last line is only half")
-            elif not garbage:
-                assert messages == []
-            # The file is whole again, and holds the whole lines of before.
-            assert log.read_bytes() == b"".join(line + b"\n" for line in lines[:n_lines])
-            assert labels(kept) == replayed(lines[1:n_lines])
-    # From any answer on, the rest of the answers leads to the same end.
-    for n_lines in range(1, len(lines) + 1):
-        log.write_bytes(b"".join(line + b"\n" for line in lines[:n_lines]))
-        rest = answers[n_lines - 1 :]
-        assert labels(judge(selector, Script(*rest), log=log)) == labels(expected)
-        assert stripped(log) == stripped(whole)
-
-
-def replayed(lines):
-    """Judgments in the lines of a log, undone ones left out."""
-    stack = []
-    for record in map(json.loads, lines):
-        if "undo" in record:
-            stack.pop()
-        else:
-            stack.append(record)
-    return [(r["qid"], r["docno"], r["label"]) for r in stack if "label" in r]
-
-
-def stripped(path):
-    """Records without their times."""
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{key: value for key, value in r.items() if key != "time"} for r in records]
-
-
-def make_log(tmp_path, n_per_query=3):
-    log = tmp_path / "log.jsonl"
-    judge(PoolingSelector().fit(two_topics()), truth, log=log, n_per_query=n_per_query)
-    return log
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"garbage", "it is not JSON"),
-        (b'{"qid": "1", "doc', "it is not JSON"),
-        (b"\xff\xfe", "it is not JSON"),
-        (b"\0\0", "it is not JSON"),
-        (b"[1]", "it is no JSON object"),
-        (b'{"label": 1}', "it names no topic and document"),
-        (b'{"qid": "1", "docno": "e"}', "it holds no answer"),
-        (b'{"qid": "1", "docno": "e", "label": 1, "skip": true}', "it holds no answer"),
-        (b'{"qid": "1", "docno": "e", "label": "1"}', "the label '1' is no number"),
-        (b'{"qid": "1", "docno": "e", "label": true}', "the label True is no number"),
-        (b'{"qid": "1", "docno": "e", "label": NaN}', "the label nan is not finite"),
-        (b'{"qid": "1", "docno": "e", "undo": true}', "it takes back what is not the last"),
-        (b'{"qid": "1", "docno": "h", "label": 1}', "document 'h' of topic '1' is not in the pool"),
-        (
-            b'{"qid": "1", "docno": "a", "label": 1}',
-            "document 'a' of topic '1' has a label already",
-        ),
-    ],
-)
-def test_a_damaged_line_in_the_middle(tmp_path, line, message):
-    log = make_log(tmp_path)
-    lines = log.read_bytes().split(b"\n")
-    lines.insert(3, line)
-    log.write_bytes(b"\n".join(lines))
-    before = log.read_bytes()
-    with pytest.raises(JudgmentLogError) as caught:
-        judge(PoolingSelector().fit(two_topics()), truth, log=log)
-    assert str(caught.value).startswith(f"{log}:4: the line is damaged ({message}")
-    assert str(caught.value).endswith("The 2 judgment(s) before it are kept.")
-    assert caught.value.line == 4
-    assert labels(caught.value.judgments) == replayed(lines[1:3])
-    assert log.read_bytes() == before
-    if "in the pool" not in message:
-        with pytest.raises(JudgmentLogError, match=":4: the line is damaged"):
-            read_judgment_log(log)
-
-
-def test_other_files_are_left_alone(tmp_path):
-    selector = PoolingSelector().fit(two_topics())
-    log = make_log(tmp_path)
-    other = PoolingSelector().fit(table_of(["ab"]))
-    with pytest.raises(
-        JudgmentLogError,
-        match="pool: to one of 10 documents of 2 topics, while this one has 2 of 1",
-    ):
-        judge(other, truth, log=log)
-    # Rows in another order are the same pool.
-    judge(PoolingSelector().fit(two_topics().iloc[::-1]), truth, log=log)
-    for content in (
-        b"1 0 a 2\n",
-        b"1 0 a 2",
-        b'{"log": "x"}\n',
-        b'{"log": "skfilterrank judgments"}\n',
-        b"\n",
-    ):
-        log.write_bytes(content)
-        with pytest.raises(JudgmentLogError, match=r"no judgment log|is empty"):
-            judge(selector, truth, log=log)
-        assert log.read_bytes() == content
-    with pytest.raises(FileNotFoundError):
-        read_judgment_log(tmp_path / "absent")
-    with pytest.raises(IsADirectoryError):
-        judge(selector, truth, log=tmp_path)
-
-
-def test_two_processes_do_not_share_a_log(tmp_path):
-    pytest.importorskip("fcntl")
-    log = tmp_path / "log.jsonl"
-
-    def assessor(question):
-        with pytest.raises(JudgmentLogError, match="another process is judging into this log"):
-            judge(PoolingSelector().fit(two_topics()), truth, log=log)
-        return 1
-
-    judge(PoolingSelector().fit(two_topics()), assessor, log=log, n_per_query=1)
-    assert len(judge(PoolingSelector().fit(two_topics()), truth, log=log)) == 10
-
-
-def test_each_answer_is_on_the_disk_before_the_next_question(tmp_path, monkeypatch):
-    log = tmp_path / "log.jsonl"
-    synced = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(file), fsync(file)))
-
-    def assessor(question):
-        assert len(read_judgment_log(log)) == question.n_answered
-        assert len(synced) == question.n_answered + 2  # the first line, and the folder
-        return 1
-
-    judge(PoolingSelector().fit(two_topics()), assessor, log=log)
-
-
-def test_a_process_that_is_killed_loses_nothing(tmp_path):
-    log = tmp_path / "log.jsonl"
-    code = (
-        "import os, signal, sys; sys.path.insert(0, sys.argv[2])\n"
-        "from active_pools import table_of\n"
-        "from skfilterrank.judgments import PoolingSelector, judge\n"
-        "def assessor(question):\n"
-        "    if question.n_answered == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return 1\n"
-        "judge(PoolingSelector().fit(table_of(['abcd'])), assessor, log=sys.argv[1])\n"
-    )
-    support = os.path.join(os.path.dirname(__file__), "..", "support")
-    done = subprocess.run([sys.executable, "-c", code, str(log), support], capture_output=True)
-    assert done.returncode == -9, done.stderr.decode()
-    assert labels(read_judgment_log(log)) == [("1", "a", 1), ("1", "b", 1)]
-
-
-def test_a_full_disk_leaves_a_whole_log(tmp_path, monkeypatch):
-    log = tmp_path / "log.jsonl"
-    write = os.write
-
-    def full(file, data):
-        if b'"b"' in data:
-            write(file, data[:7])
-            raise OSError(28, "No space left on device")
-        return write(file, data)
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        judge(PoolingSelector().fit(table_of(["abc"])), truth, log=log)
-    assert len(log.read_text().splitlines()) == 2
-    assert labels(read_judgment_log(log)) == [("1", "a", 2)]
 
 
 @pytest.mark.parametrize("bad", ["2", None, True, np.nan, np.inf, [1], Ellipsis])
@@ -666,64 +402,6 @@ def test_a_depth_is_kept_to(depth):
     assert len(judge(selector, truth, n_per_query=1.0)) == len(table)
 
 
-@pytest.mark.parametrize("selector", [*ACTIVE, PoolingSelector()], ids=str)
-def test_a_pool_that_grows(selector, tmp_path):
-    log = tmp_path / "log"
-    small, large = table_of(["ab"]), two_topics()
-    judge(
-        clone(selector).fit(small),
-        Script(1, SKIP, UNDO, SKIP, STOP),
-        log=log,
-    )
-    before = log.read_bytes()
-    script = Script()
-    qrels = judge(clone(selector).fit(large), script, log=log)
-    assert log.read_bytes().startswith(before)
-    assert len(qrels) == len(large)
-    assert len(script.questions) == len(large) - 1
-    pd.testing.assert_frame_equal(read_judgment_log(log), qrels)
-    # The second pool is the log's from then on.
-    headers = [line for line in log.read_text().splitlines() if '"log":' in line]
-    assert len(headers) == 2
-    judge(clone(selector).fit(large), script, log=log)
-    assert log.read_text().count('"log":') == 2
-    whole = log.read_bytes()
-    with pytest.raises(
-        JudgmentLogError, match=r"another pool.* not hold document '.' of topic '[12]', which is"
-    ):
-        judge(clone(selector).fit(small), truth, log=log)
-    assert log.read_bytes() == whole
-
-
-def test_a_log_without_answers_is_of_any_pool(tmp_path):
-    log = tmp_path / "log"
-    judge(
-        PoolingSelector().fit(two_topics()),
-        Script(1, SKIP, UNDO, UNDO, STOP),
-        log=log,
-    )
-    qrels = judge(PoolingSelector().fit(table_of(["ef"])), truth, log=log)
-    assert labels(qrels) == [("1", "e", 0), ("1", "f", 0.5)]
-    assert labels(read_judgment_log(log)) == labels(qrels)
-    assert labels(judge(PoolingSelector().fit(table_of(["ef"])), truth, log=log)) == labels(qrels)
-
-
-def test_a_crash_while_the_pool_grows(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)
-    log = tmp_path / "log"
-    judge(PoolingSelector().fit(table_of(["ab"])), Script(1, STOP), log=log)
-    before = len(log.read_bytes())
-    judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
-    whole = log.read_bytes()
-    for length in lengths(whole, before + 1)[:-1]:
-        log.write_bytes(whole[:length])
-        with warnings.catch_warnings(record=True):
-            warnings.simplefilter("always")
-            qrels = judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
-        assert labels(qrels) == [("1", "a", 1)]
-        assert log.read_bytes() == whole
-
-
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @pytest.mark.parametrize("n_per_query", [None, 3])
 def test_known_judgments_count_as_answers(selector, n_per_query):
@@ -782,50 +460,3 @@ def test_known_judgments_of_what_is_left_out():
 def test_bad_known_judgments(known, message):
     with pytest.raises(ValueError, match=message):
         judge(PoolingSelector().fit(table_of(["abc"])), truth, known=known)
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "message"),
-    [
-        ([0, 1, 2], [0, 1], "other grades, 0, 1, 2, than those that are given now, 0, 1"),
-        ({0: "no", 1: "yes", 2: ""}, {0: "yes", 1: "no", 2: ""}, "0=no, 1=yes, 2, than"),
-        (None, [0, 1], "other grades, 2, than those that are given now, 0, 1"),
-    ],
-)
-def test_other_grades_do_not_mix_with_those_of_the_log(tmp_path, before, now, message):
-    selector = PoolingSelector().fit(table_of(["abc"]))
-    log = tmp_path / "log.jsonl"
-    judge(selector, Script(2, STOP), log=log, grades=before)
-    content = log.read_bytes()
-    with pytest.raises(JudgmentLogError, match=message):
-        judge(selector, Script(0), log=log, grades=now)
-    assert log.read_bytes() == content
-
-
-@pytest.mark.parametrize(
-    ("before", "now"),
-    [
-        ([0, 1, 2], [2, 1, 0]),
-        ([0, 1, 2], {0: "no", 1: "yes", 2: "very"}),
-        (None, [0, 1, 2]),
-        ([0, 1, 2], None),
-    ],
-)
-def test_the_same_grades_go_on(tmp_path, before, now):
-    selector = PoolingSelector().fit(table_of(["abc"]))
-    log = tmp_path / "log.jsonl"
-    judge(selector, Script(2, STOP), log=log, grades=before)
-    assert judge(selector, Script(0, 1), log=log, grades=now)["label"].tolist() == [2, 0, 1]
-
-
-def test_names_of_assessors_are_kept(tmp_path):
-    selector = PoolingSelector().fit(table_of(["abc"]))
-    log = tmp_path / "log.jsonl"
-    judge(selector, Script(2, STOP), log=log)
-    assert list(read_judgment_log(log)) == ["qid", "docno", "label"]
-    judge(selector, Script(1, STOP), log=log, assessor_name="anna")
-    found = judge(selector, Script(0), log=log, assessor_name="bob")
-    assert found["assessor"].tolist() == [None, "anna", "bob"]
-    pd.testing.assert_frame_equal(found, read_judgment_log(log))
-    with pytest.raises(ValueError, match="assessor_name must be a name or None, got 3"):
-        judge(selector, truth, assessor_name=3)

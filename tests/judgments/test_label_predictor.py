@@ -4,12 +4,10 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn
-from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -21,45 +19,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
-from selections import mask
+from judgment_tables import NAN, WORDS, make_table
 from skfilterrank.datasets import fetch_cranfield
-from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning
-from skfilterrank.io import read_qrels, write_qrels
+from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.judgments import (
     CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
-    PoolingSelector,
-    PriorSelector,
     RandomSelector,
-    StatAPSelector,
-    TopicSelector,
 )
-from skfilterrank.judgments._prediction.level_model import Calibration, LevelModel, fit_calibration
-
-NAN = np.nan
-WORDS = {"wings": ["lift", "wing", "slipstream", "flap"], "heat": ["slab", "flux", "boil", "melt"]}
-NOISE = ["the", "paper", "method", "result", "flow", "plate"]
-
-
-def make_table(n_docs=24, share=0.5, seed=0, labels=(0.0, 1.0)):
-    """Topics whose documents use more of the topic's words the better they are."""
-    rng = np.random.RandomState(seed)
-    rows = []
-    for topic, words in WORDS.items():
-        for number in range(n_docs):
-            grade = number % len(labels)
-            picked = [*rng.choice(words, 4 * grade), *rng.choice(NOISE, 5)]
-            judged = number < len(labels) * 2 or rng.rand() < share
-            label = labels[grade] if judged else NAN
-            rows.append((topic, f"{topic[0]}{number}", " ".join(picked), label, labels[grade]))
-    table = pd.DataFrame(rows, columns=["qid", "docno", "text", "label", "truth"])
-    return table.sample(frac=1, random_state=seed, ignore_index=True)
-
-
-@pytest.fixture
-def T():
-    return make_table()
 
 
 def test_labels_by_a_vector_machine_of_each_topic(T):
@@ -94,22 +62,20 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
 
 
 @pytest.mark.parametrize(
-    "params",
+    ("n_labels", "params"),
     [
-        {},
-        {"output": "soft"},
-        {"estimator": LogisticRegression()},
-        {"estimator": make_pipeline(RandomForestClassifier(5)), "random_state": 3},
-        {"vectorizer": HashingVectorizer(n_features=256), "imputed": None},
-        {"vectorizer": TfidfVectorizer(), "estimator": MultinomialNB(), "output": "soft"},
-        {"text": None, "features": ["f0", "f1"]},
-        {"features": ["f0"], "output": "soft", "calibration": None},
-        {"one_class": "pool", "unjudged_topic": "pool"},
+        (2, {}),
+        (2, {"estimator": LogisticRegression(), "output": "soft"}),
+        (3, {"estimator": make_pipeline(RandomForestClassifier(3)), "random_state": 3}),
+        (3, {"vectorizer": HashingVectorizer(n_features=256), "imputed": None}),
+        (2, {"vectorizer": TfidfVectorizer(), "estimator": MultinomialNB(), "output": "soft"}),
+        (2, {"text": None, "features": ["f0", "f1"], "one_class": "pool"}),
+        (3, {"features": ["f0"], "output": "soft", "unjudged_topic": "pool"}),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
-def test_fit_transform_is_fit_and_transform(params, labels):
+def test_fit_transform_is_fit_and_transform(n_labels, params):
+    labels = [(0.0, 1.0), (-1.0, 0.0, 2.0)][n_labels - 2]
     T = make_table(labels=labels)
     rng = np.random.RandomState(1)
     T = T.assign(f0=T["truth"] + rng.normal(size=len(T)), f1=rng.normal(size=len(T)))
@@ -164,124 +130,7 @@ def test_labels_of_other_topics_do_not_matter(T):
 # Graded labels.
 
 
-class Fixed(DummyClassifier):
-    """Says what the document says: chance of a 1 is column `share` of ones among rows above."""
-
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y)
-        self.share_ = np.mean(y)
-        return self
-
-    def predict_proba(self, X):
-        chance = np.clip(self.share_ + np.asarray(X)[:, 0], 0, 1)
-        return np.column_stack([1 - chance, chance])
-
-    def predict(self, X):
-        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
-
-
-def test_chances_of_three_labels_by_hand():
-    # Labels -1, 0, 2 of one, two and one judged documents: P(> -1) = 3/4, P(> 0) = 1/4, to which
-    # the shift of the new document is added. Features are scaled by mean 0 and deviation 1.
-    shifts = np.array([0.0, 0.0, 0.0, 0.0, 0.5, -0.5])
-    T = pd.DataFrame({"qid": 1, "x": shifts / shifts.std(), "label": [-1.0, 0, 0, 2, NAN, NAN]})
-    settings = {"text": None, "features": ["x"]}
-    step = 0.5 / shifts.std()
-    soft = LabelPredictor(Fixed(), output="soft", **settings)
-    found = soft.fit_transform(T)["label"].to_numpy()[4:]
-    above_low, above_mid = min(3 / 4 + step, 1), min(1 / 4 + step, 1)
-    assert found[0] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
-    above_low, above_mid = max(3 / 4 - step, 0), max(1 / 4 - step, 0)
-    assert found[1] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
-    hard = LabelPredictor(Fixed(), **settings).fit(T)
-    assert hard.transform(T)["label"].tolist()[4:] == [2.0, -1.0]
-    model = hard.models_[1]
-    assert model.levels.tolist() == [-1, 0, 2]
-    assert len(model.classifiers) == 2
-
-
-def test_graded_and_forbidden_labels():
-    T = make_table(n_docs=40, labels=(-1.0, 1.0, 2.0))
-    predictor = LabelPredictor()
-    found = predictor.fit_transform(T)
-    imputed = found["imputed"]
-    assert set(found["label"]) == {-1.0, 1.0, 2.0} == set(predictor.labels_)
-    assert (found["label"] == T["truth"])[imputed].mean() > 0.7
-    soft = LabelPredictor(output="soft").fit_transform(T)["label"][imputed]
-    means = soft.groupby(T["truth"][imputed]).mean()
-    assert means.is_monotonic_increasing
-    assert soft.between(-1, 2).all()
-
-
-class Says:
-    """A classifier that says the same of every row."""
-
-    def __init__(self, chance):
-        self.chance = chance
-
-    def predict(self, X):
-        return np.full(len(X), int(self.chance > 0.5))
-
-    def predict_proba(self, X):
-        return np.tile([1 - self.chance, self.chance], (len(X), 1))
-
-
-def test_steps_that_contradict_each_other():
-    # P(> 0) = 0.3, and P(> 1) = 0.6, which cannot be more: 0.3. So 0.7, 0, 0.3; the label is 0.
-    model = LevelModel(np.array([0.0, 1.0, 2.0]), [Says(0.3), Says(0.6)])
-    np.testing.assert_allclose(model.chances(np.empty((2, 1)), None), [[0.7, 0, 0.3]] * 2)
-    assert model.hard_levels(np.empty((2, 1))).tolist() == [0, 0]
-    # P(> 0) = 0.8, P(> 1) = 0.6: 0.2, 0.2, 0.6; two steps up.
-    model = LevelModel(np.array([0.0, 1.0, 2.0]), [Says(0.8), Says(0.6)])
-    np.testing.assert_allclose(model.chances(np.empty((1, 1)), None), [[0.2, 0.2, 0.6]])
-    assert model.hard_levels(np.empty((1, 1))).tolist() == [2]
-    # The sigmoid of the log odds: 2 * log(4) - log(4) = log(4) for the first, odds 4.
-    twice = Calibration(2.0, -np.log(4))
-    found = LevelModel(np.array([0.0, 1.0]), [Says(0.8)]).chances(np.empty((1, 1)), twice)
-    np.testing.assert_allclose(found, [[0.2, 0.8]])
-
-
-def test_a_sigmoid_by_maximum_likelihood():
-    """Platt's smoothed targets, minimised by scipy; margins that mislead are not turned round."""
-    rng = np.random.RandomState(0)
-    above = rng.rand(80) < 0.3
-    margins = above + rng.normal(size=80)
-    high, low = (above.sum() + 1) / (above.sum() + 2), 1 / ((~above).sum() + 2)
-    target = np.where(above, high, low)
-
-    def loss(parameters):
-        z = parameters[0] * margins + parameters[1]
-        return np.sum(np.logaddexp(0, z) - target * z)
-
-    expected = minimize(loss, [1.0, 0.0]).x
-    np.testing.assert_allclose(fit_calibration(margins, above), expected, atol=2e-3)
-    slope, intercept = fit_calibration(-margins, above)
-    assert slope == 0
-    assert 1 / (1 + np.exp(-intercept)) == pytest.approx(target.mean())
-    assert fit_calibration(margins[:10], np.arange(10) < 4) is None
-
-
-def test_a_document_counts_once_however_many_topics_it_is_in(T):
-    again = pd.concat([T, T.assign(qid=T["qid"] + "2"), T.assign(qid=T["qid"] + "3")])
-    first, second = LabelPredictor().fit(T), LabelPredictor().fit(again)
-    np.testing.assert_array_equal(first.vectorizer_.idf_, second.vectorizer_.idf_)
-
-
 # Chances.
-
-
-def test_expected_label_of_two_is_linear_in_the_chance(T):
-    T = T.assign(label=T["label"].map({0.0: -2.0, 1.0: 3.0}))
-    predictor = LabelPredictor(output="soft", calibration=None)
-    found = predictor.fit_transform(T)
-    X = predictor.vectorizer_.transform(T["text"])
-    for topic in WORDS:
-        rows = ((T["qid"] == topic) & found["imputed"]).to_numpy()
-        margins = predictor.models_[topic].classifiers[0].decision_function(X[rows])
-        p = 1 / (1 + np.exp(-margins))
-        np.testing.assert_allclose(found["label"][rows], p * 3 + (1 - p) * -2, atol=1e-12)
-        np.testing.assert_allclose(predictor.confidence_[rows], np.maximum(p, 1 - p))
-    assert np.isnan(predictor.confidence_[~found["imputed"]]).all()
 
 
 def test_confidence_of_hard_labels(T):
@@ -290,47 +139,7 @@ def test_confidence_of_hard_labels(T):
     assert (predictor.confidence_[predictor.imputed_] >= 0.5).all()
 
 
-def test_pooled_calibration_makes_chances_of_margins():
-    # One judged document in ten is relevant; balanced classes alone put the mean near a half.
-    T = make_table(n_docs=200, share=0.4, labels=(0.0,) * 9 + (1.0,))
-    rng = np.random.RandomState(0)
-    T["text"] = [
-        " ".join(rng.choice(NOISE, 5)) + (f" {rng.choice(WORDS[q])}" if rng.rand() < p else "")
-        for q, p in zip(T["qid"], np.where(T["truth"] > 0, 0.7, 0.2))
-    ]
-    todo = T["label"].isna()
-    errors = {}
-    for calibration in ("pooled", None):
-        predictor = LabelPredictor(output="soft", calibration=calibration)
-        found = predictor.fit_transform(T)["label"][todo]
-        errors[calibration] = np.mean((found - T["truth"][todo]) ** 2)
-        if calibration:
-            assert found.mean() == pytest.approx(T["label"].mean(), abs=0.04)
-            assert predictor.calibration_.slope > 0
-    assert errors["pooled"] < 0.6 * errors[None]
-
-
-def test_too_few_judged_rows_leave_margins_as_they_are():
-    T = make_table(n_docs=6, share=0.0)
-    for params in ({"output": "soft"}, {"calibration": "pooled"}):
-        with pytest.warns(UserWarning, match="chances are not calibrated") as caught:
-            predictor = LabelPredictor(**params).fit(T)
-        assert caught[0].filename == __file__
-        assert predictor.calibration_ is None
-    # Hard labels, or a classifier with chances of its own, ask for no calibration.
-    LabelPredictor().fit(T)
-    LabelPredictor(LogisticRegression(), output="soft").fit(T)
-
-
 # Topics without a model of their own.
-
-
-@pytest.fixture
-def poor(T):
-    """Two good topics, one with one label, one without any."""
-    rows = [("one", "wing lift", 1.0), ("one", "paper", NAN), ("one", "slab boil melt", NAN)]
-    rows += [("none", "wing lift flap", NAN), ("none", "paper plate", NAN)]
-    return pd.concat([T, pd.DataFrame(rows, columns=["qid", "text", "label"])], ignore_index=True)
 
 
 @pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
@@ -429,175 +238,10 @@ def test_a_table_of_one_label(T):
         assert (found["label"] == 0).all()
 
 
-def test_empty_texts(T):
-    T = T.copy()
-    unjudged = T.index[T["label"].isna() & (T["qid"] == "heat")]
-    T["text"] = T["text"].astype(object)
-    T.loc[unjudged[:3], "text"] = ["", None, "a ."]
-    judged = T.index[T["label"].notna() & (T["qid"] == "wings")][0]
-    T.loc[judged, "text"] = " "
-    predictor = LabelPredictor()
-    empty = sorted([*unjudged[:3], judged])
-    rows = ", ".join(map(str, empty))
-    message = rf"no known term in 4 of 48 rows \(1 of them judged\), such as {rows} "
-    with pytest.warns(UserWarning, match=message) as caught:
-        found = predictor.fit_transform(T)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-    assert predictor.empty_texts_.tolist() == empty
-    assert predictor.n_empty_texts_ == 4
-    intercept = predictor.models_["heat"].classifiers[0].intercept_[0]
-    assert (found["label"][unjudged[:3]] == (intercept > 0)).all()
-    with pytest.raises(ValueError, match=r"give no terms to learn from.*all empty or stop words"):
-        LabelPredictor(vectorizer=TfidfVectorizer(stop_words=["the"])).fit(T.assign(text="the"))
-
-
 # What to judge next.
 
 
-def test_query_asks_for_what_is_least_sure(T):
-    predictor = LabelPredictor(output="soft", calibration=None, selector="uncertainty").fit(T)
-    asked = mask(predictor, T, 2)
-    assert asked.dtype == bool
-    assert T["label"][asked].isna().all()
-    for topic in WORDS:
-        rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
-        assert (rows & asked).sum() == 2
-        others = predictor.confidence_[rows & ~asked]
-        assert predictor.confidence_[rows & asked].max() <= others.min()
-    np.testing.assert_array_equal(mask(predictor, T, 1000), T["label"].isna())
-
-
-@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
-def test_query_in_topics_without_a_model(poor):
-    predictor = LabelPredictor(one_class="pool", selector="uncertainty")
-    asked = mask(predictor.fit(poor), poor, 1)
-    assert asked[-5:].tolist() == [False, True, False, True, False]
-
-
-class Longest(TopicSelector):
-    """The longest texts first."""
-
-    def _prepare(self, X, index):
-        return np.array([len(text) for text in X])
-
-    def _rank_topic(self, X, prior, random_state):
-        return np.argsort(-X, kind="stable"), np.full(len(X), np.nan)
-
-
-def test_query_by_a_selector(T):
-    predictor = LabelPredictor(selector=Longest()).fit(T)
-    asked = mask(predictor, T, 3)
-    for topic in WORDS:
-        rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
-        lengths = T["text"].str.len()
-        assert lengths[rows & asked].min() >= lengths[rows & ~asked].max()
-        assert (rows & asked).sum() == 3
-    # A prior goes to the selector.
-    prior = np.arange(len(T), dtype=float)
-    asked = mask(LabelPredictor(selector=PriorSelector()).fit(T), T, 1, prior=prior)
-    for topic in WORDS:
-        rows = np.flatnonzero((T["qid"] == topic) & T["label"].isna())
-        assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
-
-
-def with_copies():
-    """A topic of three kinds of text, each there four times; the first rows of each are judged."""
-    texts = ["lift of a wing", "heat in slabs", "soup with bread"] * 4
-    labels = [1.0, 0.0] + 10 * [NAN]
-    return pd.DataFrame({"qid": "1", "text": texts, "label": labels})
-
-
-def test_maxrep_is_the_default_and_starts_from_what_is_judged():
-    C = with_copies()
-    prior = np.tile([3.0, 2.0, 1.0], 4)
-    # Copies of the judged texts stand higher by the prior, and tell nothing new.
-    assert np.flatnonzero(mask(LabelPredictor(), C, 1, prior=prior)).tolist() == [2]
-    asked = mask(LabelPredictor(selector=MaxRepSelector()).fit(C), C, 3, prior=prior)
-    assert np.flatnonzero(asked).tolist() == [2, 3, 4]
-    # Without labels, the first round needs no fit: one of each kind.
-    first = mask(LabelPredictor(), C.drop(columns="label"), 3)
-    assert np.flatnonzero(first).tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_rounds_of_maxrep_by_a_greedy_choice(seed):
-    """The second round is the greedy choice of eq. 1 given the first, topic by topic."""
-    T = make_table(seed=seed)
-    prior = np.random.RandomState(seed).rand(len(T))
-    X = T.assign(label=NAN)
-    selector = MaxRepSelector(0.3)
-    predictor = LabelPredictor(selector=selector)
-    first = mask(predictor, X, 0.25, prior=prior)
-    assert first.sum() == 2 * 6
-    X = X.assign(label=T["truth"].where(first))
-    second = mask(predictor, X, 4, prior=prior)
-    assert not (first & second).any()
-    counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in T["text"]]).fillna(0)
-    df = (counts[~T["text"].duplicated().to_numpy()] > 0).sum()
-    vectors = (counts * np.log(T["text"].nunique() / df)).to_numpy()
-    vectors = vectors / np.linalg.norm(vectors, axis=1)[:, None]
-    similar = vectors @ vectors.T
-    similar[similar < 0.3] = 0
-    for topic in WORDS:
-        rows = np.flatnonzero(T["qid"] == topic)
-        best = similar[rows][:, rows[first[rows]]].max(axis=1)
-        chosen = []
-        for _ in range(4):
-            gains = [
-                -1 if first[row] or row in chosen else
-                prior[rows] @ np.maximum(similar[rows, row] - best, 0) for row in rows
-            ]  # fmt: skip
-            chosen.append(rows[int(np.argmax(gains))])
-            best = np.maximum(best, similar[rows, chosen[-1]])
-        assert sorted(chosen) == np.flatnonzero(second & (T["qid"] == topic)).tolist()
-
-
-@pytest.mark.parametrize("selector", [None, Longest(), "uncertainty"])
-def test_a_share_of_the_documents(T, selector):
-    predictor = LabelPredictor(selector=selector).fit(T)
-    for share, number in ((1 / 24, 1), (0.125, 3), (0.2, 5)):
-        asked = mask(predictor, T, share)
-        np.testing.assert_array_equal(asked, mask(predictor, T, number))
-        assert T["qid"][asked].value_counts().tolist() == [number, number]
-
-
-def test_features_are_selected_by_in_any_unit(T):
-    rng = np.random.RandomState(0)
-    T = T.assign(f0=rng.rand(len(T)), f1=rng.rand(len(T)))
-    predictor = LabelPredictor(text=None, features=["f0", "f1"])
-    expected = mask(predictor, T, 5)
-    np.testing.assert_array_equal(mask(predictor, T.assign(f0=1 + 1000 * T["f0"]), 5), expected)
-
-
 # Labels as if fewer had been asked for, and the score.
-
-
-def test_only_what_a_strategy_asks_for_is_learned_from(T):
-    full = T.assign(label=T["truth"])
-    for budget, number in ((5, 5), (0.25, 6)):
-        params = {"one_class": "pool"}
-        predictor = LabelPredictor(selector=Longest(), n_per_query=budget, **params).fit(full)
-        asked = mask(Longest().fit(T["text"], groups=T["qid"]), number)
-        hidden = LabelPredictor(**params).fit(full.assign(label=T["truth"].where(asked)))
-        np.testing.assert_array_equal(predictor.imputed_, ~asked)
-        new = T.drop(columns=["label", "docno"])
-        pd.testing.assert_frame_equal(predictor.transform(new), hidden.transform(new))
-    # Labels that are there stay.
-    assert predictor.fit_transform(full)["label"].tolist() == T["truth"].tolist()
-    assert not predictor.fit_transform(full)["imputed"].any()
-    pd.testing.assert_frame_equal(predictor.fit_transform(T), predictor.fit(T).transform(T))
-
-
-def test_a_strategy_chooses_among_what_is_judged(T):
-    """As if the judged documents were the pool."""
-    judged = T["label"].notna()
-    predictor = LabelPredictor(n_per_query=3).fit(T)
-    asked = mask(MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]), 3)
-    np.testing.assert_array_equal(~predictor.imputed_[judged], asked)
-    assert predictor.imputed_[~judged].all()
-    everything = LabelPredictor(n_per_query=1000).fit(T)
-    np.testing.assert_array_equal(everything.imputed_, ~judged)
 
 
 @pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
@@ -654,8 +298,8 @@ def test_score_where_nothing_varies(T):
 
 
 def test_grid_search_tunes_the_predictor():
-    T = make_table(n_docs=60, share=0.8)
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    T = make_table(n_docs=40, share=0.8)
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
     grid = {"n_per_query": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
     grid["selector"][1].set_params(random_state=0)
     predictor = LabelPredictor(one_class="copy")
@@ -673,167 +317,16 @@ def test_grid_search_tunes_the_predictor():
     ).fit(T, T["qid"])  # fmt: skip
     assert len(set(inner.cv_results_["mean_test_score"])) == 2
     alone = cross_val_score(LabelPredictor(one_class="copy", n_per_query=2), T, T["qid"], cv=folds)
-    assert alone.shape == (3,)
+    assert alone.shape == (2,)
 
 
 # Who gave a label.
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_labels_of_machines_are_not_learned_from(T, kind):
-    completed = LabelPredictor().fit_transform(T)
-    T = T.assign(label=T["label"].where(T["qid"] == "heat"))
-    marked = completed.assign(
-        label=np.where(T["label"].notna() | completed["imputed"], completed["label"], NAN),
-        judged_by=np.where(completed["imputed"], "large", "people"),
-    ).drop(columns="imputed")
-    expected = LabelPredictor(unjudged_topic="pool").fit_transform(T)
-    marked = pl.from_pandas(marked) if kind == "polars" else marked
-    predictor = LabelPredictor(unjudged_topic="pool")
-    n_machine = int(completed["imputed"].sum())
-    message = rf"X holds {n_machine} labels that machines gave \(column 'judged_by': large\)"
-    with pytest.warns(DataWarning, match=message):
-        found = predictor.set_output(transform="pandas").fit_transform(marked)
-    assert found["label"].tolist() == expected["label"].tolist()
-    assert found["judged_by"].tolist() == expected["judged_by"].tolist()
-    assert list(found.columns) == [*T.columns, "judged_by", "imputed"]
-    assert list(found.columns) == list(predictor.get_feature_names_out())
-
-
-@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
-def test_the_mark_survives_a_file(poor, tmp_path):
-    poor["docno"] = [f"d{row}" for row in range(len(poor))]
-    found = LabelPredictor(one_class="leave").fit_transform(poor)
-    assert found["judged_by"][found["label"].isna()].isna().all()
-    assert set(found["judged_by"].dropna()) == {"people", "predicted"}
-    write_qrels(tmp_path / "qrels.txt", found, unjudged_label=-9)
-    back = read_qrels(tmp_path / "qrels.txt", unjudged_label=-9, predicted="use")
-    is_predicted = back["judged_by"] == "predicted"
-    np.testing.assert_array_equal(is_predicted, found["imputed"])
-
-
 # Tables.
 
 
-def test_polars(T):
-    found = LabelPredictor().fit_transform(T)
-    given = pl.DataFrame({name: T[name].tolist() for name in T.columns})
-    assert given["label"].null_count() == 0
-    nulls = given.with_columns(pl.col("label").fill_nan(None))
-    for frame in (given, nulls, nulls.with_columns(pl.col("label").cast(pl.Int64))):
-        polars = LabelPredictor().fit_transform(frame)
-        assert isinstance(polars, pl.DataFrame)
-        assert polars.columns == list(found.columns)
-        assert polars["label"].to_list() == found["label"].tolist()
-        assert polars["imputed"].to_list() == found["imputed"].tolist()
-        assert polars["text"].to_list() == T["text"].tolist()
-
-
-def test_set_output(T):
-    expected = LabelPredictor().fit_transform(T)
-    predictor = LabelPredictor()
-    assert predictor.set_output(transform="polars") is predictor
-    polars = clone(predictor).fit_transform(T.set_index("qid"))
-    assert isinstance(polars, pl.DataFrame)
-    assert polars["label"].to_list() == expected["label"].tolist()
-    assert polars["qid"].to_list() == T["qid"].tolist()
-    back = (
-        LabelPredictor()
-        .set_output(transform="pandas")
-        .fit_transform(polars.drop("imputed", "judged_by"))
-    )
-    pd.testing.assert_frame_equal(
-        back[["text", "label"]], expected[["text", "label"]], check_dtype=False
-    )
-    with sklearn.config_context(transform_output="polars"):
-        assert isinstance(LabelPredictor().fit_transform(T), pl.DataFrame)
-    assert isinstance(predictor.set_output(transform="default").fit_transform(T), pd.DataFrame)
-    with pytest.raises(ValueError, match="transform must be one of"):
-        predictor.set_output(transform="numpy")
-    # Nothing is left of a missing label in polars either.
-    poor = pd.concat([T, pd.DataFrame({"qid": ["none"], "text": ["wing"]})])
-    with pytest.warns(UserWarning, match="stay unjudged"):
-        left = LabelPredictor().set_output(transform="polars").fit_transform(poor)
-    assert left["label"].null_count() == 1
-
-
-def test_topics_and_documents_in_the_index(T):
-    expected = LabelPredictor().fit_transform(T)
-    found = LabelPredictor(document="docno").fit_transform(T.set_index(["qid", "docno"]))
-    assert found.index.names == ["qid", "docno"]
-    assert found["label"].tolist() == expected["label"].tolist()
-
-
-@pytest.mark.parametrize("dtype", ["float32", "Float64", "Int64", object])
-def test_kinds_of_label_columns(T, dtype):
-    found = LabelPredictor().fit_transform(T.assign(label=T["label"].astype(dtype)))
-    assert found["label"].dtype == np.float64
-    assert found["label"].tolist() == LabelPredictor().fit_transform(T)["label"].tolist()
-
-
 # Bad input.
-
-
-def test_minus_one_is_not_missing(T):
-    coded = T.assign(label=T["label"].fillna(-1).astype(int))
-    with pytest.raises(ValueError, match=r"integers, \d+ of them -1, and no NaN.*marked by NaN"):
-        LabelPredictor().fit(coded)
-    polars = pl.DataFrame({name: coded[name].tolist() for name in coded.columns})
-    with pytest.raises(ValueError, match="unjudged rows are marked by NaN"):
-        LabelPredictor().fit(polars)
-    # Among floats, -1 is a judgment: forbidden. Without a NaN that may be a mistake.
-    for kind in (float, object, "Float64"):
-        floats = coded.assign(label=coded["label"].astype(float).astype(kind))
-        message = r"column 'label' of X has no NaN.* \d+ of its 48 labels are -1.*forbidden.*NaN"
-        with pytest.warns(UserWarning, match=message) as caught:
-            predictor = LabelPredictor().fit(floats)
-        assert caught[0].filename == __file__
-        assert "silence this by warnings.filterwarnings" in str(caught[0].message)
-        assert predictor.labels_.tolist() == [-1, 0, 1]
-        assert predictor.n_imputed_ == 0
-    # Beside a NaN it is none, nor in a table that is only transformed.
-    predictor = LabelPredictor().fit(floats.assign(label=[NAN, *floats["label"][1:]]))
-    assert -1 in predictor.labels_
-    predictor.transform(floats)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda T: T.to_numpy(), "X must be a pandas or polars DataFrame"),
-        (lambda T: T.iloc[:0], "X has no rows"),
-        (lambda T: T.drop(columns="qid"), "X has no column 'qid'.*Name the right one by query="),
-        (lambda T: T.drop(columns="text"), "X has no column 'text'.*by text="),
-        (lambda T: T.drop(columns="label"), "X has no column 'label'.*by label="),
-        (lambda T: T.assign(label=NAN), "no row is judged"),
-        (lambda T: T.assign(label="good"), "must hold numbers, NaN where unjudged, got 'good'"),
-        (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
-        (lambda T: T.assign(text=1.5), "column 'text' of X must hold texts, got 1.5"),
-        (lambda T: T.assign(imputed=False), "X has a column 'imputed' already"),
-        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no topic in row 0"),
-        (
-            lambda T: pd.concat([T, T.iloc[[3]]]),
-            r"document '\w+' twice in topic '\w+' \(again in row 48",
-        ),
-        (lambda T: pd.concat([T, T["text"]], axis=1), "X has several columns 'text'"),
-    ],
-)
-def test_bad_tables(T, change, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        LabelPredictor().fit(change(T))
-
-
-def test_document_ids_need_not_be_there(T):
-    expected = LabelPredictor().fit_transform(T)["label"]
-    bare = T.drop(columns="docno")
-    assert LabelPredictor().fit_transform(bare)["label"].equals(expected)
-    with pytest.raises(ValueError, match=r"X has no column 'docid'.*by document="):
-        LabelPredictor(document="docid").fit(T)
-    twice = pd.concat([T, T.iloc[[3]]])
-    LabelPredictor(document=None).fit(twice)
-    with pytest.raises(ValueError, match=r"holds document '\w+' twice in topic"):
-        LabelPredictor().fit(twice.set_index("docno"))
-    LabelPredictor().fit(T.assign(docno=None))  # no id is no document twice
 
 
 @pytest.mark.parametrize(
@@ -860,25 +353,6 @@ def test_document_ids_need_not_be_there(T):
 def test_bad_parameters(T, params, message):
     with pytest.raises(ValueError, match=message):
         LabelPredictor(**params).fit(T)
-
-
-def test_bad_queries(T):
-    predictor = LabelPredictor().fit(T)
-    for n in (0, 1.5, True, -1):
-        with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
-            mask(predictor, T, n)
-    unsure = LabelPredictor(selector="uncertainty")
-    with pytest.raises(sklearn.exceptions.NotFittedError):
-        mask(unsure, T, 1)
-    with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' makes no use"):
-        mask(unsure.fit(T), T, 1, prior=np.ones(len(T)))
-    sampling = LabelPredictor(selector=StatAPSelector())
-    with pytest.raises(
-        ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
-    ):
-        mask(sampling, T, 1, prior=np.ones(len(T)))
-    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
-        mask(LabelPredictor(selector=PoolingSelector()), T, 1)
 
 
 class Picky(LogisticRegression):
@@ -928,6 +402,7 @@ def test_unfitted(T):
             getattr(LabelPredictor(), method)(T)
 
 
+@pytest.mark.nightly
 def test_better_than_unjudged_is_not_relevant(data_dir):
     """MAP of runs over queries of Cranfield, 30 % of their pool judged, against all judged."""
     collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)

@@ -83,6 +83,7 @@ def test_ranks_are_those_of_a_loop_over_lists(runs, depth):
     pd.testing.assert_frame_equal(rank_table(shuffled, depth=depth), table)
 
 
+@pytest.mark.nightly
 def test_ranks_of_public_runs(data_dir):
     folder = data_dir / "trec-covid-round1" / "runs"
     runs = {path.name: read_run(path) for path in sorted(folder.iterdir())[:3]}

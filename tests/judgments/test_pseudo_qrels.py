@@ -79,7 +79,7 @@ def test_a_number_of_documents_in_place_of_a_share():
         assert relevant(found) == expected
         assert len(found) == 6
     runs, _ = random_runs(3)
-    for method in METHODS:
+    for method in ("sakai", "soboroff"):
         found = pseudo_qrels(runs, method, n_relevant=2)
         n_relevant = found.groupby([c for c in ("trial", "qid") if c in found])["label"].sum()
         assert set(n_relevant) <= ({1, 2} if method == "soboroff" else {2})
@@ -162,12 +162,13 @@ def test_it_takes_the_place_of_judgments(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_must_not_change_it(method):
-    runs, _ = random_runs(2)
+    runs, _ = random_runs(2, n_topics=2)
     expected = pseudo_qrels(runs, method, depth=10, random_state=0)
-    shuffled = {name: run.sample(frac=1, random_state=0) for name, run in runs.items()}
-    stretched = {name: run.assign(score=np.exp(run["score"])) for name, run in runs.items()}
-    table = rank_table(runs)
-    for other in (shuffled, stretched, table, table.sample(frac=1, random_state=0)):
+    shuffled = {
+        name: run.assign(score=np.exp(run["score"])).sample(frac=1, random_state=0)
+        for name, run in runs.items()
+    }
+    for other in (shuffled, rank_table(runs).sample(frac=1, random_state=0)):
         again = pseudo_qrels(other, method, depth=10, random_state=0)
         pd.testing.assert_frame_equal(again, expected)
     if method != "soboroff":
@@ -233,7 +234,7 @@ def test_drawn_documents():
     lists |= {f"o{number}": ["pabcdefghi"[number]] for number in range(1, 10)} | {"o0": ["z"]}
     runs = {name: run_of({"1": list(docnos)}) for name, docnos in lists.items()}
     runs = {name: pd.concat([run, run_of({"2": "x"})]) for name, run in runs.items()}
-    n_trials = 500
+    n_trials = 150
     qrels = pseudo_qrels(runs, "soboroff", n_trials=n_trials, random_state=0)
     qrels = qrels[qrels["qid"] == "1"]
     table = qrels.pivot_table(index="trial", columns="docno", values="label")

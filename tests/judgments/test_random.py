@@ -12,7 +12,7 @@ from skfilterrank.judgments import RandomSelector
 
 
 def test_all_orders_are_equally_likely():
-    n_topics = 1200
+    n_topics = 400
     groups = np.repeat(np.arange(n_topics), 3)
     ranking = RandomSelector(random_state=0).fit(groups, groups=groups).ranking_
     counts = Counter(map(tuple, ranking.reshape(-1, 3).tolist()))
@@ -33,7 +33,7 @@ def test_the_oracle_keeps_the_proportion_in_every_prefix(y, seed):
 
 
 def test_the_oracle_is_random_within_both_kinds():
-    n_topics = 1500
+    n_topics = 400
     groups = np.repeat(np.arange(n_topics), 5)
     y = np.tile([1, 0, 1, 0, 0], n_topics)
     selector = RandomSelector(oracle=True, random_state=0).fit(groups, y, groups=groups)
