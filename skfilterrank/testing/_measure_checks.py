@@ -402,7 +402,18 @@ OF_ROWS = (
     check_threshold_curve,
     check_wherever_measures_are_named,
 )
-# These are about what holds the rows, not about what they are: some will do.
+# These are about the rows as a whole, not about what each list is like: some will do.
+OF_SOME_ROWS = (
+    check_order_of_rows,
+    check_stable_ties,
+    check_scale_of_scores,
+    check_queries_alone,
+    check_further_queries,
+    check_mean,
+    check_cut_off_beyond_the_list,
+    check_ties_without_ties,
+)
+# These are about what holds the rows: any will do.
 OF_CONTAINERS = (
     check_names_of_queries,
     check_names_of_documents,

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from skfilterrank.metrics import evaluate
+from skfilterrank.metrics import get_measure
 from skfilterrank.trec import evaluate_run
 
 # Rules that the library does not follow, and why; it follows all others.
@@ -88,17 +88,19 @@ def our_value(vector, parameters):
 
 
 def _of_rows(vector, name, parameters, how):
-    rows = pd.DataFrame(vector["rows"])
-    labels = rows["label"].astype(float).to_numpy()
-    scores = rows["score"].astype(object).where(rows["score"].notna(), "-inf").astype(float)
-    if how["ties"] == "docno":
-        how["ties"] = rows["document"].to_numpy()
+    rows = {key: [row[key] for row in vector["rows"]] for key in ("query", "document")}
+    labels = np.array([row["label"] for row in vector["rows"]], dtype=float)
+    scores = [row["score"] for row in vector["rows"]]
+    scores = np.array(["-inf" if score is None else score for score in scores], dtype=object)
+    scores = scores.astype(float)
+    if how["ties"] is None:
+        del how["ties"]
+    elif how["ties"] == "docno":
+        how["ties"] = rows["document"]
     if vector["measure"] == "infap":
-        pooled = parameters.get("unjudged_pooled", True)
-        how["pooled"] = np.isfinite(labels) | pooled
+        how["pooled"] = np.isfinite(labels) | parameters.get("unjudged_pooled", True)
     weights = parameters.get("weights")
-    of_mean = {"average": "mean", "query_weight": weights}
-    return evaluate(labels, scores, name, groups=rows["query"], **how, **of_mean).iloc[0]
+    return get_measure(name)(labels, scores, groups=rows["query"], **how, query_weight=weights)
 
 
 def _of_run(vector, name, parameters, how):

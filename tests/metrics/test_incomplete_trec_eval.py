@@ -48,7 +48,7 @@ def check(qrels, run):
     )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "labels",
     [[0, 1], [-1, 0, 0, 1, 2], [-1, -1, -1, 0, 1], [1, 2], [-1, 1], [-1, 0]],
@@ -113,6 +113,7 @@ def judgments(data_dir):
     return folder, qrels
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("which", [0, 40, 90, 142])
 @pytest.mark.parametrize("sampled", [False, True], ids=["all judgments", "a third taken back"])
 def test_trec_covid(judgments, which, sampled):

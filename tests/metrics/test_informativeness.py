@@ -186,6 +186,7 @@ def test_the_system_is_named():
     assert caught.value.__notes__ == ["This came up with the scores of 'y'."]
 
 
+@pytest.mark.nightly
 def test_mq2007(data_dir):
     """Even the best single features are no better than chance on many queries."""
     files = [data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)]

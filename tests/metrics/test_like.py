@@ -92,8 +92,7 @@ ASK = {
 }
 
 
-@pytest.mark.parametrize("k", [1, 5, 10])
-@pytest.mark.parametrize("labels", ["grades", "binary"])
+@pytest.mark.parametrize(("labels", "k"), [("grades", 10), ("binary", 1), ("binary", 5)])
 @pytest.mark.parametrize(
     ("library", "name"), [(library, name) for library in LIKE for name in LIKE[library]]
 )

@@ -139,10 +139,12 @@ def several_systems(draw):
     return groups, np.array(y_true), draw(st.lists(score, min_size=1, max_size=5))
 
 
-@pytest.mark.parametrize("n_items", [None, 9, 500])
-@pytest.mark.parametrize("imputation", ["pessimistic", "optimistic"])
+@pytest.mark.parametrize(
+    ("n_items", "imputation"),
+    [(None, "pessimistic"), (None, "optimistic"), (9, "pessimistic"), (500, "optimistic")],
+)
 @pytest.mark.parametrize("kind", KINDS)
-@times(1 / 2)
+@times(1 / 3)
 @given(several_systems())
 def test_against_element_by_element(kind, imputation, n_items, case):
     groups, y_true, systems = case
@@ -265,6 +267,7 @@ def runs(data_dir):
     return each, loops
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs(kind, runs):
     each, loops = runs

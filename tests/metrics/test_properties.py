@@ -44,7 +44,7 @@ def measure_of(name, rows):
     return get_measure(written(name))
 
 
-@times(5)
+@times(2)
 @given(name=st.sampled_from(ALL), rows=judged_rows(), data=st.data())
 def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
     measure = measure_of(name, rows)

@@ -333,6 +333,7 @@ class TestAnyMeasure:
             assert error > 0, name
 
 
+@pytest.mark.nightly
 def test_mq2007(data_dir):
     """A seeded random ranker is where the exact expectation says, on a real data set."""
     _, y_true, groups, *_ = read_letor([data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)])

@@ -404,6 +404,7 @@ def over_cutoffs(function, mq2007, **params):
 CUTOFFS = (5, 10, 15, 20, 30)
 
 
+@pytest.mark.nightly
 def test_dcg_on_real_queries(mq2007):
     """Every row of Tables 3 and 5 has this order, and rises with k."""
     by_ndcg = over_cutoffs(ndcg_score, mq2007, gains="exp2")

@@ -144,9 +144,9 @@ def test_lexirecall_is_leximin_over_all_searchers(measure):
 def test_seeds_repeat_exactly():
     for simulate in (simulate_agreement, simulate_ties):
         one, same, other = (
-            simulate(300, n_queries=100, random_state=seed)
+            simulate(300, n_queries=40, random_state=seed)
             if simulate is simulate_agreement
-            else simulate(300, depths=[30], n_queries=100, random_state=seed)
+            else simulate(300, depths=[30], n_queries=40, random_state=seed)
             for seed in (0, 0, 1)
         )
         pd.testing.assert_frame_equal(one, same)

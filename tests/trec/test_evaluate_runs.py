@@ -375,6 +375,7 @@ TREC_EVAL = {
 }
 
 
+@pytest.mark.nightly
 def test_real_runs_give_what_trec_eval_gives(data_dir):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     folder = data_dir / "trec-covid-round1"

@@ -2,17 +2,25 @@
 
 import contextlib
 import functools
+import importlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import types
+import warnings
 
 import numpy as np
 import pytest
+from joblib import wrap_non_picklable_objects
 from sklearn.metrics import roc_auc_score
 
 from skfilterrank._core import measure as table
-from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError
+from skfilterrank._core import measure_plugins
+from skfilterrank.cli import main
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, SkfilterrankError
 from skfilterrank.metrics import (
     Additive,
     dcg_score,
@@ -419,6 +427,7 @@ if __name__ == "__main__":
 )
 
 
+@pytest.mark.nightly
 def test_other_processes(tmp_path):
     """joblib's and Dask's; what a script has is sent, what a module has imported."""
     (tmp_path / "by_module.py").write_text(MODULE.format(name="by_module"))
@@ -426,86 +435,182 @@ def test_other_processes(tmp_path):
     assert "all good" in run(tmp_path, "-W", "ignore", "script.py")
 
 
+def sent(measure):
+    """What joblib sends to another process."""
+    return pickle.dumps(wrap_non_picklable_objects(measure, keep_wrapper=False))
+
+
+class TestWhereItIsNotKnown:
+    """What another process does with a measure that arrives."""
+
+    ROWS = ([1, 0, 3], [4, 3, 2], ["a", "a", "b"])
+
+    def value(self, measure):
+        y_true, y_score, groups = self.ROWS
+        return measure(y_true, y_score, groups=groups)
+
+    def named(self, name):
+        y_true, y_score, groups = self.ROWS
+        return evaluate(y_true, y_score, name, groups=groups, average="mean")[name]
+
+    def first(self, worth):
+        return register_measure("mine")(lambda ranked, pool, *, depth=1: worth * depth)
+
+    def test_what_a_script_has_is_sent(self, measure_table):
+        for given in (self.first(0.5), get_measure("mine(depth=2)")):
+            text = get_measure(given).text
+            expected, letter = self.value(given), sent(given)
+            kept = measure_table.pop("mine")
+            assert self.value(pickle.loads(letter)) == expected == self.named(text)
+            measure_table["mine"] = kept
+        assert expected == 1.0
+
+    def test_what_was_made_anew_is_known_anew(self, measure_table):
+        """As a cell of a notebook that was changed and run once more."""
+        old = self.first(0.5)
+        letter = sent(self.first(7.0))
+        measure_table["mine"] = old.measure
+        assert self.named("mine") == 0.5
+        assert self.value(pickle.loads(letter)) == 7.0 == self.named("mine")
+
+    def test_what_a_module_has_is_imported(self, measure_table, monkeypatch, tmp_path):
+        (tmp_path / "by_module.py").write_text(MODULE.format(name="by_module"))
+        monkeypatch.syspath_prepend(tmp_path)
+        made = importlib.import_module("by_module").by_module
+        assert pickle.loads(pickle.dumps(made)) is made
+        letter = sent(get_measure("by_module(depth=1)@1"))
+        del measure_table["by_module"], sys.modules["by_module"]
+        assert self.value(pickle.loads(letter)) == 1.0 == self.named("by_module")
+        monkeypatch.delitem(sys.modules, "by_module")
+
+
+@pytest.fixture
+def new_process(measure_table, monkeypatch):
+    """No plugin was loaded, and what is imported is forgotten afterwards."""
+    monkeypatch.setattr(measure_plugins, "_WAITING", [measure_plugins.GROUP])
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.endswith("_package") or name in ("loose", "leaves", "imports"):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("new_process")
 class TestPlugins:
     @pytest.fixture
-    def folder(self, tmp_path):
+    def folder(self, tmp_path, monkeypatch):
         """Two installed packages, one of which is broken, and a module."""
         for name, text in (
             ("good", MODULE.format(name="plugged")),
             ("bad", "raise RuntimeError('is broken')"),
         ):
-            (tmp_path / f"{name}_package.py").write_text(text)
-            info = tmp_path / f"{name}_package-1.0.dist-info"
-            info.mkdir()
-            (info / "METADATA").write_text(f"Name: {name}-package\nVersion: 1.0\n")
-            entry = f"[skfilterrank.measures]\n{name} = {name}_package\n"
-            (info / "entry_points.txt").write_text(entry)
+            self.install(tmp_path, name, text)
         (tmp_path / "loose.py").write_text(MODULE.format(name="loose"))
         (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 0\n")
         (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n2 Q0 a 2 0.25 x\n")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
         return tmp_path
 
+    def install(self, folder, name, text):
+        """A package with an entry point."""
+        (folder / f"{name}_package.py").write_text(text)
+        info = folder / f"{name}_package-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: {name}-package\nVersion: 1.0\n")
+        entry = f"[skfilterrank.measures]\n{name} = {name}_package\n"
+        (info / "entry_points.txt").write_text(entry)
+
     def test_are_imported_when_a_name_is_not_known(self, folder):
-        code = (
-            "import sys, warnings\n"
-            "from skfilterrank.metrics import evaluate, get_measure_names, register_measure\n"
-            "evaluate([1], [1], ['ap', 'MAP@5', 'P_5'], groups=['q'])\n"
-            "assert not {'good_package', 'bad_package'} & set(sys.modules)\n"
-            "with warnings.catch_warnings(record=True) as caught:\n"
-            "    warnings.simplefilter('always')\n"
-            "    assert evaluate([1], [1], ['PLUGGED@1'], groups=['q']).iloc[0, 0] == 1\n"
-            "(said,) = [str(one.message) for one in caught]\n"
-            "assert said == ('The entry point bad = bad_package of bad-package gives no '\n"
-            "    'measures: RuntimeError: is broken'), said\n"
-            "assert 'plugged' in get_measure_names()\n"
-            "try: register_measure('plugged')(lambda ranked, pool: 0.0)\n"
-            "except ValueError as error: assert 'taken by good_package.plugged' in str(error)\n"
-            "else: raise AssertionError\n"
+        evaluate([1], [1], ["ap", "MAP@5", "P_5"], groups=["q"])
+        assert not {"good_package", "bad_package"} & set(sys.modules)
+        said = (
+            "The entry point bad = bad_package of bad-package gives no measures: "
+            "RuntimeError: is broken"
         )
-        run(folder, "-c", code)
+        with pytest.warns(DataWarning, match=f"^{said}") as caught:
+            assert evaluate([1], [1], ["PLUGGED@1"], groups=["q"]).iloc[0, 0] == 1
+        assert len(caught) == 1
+        assert "plugged" in get_measure_names()
+        with pytest.raises(ValueError, match=r"taken by good_package\.plugged"):
+            register_measure("plugged")(lambda ranked, pool: 0.0)
 
-    def test_are_listed(self, folder):
-        code = (
-            "import warnings; warnings.simplefilter('ignore')\n"
-            "from skfilterrank.metrics import get_measure_names\n"
-            "assert 'plugged' in get_measure_names()\n"
-        )
-        run(folder, "-c", code)
-        said = run(folder, "-m", "skfilterrank", "evaluate", "--list-measures")
-        assert "plugged(depth=3)[@k]\n    Whether the first places hold something good.\n" in said
-        assert "skfilterrank: warning: The entry point bad" in said
+    @pytest.mark.filterwarnings("always:The entry point bad")
+    def test_are_listed(self, folder, capsys):
+        with pytest.raises(SystemExit) as stop:
+            main(["evaluate", "--list-measures"])
+        assert not stop.value.code
+        said = capsys.readouterr()
+        shown = "plugged(depth=3)[@k]\n    Whether the first places hold something good.\n"
+        assert shown in said.out
+        assert "skfilterrank: warning: The entry point bad" in said.err
 
-    def test_on_the_command_line(self, folder):
+    @pytest.mark.filterwarnings("always:The entry point bad")
+    def test_on_the_command_line(self, folder, capsys):
         files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
         (folder / "imports.py").write_text("import no_other")
         (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
+
+        def tried(words):
+            try:
+                return main(words)
+            except SystemExit as stop:
+                return stop.code
+
         # One process takes them one after the other: the module is known to the last alone.
-        commands = [
-            files,
-            ["--plugin", "leaves", *files],
-            ["--plugin", "no_such", *files],
-            ["--plugin", "./loose.py", *files],
-            ["--plugin", "loose.py", *files],
-            ["--plugin", "imports", *files],
-            [*files, "--plugin", "loose"],
-            ["evaluate", "--list-measures"],
-        ]
-        code = (
-            "from skfilterrank.cli import main\n"
-            "def tried(words):\n"
-            "    try: return main(words)\n"
-            "    except SystemExit as stop: return stop.code\n"
-            f"codes = [tried(words) for words in {commands}]\n"
-            "assert codes == [2, 2, 2, 2, 2, 2, 0, 0], codes\n"
-        )
-        said = run(folder, "-c", code)
-        assert "run,loose@1\nrun,0.5\n" in said
-        assert "loose(depth=3)[@k]" in said
+        for code, words in (
+            (2, files),
+            (2, ["--plugin", "leaves", *files]),
+            (2, ["--plugin", "no_such", *files]),
+            (2, ["--plugin", "./loose.py", *files]),
+            (2, ["--plugin", "loose.py", *files]),
+            (2, ["--plugin", "imports", *files]),
+            (0, [*files, "--plugin", "loose"]),
+            (0, ["evaluate", "--list-measures"]),
+        ):
+            assert tried(words) == code, words
+        told = capsys.readouterr()
+        assert "run,loose@1\nrun,0.5\n" in told.out
+        assert "loose(depth=3)[@k]" in told.out
+        said = told.err
         assert "'loose@1' is not a measure" in said
         assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
         assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
         assert said.count("; it must be in the current folder, in one of PYTHONPATH") == 1
         assert said.count("expected a module's name, not a path") == 2
+
+    @pytest.mark.nightly
+    def test_in_two_processes_of_the_command(self, folder):
+        files = ["qrels.txt", "run.txt", "again.txt", "-m", "loose@1", "--format", "csv"]
         (folder / "again.txt").write_text((folder / "run.txt").read_text())
-        command = ("-m", "skfilterrank", "--plugin", "loose", *files[:3], "again.txt", *files[3:])
+        command = ("-m", "skfilterrank", "--plugin", "loose", "evaluate", *files)
         assert run(folder, *command, "--jobs", "2").endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks processes")
+    def test_a_process_is_forked_while_a_thread_of_its_parent_loads_them(
+        self, tmp_path, monkeypatch
+    ):
+        """The thread holds the lock, which nobody would give back to the new process."""
+        begun, may_end = threading.Event(), threading.Event()
+
+        def load():
+            begun.set()
+            may_end.wait(60)
+
+        point = types.SimpleNamespace(load=load)
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
+        thread = threading.Thread(target=get_measure_names)
+        thread.start()
+        assert begun.wait(60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python 3.12 of forks beside threads
+            child = os.fork()
+        if not child:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(5)
+            get_measure_names()
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        may_end.set()
+        thread.join()
+        assert status == 0
