@@ -123,7 +123,7 @@ def path(tmp_path):
     "ignore:.*the last line is only half written", "ignore:.* holds no document"
 )
 @pytest.mark.parametrize("reader", READERS)
-def test_hostile_files(path, reader):
+def test_hostile_files(path, reader, model):
     for content in thinned(CONTENTS.values(), turn=list(READERS).index(reader)):
         check(outcome(reader, content, path), path)
 

@@ -384,6 +384,7 @@ def test_dump_to_no_file():
         write_letor(None, [[1.0]], [1], [1])
 
 
+@pytest.mark.nightly
 def test_mq2007(data_dir, tmp_path):
     path = data_dir / "mq2007" / "S1.txt.gz"
     start = time.process_time()

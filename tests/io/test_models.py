@@ -390,8 +390,14 @@ def test_catboost(tmp_path, inner):
     np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("learner", ["linear", "trees", "blend"])
-@pytest.mark.parametrize("loss", get_ranker_names("loss"))
+# A blend holds a linear model and trees.
+LOSSES = get_ranker_names("loss")
+
+
+@pytest.mark.parametrize(
+    ("loss", "learner"),
+    [*((loss, "blend") for loss in LOSSES), (LOSSES[0], "linear"), (LOSSES[1], "trees")],
+)
 def test_losses_with_each_learner(tmp_path, loss, learner):
     ranker = make_ranker(loss, learner=learner)
     few = {name: 5 for name in ranker.get_params() if name.endswith("n_estimators")}

@@ -4,7 +4,9 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
 import sys
+import tracemalloc
 
 import joblib
 import numpy as np
@@ -18,7 +20,7 @@ from skfilterrank.cli import main
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, MissingPackageError
 from skfilterrank.io import QrelsIndex, align, read_run, read_runs, write_run, write_runs
-from skfilterrank.trec import evaluate_run, evaluate_runs
+from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -331,10 +333,30 @@ def test_the_command(tmp_path, texts, capsys, monkeypatch):
     assert "new is a folder already; remove it first" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
+@pytest.mark.filterwarnings("ignore:none of the .* is judged")
 def test_measuring_does_not_hold_all_runs(tmp_path):
     """The peak of memory is that of one run, however many there are."""
-    import subprocess
+    n_rows = 20_000
+    rng = np.random.default_rng(0)
+    run = pd.DataFrame({"qid": np.repeat(["1", "2"], n_rows // 2), "docno": np.arange(n_rows)})
+    run["docno"] = run["docno"].astype(str)
+    frames = {f"r{i}": run.assign(score=rng.random(n_rows)) for i in range(14)}
+    write_runs(tmp_path / "runs", frames)
+    held = []
+    tracemalloc.start()
+    try:
+        for _ in iter_evaluations(QRELS, tmp_path / "runs", "ap"):
+            held.append(tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes())
+    finally:
+        tracemalloc.stop()
+    # 12 runs more hold 12 * 20,000 rows of at least 16 bytes: 3.8 MB, were they kept.
+    assert len(held) == 14
+    assert max(held) - held[1] < 2 * 16 * n_rows
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
+def test_the_peak_of_memory_is_that_of_one_run(tmp_path):
 
     rng = np.random.default_rng(0)
     code = (

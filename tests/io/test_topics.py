@@ -95,7 +95,7 @@ def test_texts_of_trec_topics_hold_any_mark(text, form, tmp_path):
 
 
 def test_reading_trec_topics_takes_linear_time(tmp_path):
-    n = 20_000
+    n = 10_000
     parts = ["<b>x</b> ", "<title>x ", " ", "\n", "< ", "<b x='1' ", "</b ", "<top "]
     hostile = [f"<top><num> 1\n<title> a{part * n}b</top>\n" for part in parts]
     topics = "".join(f"<top>\n<num> {i}\n<title> t\n</top>\n" for i in range(n))
@@ -105,7 +105,7 @@ def test_reading_trec_topics_takes_linear_time(tmp_path):
         with contextlib.suppress(SkfilterrankError):
             read_topics(tmp_path / "t")
     # Quadratic, a single one of them takes longer.
-    assert time.process_time() - begin < 4
+    assert time.process_time() - begin < 2
 
 
 @pytest.mark.parametrize(
