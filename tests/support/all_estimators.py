@@ -195,6 +195,7 @@ DATA = {
 
 TREES = {"n_estimators": 3, "min_child_samples": 2, "n_jobs": 1}
 LIGHTGBM = LGBMRanker(**TREES, verbose=-1)
+LAMBDARANK = LambdaRankRanker(**TREES, random_state=0)
 LOGISTIC = LogisticRegression()
 
 
@@ -247,8 +248,8 @@ CASES = {
     "OrdinalRanker(weights='gain')": Case(OrdinalRanker(weights="gain"), "rows"),
     "QueryRanker": Case(QueryRanker(LIGHTGBM), "rows"),
     "QueryScaler": Case(QueryScaler(), "runs"),
-    "CalibratedRanker": Case(CalibratedRanker(LIGHTGBM, cv=2), "rows"),
-    "LambdaRankRanker": Case(LambdaRankRanker(**TREES, random_state=0), "rows"),
+    "CalibratedRanker": Case(CalibratedRanker(LAMBDARANK, cv=2), "rows"),
+    "LambdaRankRanker": Case(LAMBDARANK, "rows"),
     "AdaRankRanker": Case(AdaRankRanker(n_estimators=4, both_directions=True), "rows"),
     "AdaRankRanker(warm_start=True)": Case(
         AdaRankRanker(n_estimators=8, both_directions=True, warm_start=True), "more rows"

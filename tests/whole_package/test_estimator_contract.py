@@ -118,6 +118,17 @@ OF_THE_CLASS = {
 }
 
 
+# What other tests ask of every case too, or what goes by the class in all that is known.
+AT_NIGHT = {
+    "check_fit",
+    "check_pickling",
+    "check_read_only_arrays",
+    "check_refitting",
+    "check_types_of_groups",
+    "check_unjudged_rows_are_counted",
+}
+
+
 def cases():
     """Every check of every class, and of its further cases those that what it learns may fail."""
     checked = []
@@ -128,8 +139,11 @@ def cases():
         for case in every.args[1]:
             name = case.id.rpartition("-")[2]
             assert name.startswith("check_")
-            if is_first or name not in OF_THE_CLASS:
+            if is_first or name not in OF_THE_CLASS | AT_NIGHT:
                 yield case
+            elif name in AT_NIGHT:
+                marks = [*case.marks, pytest.mark.nightly]
+                yield pytest.param(*case.values, id=case.id, marks=marks)
 
 
 @pytest.mark.parametrize("check", cases())
