@@ -2,7 +2,7 @@
 
 import ast
 import copy
-import random
+import hashlib
 from pathlib import Path
 from types import CodeType
 
@@ -118,33 +118,57 @@ def _own(code):
     return code.co_code, constants, code.co_names, code.co_varnames
 
 
-def mutants_of(path, n_drawn):
-    """Changes of one file, all or as many as are to be drawn."""
-    source = (ROOT / path).read_text()
-    tree = ast.parse(source)
-    skipped = _annotations(tree)
-    operators = [get_operator(f"core/{name}")() for name in OPERATORS]
-    operators += [WholeNumber(), Fraction(), Swap()]
-    places = [
-        (operator, node, index, start)
-        for node in ast_nodes(get_ast(source))
-        for operator in operators
-        for index, (start, _) in enumerate(operator.mutation_positions(node))
-        if not any(begin <= start < end for begin, end in skipped)
-    ]
-    random.Random(str(path)).shuffle(places)
-    drawn, seen = [], set()
-    for operator, node, index, (line, _) in places:
-        changed = _changed(source, node, operator, index)
-        if len(drawn) == n_drawn or changed in seen or changed == source:
-            continue
-        seen.add(changed)
-        mutant = Mutant(path, source, changed, line, _where(tree, line))
+class Places:
+    """Where the operators change a file."""
+
+    def __init__(self, path):
+        self.path, self.source = path, (ROOT / path).read_text(encoding="utf-8")
+        self.tree = ast.parse(self.source)
+        skipped = _annotations(self.tree)
+        operators = {name: get_operator(f"core/{name}")() for name in OPERATORS}
+        operators |= {"WholeNumber": WholeNumber(), "Fraction": Fraction(), "Swap": Swap()}
+        self.places = [
+            (name, operator, node, index, start)
+            for node in ast_nodes(get_ast(self.source))
+            for name, operator in operators.items()
+            for index, (start, _) in enumerate(operator.mutation_positions(node))
+            if not any(begin <= start < end for begin, end in skipped)
+        ]
+
+    def in_drawn_order(self, seed):
+        """The places with numbers by which to sort them, which other lines do not change."""
+        lines = self.source.splitlines()
+        for name, operator, node, index, (line, column) in self.places:
+            text = lines[line - 1]
+            indent = len(text) - len(text.lstrip())
+            words = f"{seed} {self.path} {text.strip()} {column - indent} {name} {index}"
+            number = hashlib.sha256(words.encode()).hexdigest()
+            yield number, line, self, (node, operator, index)
+
+    def mutant(self, line, change):
+        """The changed file, or None where it is no program, or the same one."""
+        changed = _changed(self.source, *change)
+        mutant = Mutant(self.path, self.source, changed, line, _where(self.tree, line))
         try:
-            drawn += [mutant] if mutant.is_a_change() else []
+            return mutant if changed != self.source and mutant.is_a_change() else None
         except SyntaxError:
-            continue
-    return drawn, len(seen) if n_drawn is None else len(places)
+            return None
+
+
+def drawn_mutants(paths, n_drawn, seed=0):
+    """Changes of the files, all or as many as are to be drawn, and how many there are."""
+    files = [Places(path) for path in paths]
+    places = sorted(
+        (place for each in files for place in each.in_drawn_order(seed)), key=lambda p: p[:2]
+    )
+    drawn = {}
+    for _, line, file, change in places:
+        if len(drawn) == n_drawn:
+            break
+        mutant = file.mutant(line, change)
+        if mutant is not None:
+            drawn.setdefault((mutant.path, mutant.new), mutant)
+    return list(drawn.values()), len(places)
 
 
 def _changed(source, node, operator, index):

@@ -11,6 +11,8 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 
@@ -23,30 +25,26 @@ from hypothesis import Phase, settings
 # A test that takes so many seconds of processor time more than five times what it takes without the
 # change hangs.
 PATIENCE = 2
+LRU_CACHE = type(cache(len))
 
 
 class Runner:
     """A pytest plugin that runs the collected tests for each change instead of once.
 
     With `mutants` None it runs them once, as the process has imported a change of the file `path`
-    already. A change has to survive `enough` seconds of tests, the quickest first.
+    already. A change has to survive `enough` seconds of tests, the quickest first. After `deadline`
+    (as of `time.monotonic`) none is tried any more.
     """
 
-    def __init__(self, mutants, record, trace_file, enough, path=None):
+    def __init__(self, mutants, paths, record, trace_file, enough, deadline, path=None):
         self.mutants, self.record, self.trace_file = mutants, record, trace_file
-        self.enough, self.path = enough, path
+        self.paths, self.enough, self.deadline, self.path = paths, enough, deadline, path
         self.failed = False
         # Tests that have noticed changes of a file are asked first.
         self.noticed = defaultdict(Counter)
 
     def pytest_configure(self, config):
-        # Which example of a failing test is the simplest does not matter here.
-        settings.register_profile(
-            "mutants",
-            parent=settings.get_profile("repeatable"),
-            phases=(Phase.explicit, Phase.generate),
-        )
-        settings.load_profile("mutants")
+        quick_examples()
 
     def pytest_runtest_logreport(self, report):
         self.failed |= report.outcome == "failed"
@@ -61,10 +59,13 @@ class Runner:
             self.run(chosen, defaultdict(float, trace["seconds"]))
             os._exit(int(self.failed))
         trace = self._trace(items)
+        gc.unfreeze()
         functions = _functions({str(ROOT / m.path) for m in self.mutants})
         gc.collect()
         gc.freeze()
         for mutant in self.mutants:
+            if time.monotonic() > self.deadline:
+                break
             chosen = self._chosen(mutant, items, trace)
             begin = time.time()
             outcome = "unreached"
@@ -72,6 +73,7 @@ class Runner:
                 said = self.trace_file.with_suffix(".said")
                 said.unlink(missing_ok=True)
                 first = self.noticed[mutant.path]
+                chosen = in_modules(chosen)
                 chosen.sort(key=lambda item, first=first: -first[item.nodeid])
                 outcome = forked(
                     lambda m=mutant, c=chosen, s=said: self._try(
@@ -85,7 +87,8 @@ class Runner:
 
     def _near(self, trace):
         """Ids of the tests that reach the file."""
-        return set().union(*trace["lines"].get(str(ROOT / self.path), {}).values())
+        contexts = set().union(*trace["lines"].get(str(ROOT / self.path), {}).values())
+        return {test for test in trace["seconds"] if _reaches(test, trace, contexts)}
 
     def files(self, tests):
         """The files of the quickest tests that reach the file, and those that are named."""
@@ -121,44 +124,140 @@ class Runner:
     def _trace(self, items):
         """Lines that each test reaches, and its seconds; found once, in a process of its own."""
         if not self.trace_file.exists():
-            forked(lambda: self._write_trace(items))
+            forked(lambda: Tracer(self).write(items))
         return pickle.loads(self.trace_file.read_bytes())
-
-    def _write_trace(self, items):
-        files = sorted({str(ROOT / m.path) for m in self.mutants})
-        tool = coverage.Coverage(data_file=None, include=files, config_file=False)
-        tool.start()
-        seconds, failed = {}, set()
-        for item, following in zip(items, [*items[1:], None]):
-            tool.switch_context(item.nodeid)
-            self.failed, begin = False, time.time()
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            seconds[item.nodeid] = time.time() - begin
-            if self.failed:
-                failed.add(item.nodeid)
-        tool.stop()
-        data = tool.get_data()
-        lines = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
-        print("fail without a change:", sorted(failed), file=sys.__stderr__)
-        self.trace_file.write_bytes(
-            pickle.dumps({"lines": lines, "seconds": seconds, "failed": failed})
-        )
-        return 0
 
     def _chosen(self, mutant, items, trace):
         lines = trace["lines"].get(str(ROOT / mutant.path), {})
         reached = set()
         for line in statement_lines(ast.parse(mutant.old), mutant.line):
             reached |= set(lines.get(line, ()))
-        reached = [item for item in items if item.nodeid in reached]
+        reached = [item for item in items if _reaches(item.nodeid, trace, reached)]
         return quickest(reached, trace, self.enough)
+
+
+class Tracer:
+    """Finds the lines that each test reaches, those of the fixtures that it shares included."""
+
+    def __init__(self, runner):
+        files = [str(ROOT / path) for path in runner.paths]
+        self.runner = runner
+        self.tool = coverage.Coverage(data_file=None, include=files, config_file=False)
+        self.contexts, self.seconds = [], Counter()
+
+    def write(self, items):
+        # Else what tests/conftest.py has frozen is not found.
+        gc.unfreeze()
+        caches = [
+            thing
+            for thing in gc.get_objects()
+            if isinstance(thing, LRU_CACHE) and _is_of_tests(thing)
+        ]
+        items[0].config.pluginmanager.register(self)
+        failed = set()
+        self.tool.start()
+        for item, following in zip(items, [*items[1:], None]):
+            # Else the first test alone would reach what is kept for those after it.
+            for each in caches:
+                each.cache_clear()
+            self.runner.failed = False
+            with self.within(item.nodeid):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.runner.failed:
+                failed.add(item.nodeid)
+        self.tool.stop()
+        data = self.tool.get_data()
+        lines = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+        print("fail without a change:", sorted(failed), file=sys.__stderr__)
+        shared = {item.nodeid: _shared_fixtures(item) for item in items}
+        seconds = {
+            item.nodeid: sum(self.seconds[each] for each in (item.nodeid, *shared[item.nodeid]))
+            for item in items
+        }
+        trace = {"lines": lines, "seconds": seconds, "failed": failed, "shared": shared}
+        trace["own"] = dict(self.seconds)
+        self.runner.trace_file.write_bytes(pickle.dumps(trace))
+        return 0
+
+    @contextmanager
+    def within(self, context):
+        """Credit lines and seconds to a test, or to a fixture within it."""
+        begin = cpu_seconds()
+        if self.contexts:
+            self.seconds[self.contexts[-1][0]] += begin - self.contexts[-1][1]
+        self.contexts.append([context, begin])
+        self.tool.switch_context(context)
+        try:
+            yield
+        finally:
+            end = cpu_seconds()
+            self.seconds[context] += end - self.contexts.pop()[1]
+            if self.contexts:
+                self.contexts[-1][1] = end
+                self.tool.switch_context(self.contexts[-1][0])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef):
+        if fixturedef.scope == "function":
+            return (yield)
+        with self.within(_name_of(fixturedef)):
+            return (yield)
+
+
+def _name_of(fixture):
+    return f"fixture {fixture.baseid}::{fixture.argname}"
+
+
+def _shared_fixtures(item):
+    """Names of the fixtures that a test shares with others."""
+    known = getattr(item, "_fixtureinfo", None)
+    found = known.name2fixturedefs.values() if known else ()
+    return {_name_of(each) for many in found for each in many if each.scope != "function"}
+
+
+def _is_of_tests(cache):
+    code = getattr(cache.__wrapped__, "__code__", None)
+    return code is not None and code.co_filename.startswith(str(ROOT / "tests"))
+
+
+def cpu_seconds():
+    """Processor time of this process and of those that it has waited for."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def quick_examples():
+    """Let hypothesis stop at the first example that fails: which is the simplest matters not."""
+    settings.register_profile(
+        "mutants",
+        parent=settings.get_profile("repeatable"),
+        phases=(Phase.explicit, Phase.generate),
+    )
+    settings.load_profile("mutants")
+
+
+def in_modules(items):
+    """Tests of one file side by side, as they share fixtures."""
+    places = {}
+    for item in items:
+        places.setdefault(item.nodeid.partition("::")[0], len(places))
+    return sorted(items, key=lambda item: places[item.nodeid.partition("::")[0]])
+
+
+def _reaches(test, trace, contexts):
+    """Tell whether a test, or a fixture that it shares, is among those that reach something."""
+    return test in contexts or not contexts.isdisjoint(trace["shared"].get(test, ()))
 
 
 def quickest(items, trace, enough):
     """The quickest tests, as many as are enough."""
-    seconds, chosen = 0, []
+    seconds, chosen, built = 0, [], set()
     for item in sorted(items, key=lambda item: trace["seconds"].get(item.nodeid, 0)):
-        seconds += trace["seconds"].get(item.nodeid, 0)
+        seconds += trace["own"].get(item.nodeid, 0)
+        # What tests share is built once.
+        shared = trace["shared"].get(item.nodeid, set())
+        seconds += sum(trace["own"].get(each, 0) for each in shared - built)
+        built |= shared
         if item.nodeid not in trace["failed"] and (seconds < enough or not chosen):
             chosen.append(item)
     return chosen

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
 
 
 ROOT = BENCHMARKS.parent
+
+
+def test_named_changes_can_be_made():
+    """`python benchmarks/mutants.py named` looks for these texts, and runs these tests."""
+    lost = []
+    for path in sorted((BENCHMARKS / "mutants_named").glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]:
+            source = (ROOT / entry["file"]).read_text(encoding="utf-8")
+            tests = [ROOT / test.partition("::")[0] for test in entry["tests"]]
+            if source.count(entry["old"]) != 1 or not all(test.exists() for test in tests):
+                lost.append((path.name, entry["file"], entry["why"]))
+    assert not lost
+
+
 RESULT = re.compile(r"benchmarks/results/([\w-]+\.md)")
 # Means, differences and ratios of several numbers of a table.
 DERIVED = {

@@ -1,0 +1,41 @@
+"""The rooms of the package: which files each has, and which tests should notice changes of them."""
+
+from _mutants_changes import ROOT
+
+PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
+# Rooms that are no public folder of the package. What is left belongs to `core`.
+FILES = {"filtering": ("ranking/_filtering", "_threshold"), "files": ("_files",)}
+# Folders of tests, for rooms that need others than the one of their name.
+TESTED_IN = {
+    "metrics": ("metrics", "conformance"),
+    "filtering": ("ranking", "threshold"),
+    "files": ("files", "io"),
+    "core": ("core", "dask", "metrics", "whole_package"),
+}
+
+
+def rooms():
+    """For each room its source files, relative to the root, and its folders of tests."""
+    named = {
+        folder.name: (folder.name,)
+        for folder in sorted(PACKAGE.iterdir())
+        if (folder / "__init__.py").exists() and not folder.name.startswith("_")
+    }
+    named |= FILES
+    files = {room: [] for room in [*named, "core"]}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        # The longest folder that holds the file: that of filtering lies within that of ranking.
+        owners = [
+            (len(folder), room)
+            for room, folders in named.items()
+            for folder in folders
+            if name.startswith(f"{folder}/")
+        ]
+        files[max(owners)[1] if owners else "core"].append(f"skfilterrank/{name}")
+    return {room: (paths, _tests_of(room)) for room, paths in files.items()}
+
+
+def _tests_of(room):
+    folders = [TESTS / name for name in TESTED_IN.get(room, (room,))]
+    return [str(folder.relative_to(ROOT)) for folder in folders if folder.is_dir()]
