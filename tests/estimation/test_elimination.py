@@ -73,3 +73,10 @@ def test_joint_probabilities_never_exceed_the_product(n):
         joint[np.ix_(rows, rows)] += chance
     np.fill_diagonal(joint, 0)
     assert (joint <= np.outer(probability, probability) + 1e-12).all()
+
+
+def test_probabilities_by_hand():
+    # The first would have 5/4 and is certain: one of four fourths, of which the second has two.
+    assert inclusion_probabilities([5.0, 2.0, 1.0, 1.0], 2).tolist() == [1, 0.5, 0.25, 0.25]
+    assert inclusion_probabilities([1.0, 2.0, 5.0, 1.0], 1).tolist() == [1 / 9, 2 / 9, 5 / 9, 1 / 9]
+    assert inclusion_probabilities([1.0, 2.0, 3.0], 3).tolist() == [1, 1, 1]

@@ -74,7 +74,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
         if len(rows)
     ]
     gains = {label: label for label in people["label"]}
-    total, chance = np.zeros(2), 0.0
+    total, square, estimated, chance = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
     for parts in product(*(design.items() for design in designs)):
         rows = np.array([best, *(row for part, _ in parts for row in part)], dtype=int)
         weight = np.prod([p for _, p in parts])
@@ -82,10 +82,16 @@ def test_the_estimate_is_unbiased_over_all_samples():
         frame["inclusion_probability"] = np.where(rows == best, 1.0, probability[rows])
         # Of a dict all grades are known, whether a sample has them or not.
         found = estimate(with_labels(frame, people), pool, "dcg@4", gains=gains)
-        total += weight * found.results["dcg@4"].values
+        frame = found.to_frame().loc["dcg@4"]
+        total += weight * frame["value"].to_numpy()
+        square += weight * frame["value"].to_numpy() ** 2
+        estimated += weight * frame["standard_error"].to_numpy() ** 2
         chance += weight
     assert chance == pytest.approx(1)
     np.testing.assert_allclose(total, means(runs, people, ["dcg@4"]), rtol=1e-9)
+    # Standard errors are about those over all samples; twice or half of them would not be.
+    ratio = np.sqrt(estimated / (square - total**2))
+    assert ((ratio > 0.75) & (ratio < 1.33)).all()
 
 
 @pytest.mark.nightly
@@ -129,10 +135,15 @@ def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
 
 def test_new_topics_are_less_sure_than_these(data, sample, estimates):
     _, machine, runs = data
-    new = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
-    old, new = estimates.to_frame(), new.to_frame()
+    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
+    old, new = estimates.to_frame(), found.to_frame()
     np.testing.assert_allclose(old["value"], new["value"])
     assert (new["standard_error"] > old["standard_error"]).all()
+    # The standard error of the mean of what is estimated of each topic.
+    of_topics = found.results["dcg@10"].by_topic
+    np.testing.assert_allclose(new["value"], of_topics.mean(axis=1))
+    error = of_topics.std(axis=1, ddof=1) / np.sqrt(of_topics.shape[1])
+    np.testing.assert_allclose(new["standard_error"], error)
 
 
 def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):

@@ -1,13 +1,22 @@
 """Differences, orders and predictions from estimates."""
 
+import dataclasses
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from label_samples import collection, with_labels
-from skfilterrank.estimation import EstimatedDifferences, RankedPool, draw_sample, estimate
+from skfilterrank.estimation import (
+    EstimatedDifferences,
+    Estimates,
+    MeasureEstimate,
+    RankedPool,
+    draw_sample,
+    estimate,
+)
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
 
@@ -236,3 +245,95 @@ def test_intervals_of_ratios_are_marked(data):
         differences = found.compare(measure)
         assert (differences.to_frame()["shown_to_cover"] == is_shown).all()
         assert ("not shown to cover" in str(differences)) != is_shown
+
+
+def by_hand(**params):
+    """Two runs by four documents of probability 1/4, among 16 that count, and two certain ones."""
+    deviations = np.array([[5.0, 1], [1, 1], [1, 1], [1, 1]])
+    result = MeasureEstimate(
+        values=np.array([10.0, 8.0]),
+        deviations=deviations,
+        order_values=np.array([8.5, 9.5]),
+        greater_is_better=True,
+        value_range=(0, 19),
+        probability=np.full(4, 0.25),
+        matters=np.full(4, True),
+        n_certain=2,
+        n_possible=18,
+        by_topic=np.array([[10.0], [8.0]]),
+        is_ratio=False,
+    )
+    return Estimates(
+        runs=("a", "b"),
+        results={"dcg": dataclasses.replace(result, **params)},
+        target="these topics",
+        unit="document",
+        confidence=0.95,
+        n_judged=6,
+        n_possible=18,
+        n_other=0,
+        topics=("1",),
+    )
+
+
+# The quantiles of Student's t: of b, by four equal parts, with 3 degrees of freedom; of a, by the
+# squares 25, 1, 1, 1, and of their difference, by 16, 0, 0, 0, with those of test_variance.
+OF_B = 3.182446305284263
+OF_A = t.ppf(0.975, 2 / (628 / 784 - 1 / 4) - 1)
+OF_BOTH = 5 / 3
+
+
+def test_intervals_by_hand():
+    frame = by_hand().to_frame().loc["dcg"]
+    np.testing.assert_allclose(frame["standard_error"], [np.sqrt(28), 2])
+    np.testing.assert_allclose(frame["low"], [0, 8 - OF_B * 2])
+    np.testing.assert_allclose(frame["high"], [19, 8 + OF_B * 2])
+    wide = by_hand(value_range=(-np.inf, np.inf)).to_frame().loc["dcg"]
+    np.testing.assert_allclose(wide["low"], [10 - OF_A * np.sqrt(28), 8 - OF_B * 2])
+    np.testing.assert_allclose(by_hand().covariance(), [[28, 8], [8, 4]])
+
+
+def test_differences_by_hand():
+    (pair,) = by_hand().compare().to_frame().to_dict("records")
+    assert (pair["first"], pair["second"], pair["difference"]) == ("a", "b", 2)
+    # Deviations 4, 0, 0, 0.
+    assert pair["low"] == pytest.approx(2 - t.ppf(0.975, OF_BOTH) * 4)
+    assert pair["high"] == 19  # as far as two values can be apart
+    (wide,) = by_hand(value_range=(0, 40)).compare().to_frame().to_dict("records")
+    assert wide["high"] == pytest.approx(2 + t.ppf(0.975, OF_BOTH) * 4)
+    assert pair["p_value"] == pair["p_adjusted"] == pytest.approx(2 * t.sf(2 / 4, OF_BOTH))
+
+
+@pytest.mark.parametrize(("gap", "is_sure"), [(7.5, False), (8.2, True)])
+def test_ranks_by_hand(gap, is_sure):
+    # The difference has a standard error of 4, and 1.96 of them are 7.84.
+    order = by_hand(values=np.array([10.0, 10.0 - gap])).order()
+    assert order.index.tolist() == ["b", "a"]
+    assert order["rank"].tolist() == [1, 2]
+    assert order["low"].to_dict() == {"a": 1, "b": 1 + is_sure}
+    assert order["high"].to_dict() == {"a": 2 - is_sure, "b": 2}
+    low = by_hand(values=np.array([10.0, 10.0 - gap]), greater_is_better=False).order()
+    assert low.index.tolist() == ["a", "b"]
+    assert low["high"].to_dict() == {"a": 2, "b": 2 - is_sure}
+
+
+def test_labels_needed_by_hand():
+    # Half the width is 2 t with probabilities of 1/4. It is half of that where (1 - p) / p is a
+    # fourth of 3, so that p is 4/7 of the 16 that the four stand for, beside two certain ones.
+    deviations = np.array([[1.0], [1], [1], [1]])
+    values = np.array([8.0])
+    alone = dataclasses.replace(
+        by_hand(deviations=deviations, values=values, order_values=values), runs=("b",)
+    )
+    assert alone.labels_needed(half_width=OF_B * 2) == 2 + 4
+    assert alone.labels_needed(half_width=OF_B) == 2 + np.ceil(16 * 4 / 7)
+    # Twice the width: p is 1/13.
+    assert alone.labels_needed(half_width=OF_B * 4) == 2 + np.ceil(16 / 13)
+    # Until the difference of 2 is sure, of a standard error of 4: 4 t sqrt((1 - p) / p / 3) = 2.
+    ratio = 3 * (2 / (4 * t.ppf(0.975, OF_BOTH))) ** 2
+    assert by_hand().labels_needed() == min(2 + np.ceil(16 / (1 + ratio)), 18)
+    # Documents on which the measure does not depend are not counted.
+    some = np.array([True, True, False, False])
+    fewer = dataclasses.replace(alone.results["dcg"], matters=some)
+    fewer = dataclasses.replace(alone, results={"dcg": fewer})
+    assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)

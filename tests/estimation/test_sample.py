@@ -161,3 +161,86 @@ def test_a_useless_machine_costs_little_of_a_design(data):
         inverse = 1 / probability[sizes > 0] - 1
         widths.append(np.sqrt((error**2 * inverse[:, None]).sum(axis=0)).mean())
     assert widths[1] < 1.05 * widths[0]
+
+
+def of_four(labels=None, runs=("abcd",), names=("abcd",)):
+    """A topic of four documents, and runs that return them in some order."""
+    rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
+    machine = None if labels is None else rows.assign(label=labels)
+    runs = {
+        f"run{number}": rows.assign(score=[-order.index(docno) for docno in "abcd"])
+        for number, order in enumerate(runs)
+    }
+    return RankedPool.read(machine, runs, pool=rows)
+
+
+def probabilities(pool, measure, n_total, **params):
+    """By document, over as many seeds as show all of them."""
+    found = {}
+    for seed in range(20):
+        sample = draw_sample(None, pool, measure, n_total=n_total, random_state=seed, **params)
+        assert len(sample) == n_total
+        found |= dict(zip(sample["docno"], sample["inclusion_probability"]))
+    return found
+
+
+DISCOUNT = 1 / np.log2([2, 3, 4, 5])
+
+
+@pytest.mark.parametrize("aim", ["values", "differences"])
+def test_probabilities_by_hand(aim):
+    # By places, a and c are of one fold, b and d of the other, and one of each fold is drawn. Of
+    # one run, and labels that nobody knows anything of, the size is the discount.
+    expected = DISCOUNT / (DISCOUNT + DISCOUNT[[2, 3, 0, 1]])
+    found = probabilities(of_four(), "dcg@4", 2, aim=aim)
+    assert found == pytest.approx(dict(zip("abcd", expected)))
+    assert probabilities(of_four(), "dcg@4", 2, aim="uniform") == dict.fromkeys("abcd", 0.5)
+    # Below the cut nothing can be drawn.
+    assert probabilities(of_four(), "dcg@2", 2, aim=aim) == {"a": 1, "b": 1}
+
+
+def test_probabilities_for_differences_by_hand():
+    # Of two runs, one the other way round, a and d are as far apart as each other, and so are b and
+    # c: what both share counts a fifth. Folds are a and b, d and c.
+    far, near = DISCOUNT[[0, 3]], DISCOUNT[[1, 2]]
+    sizes = [np.sqrt((pair**2).sum() - 0.8 * pair.sum() ** 2 / 2) for pair in (far, near)]
+    first = sizes[0] / sum(sizes)
+    found = probabilities(of_four(runs=("abcd", "dcba")), "dcg@4", 2)
+    assert found == pytest.approx({"a": first, "b": 1 - first, "c": 1 - first, "d": first})
+    sizes = [np.sqrt((pair**2).sum()) for pair in (far, near)]
+    first = sizes[0] / sum(sizes)
+    found = probabilities(of_four(runs=("abcd", "dcba")), "dcg@4", 2, aim="values")
+    assert found == pytest.approx({"a": first, "b": 1 - first, "c": 1 - first, "d": first})
+
+
+def test_a_machine_makes_sizes_by_hand():
+    # Of a 0 people say 0 or 1, else 0, 1 or 2; and with a probability of 0.2 any at all.
+    grades = np.array([0, 1, 2])
+    low = 0.8 * np.array([1 / 2, 1 / 2, 0]) + 0.2 / 3
+    deviation = np.sqrt([low @ grades**2 - (low @ grades) ** 2, 2 / 3, 2 / 3, 2 / 3])
+    sizes = deviation * DISCOUNT
+    expected = sizes / (sizes + sizes[[2, 3, 0, 1]])
+    found = probabilities(of_four(labels=[0, 1, 2, 1]), "dcg@4", 2)
+    assert found == pytest.approx(dict(zip("abcd", expected)))
+
+
+def test_no_size_is_far_below_the_mean():
+    # Discounts of RBP with p = 0.1 are 0.9, 0.09, 0.009 and 0.0009: the last two are raised to
+    # 0.15 of the mean.
+    sizes = np.array([0.9, 0.09, 0.009, 0.0009])
+    sizes = np.maximum(sizes, 0.15 * sizes.mean())
+    found = probabilities(of_four(), "rbp(persistence=0.1)", 3)
+    assert (found["a"], found["c"]) == (1, 1)
+    assert found["b"] == pytest.approx(sizes[1] / (sizes[1] + sizes[3]))
+
+
+def test_labels_are_shared_among_folds_by_hand():
+    # Nine documents of one size are five and four of two folds, whose turns are 0.1, 0.3, ... and
+    # 1/8, 3/8, ...: of three labels two are of the first.
+    rows = pd.DataFrame({"qid": "1", "docno": list("abcdefghi")})
+    pool = RankedPool.read(None, {"run": rows.assign(score=-np.arange(9))}, pool=rows)
+    for n_total, each in ((3, (2 / 5, 1 / 4)), (4, (2 / 5, 2 / 4)), (7, (4 / 5, 3 / 4))):
+        sample = draw_sample(None, pool, "dcg", n_total=n_total, aim="uniform")
+        is_first = sample["docno"].isin(list("acegi")).to_numpy()
+        np.testing.assert_allclose(sample["inclusion_probability"], np.where(is_first, *each))
+        assert is_first.sum() == round(5 * each[0])
