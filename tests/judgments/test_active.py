@@ -1,6 +1,9 @@
 """What all strategies have in common that look at the answers."""
 
+import inspect
 import pickle
+import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from active_pools import NAN, pools, table_of
 from profiles import times
 from selections import mask
-from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments import ActiveSelector, MoveToFrontSelector, MTCSelector
 
 SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
 
@@ -182,3 +185,52 @@ def test_bad_answers_are_not_taken_by_halves(selector, rows, message):
         selector.update(rows, [1] * len(rows))
     np.testing.assert_array_equal(selector.answers_, answers)
     np.testing.assert_array_equal(selector.ranking_, ranking)
+
+
+def stopped_at(number, call):
+    """Run a call, and press Ctrl-C at one of the lines of active.py; whether it came so far."""
+    file, left = inspect.getsourcefile(ActiveSelector), [number]
+
+    def line(frame, event, arg):
+        if event == "line":
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, arg: line if frame.f_code.co_filename == file else None)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [MoveToFrontSelector(), pytest.param(MTCSelector(), marks=pytest.mark.nightly)],
+    ids=str,
+)
+def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
+    table = pd.concat([table_of(["abcd", "dbca"]), table_of(["abc", "cab"], qid="2")])
+    taken = clone(selector).fit(table).update([0, 4], [0, 1])
+    before = clone(selector).fit(table)
+    order = before.next_rows(4), before.next_rows(4, topic="2")
+    ranking, gains = before.ranking_, before.gains_
+    for number in range(200):
+        asking = clone(selector).fit(table)
+        asking.next_rows(4)  # what is known of a topic is at hand
+        if not stopped_at(number, partial(asking.update, [0, 4], [0, 1])):
+            break
+        assert np.isnan(asking.answers_).all()
+        np.testing.assert_array_equal(asking.next_rows(4), order[0], err_msg=str(number))
+        np.testing.assert_array_equal(asking.next_rows(4, topic="2"), order[1])
+        np.testing.assert_array_equal(asking.ranking_, ranking)
+        np.testing.assert_array_equal(asking.gains_, gains)
+        # They can be given again.
+        asking.update([0, 4], [0, 1])
+        np.testing.assert_array_equal(asking.ranking_, taken.ranking_)
+    assert 30 < number < 200

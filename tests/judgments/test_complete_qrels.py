@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.special import expit
+from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from selections import mask
@@ -248,6 +249,21 @@ def test_quality_by_hand(collection, completed):
     pd.testing.assert_frame_equal(found.to_frame(), quality)
     other = complete_qrels(qrels, runs, texts, random_state=1)
     pd.testing.assert_frame_equal(other.qrels, found.qrels)
+
+
+def test_quality_of_a_model_that_says_1_of_all(collection):
+    runs, qrels, texts, _ = collection
+    ones = LabelPredictor(DummyClassifier(strategy="constant", constant=1))
+    found = quietly(qrels, runs, texts, predictor=ones)
+    share = qrels["label"].mean()
+    low, high = found.quality.loc[0], found.quality.loc[1]
+    assert (low["n_judged"], high["n_judged"]) == (60 - qrels["label"].sum(), qrels["label"].sum())
+    assert (low["n_predicted"], high["n_predicted"]) == (0, 60)
+    # Each judged document is held out once, and said to be relevant.
+    assert (low["n_held_out"], high["n_held_out"]) == (0, 60)
+    assert np.isnan(low["agreement"])
+    assert high["agreement"] == pytest.approx(share)
+    assert found.n_predicted_relevant == 60
 
 
 def test_few_judgments_say_nothing(collection):

@@ -5,6 +5,8 @@ from math import nan
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics.pairwise import cosine_similarity
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import LabelPredictor, likely_errors
@@ -81,3 +83,19 @@ def test_what_cannot_be_told():
 def test_bad_parameters(table, options, message):
     with pytest.raises(InputError, match=message):
         likely_errors(table, **options)
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3])
+def test_neighbors_and_doubt_by_hand(table, n_neighbors):
+    table = table.assign(label=table["label"] * 2)  # labels 0 and 2 are 2 apart
+    found = likely_errors(table, n_neighbors=n_neighbors)
+    assert set(found.index) >= {3, 18, 41, 66}
+    similar = cosine_similarity(TfidfVectorizer().fit_transform(table["text"]))
+    for row, listed in found.iterrows():
+        others = table.index[(table["qid"] == listed["qid"]) & (table.index != row)]
+        nearest = others[np.argsort(-similar[row, others], kind="stable")[:n_neighbors]]
+        weights, labels = similar[row, nearest], table["label"][nearest]
+        assert listed["neighbors"] == pytest.approx(weights @ labels / weights.sum())
+        away = abs(listed["predicted"] - listed["label"])
+        away += abs(listed["neighbors"] - listed["label"])
+        assert listed["doubt"] == pytest.approx(away / (2 * 2))
