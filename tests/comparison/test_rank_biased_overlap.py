@@ -149,18 +149,6 @@ def test_the_head_weighs_more():
     )
 
 
-def test_third_party():
-    rbo = pytest.importorskip("rbo", reason="rbo is not installed: it wants numpy below 2")
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        one, other = (
-            [f"d{number}" for number in rng.permutation(30)[: rng.integers(1, 30)]]
-            for _ in range(2)
-        )
-        theirs = rbo.RankingSimilarity(one, other).rbo_ext(p=0.8)
-        assert float(rank_biased_overlap(one, other, persistence=0.8)) == pytest.approx(theirs)
-
-
 def test_forms_of_orders():
     values = np.random.default_rng(1).random((6, 3))
     scores = SystemScores(values, systems=list("abcdef"))

@@ -96,6 +96,7 @@ def test_bad_arguments(options, message):
         reproducibility(**{"original": ORIGINAL, "reproduced": AGAIN} | options)
 
 
+@pytest.mark.nightly
 def test_against_repro_eval():
     reason = "repro_eval is not installed"
     overall = pytest.importorskip("repro_eval.measure.overall_effects", reason=reason)

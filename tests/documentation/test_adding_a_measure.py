@@ -1,5 +1,6 @@
 """docs/adding_a_measure.md, done to the letter in a copy of the package."""
 
+import doctest
 import os
 import re
 import runpy
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import skfilterrank.metrics
 from skfilterrank.exceptions import SkfilterrankError
-from skfilterrank.metrics import get_measure_names, ndcg_score, register_measure
+from skfilterrank.metrics import evaluate, get_measure_names, ndcg_score, register_measure
+from skfilterrank.ranking import threshold_curve
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
@@ -101,6 +104,30 @@ def run_in(folder, *arguments):
     return done.stdout
 
 
+def test_the_measure_of_the_page_in_this_process(measure_table, monkeypatch):
+    """What the copy of the package is asked at night: the test, the example, the name in tables."""
+    code, tests = ({"__name__": f"page_{number}"} for number in range(2))
+    exec(compile(LIBRARY[0], PATHS[0], "exec"), code)
+    monkeypatch.setattr(skfilterrank.metrics, "insq_score", code["insq_score"], raising=False)
+    exec(compile(LIBRARY[1], PATHS[1], "exec"), tests)
+    found = [name for name in tests if name.startswith("test_")]
+    assert found == ["test_by_hand", "test_target"]
+    for name in found:
+        tests[name]()
+    example = doctest.DocTestFinder().find(code["insq_score"], "insq_score", globs={})
+    assert [doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(each) for each in example] == [
+        (0, 2)
+    ]
+    y_true, y_score, groups = [1, -1, 1, 0], [3.0, 2.0, 1.0, 0.5], ["q"] * 4
+    values = evaluate(y_true, y_score, ["insq@1", "insq(target=2)"], groups=groups)
+    expected = [code["insq_score"](y_true, y_score, groups=groups, **o) for o in (
+        {"k": 1}, {"target": 2})]  # fmt: skip
+    assert values.iloc[0].tolist() == expected
+    curve = threshold_curve(y_true, y_score, groups=groups, measure="insq")
+    assert curve.values[0] == code["insq_score"](y_true, y_score, groups=groups)
+
+
+@pytest.mark.nightly
 def test_the_test_of_the_page_and_the_example_pass(copy):
     flags = [
         "-q",
@@ -113,6 +140,7 @@ def test_the_test_of_the_page_and_the_example_pass(copy):
     assert "3 passed" in run_in(copy, "-m", "pytest", *flags, *PATHS)
 
 
+@pytest.mark.nightly
 def test_the_measure_works_wherever_measures_are_named(copy):
     fit = "fitted = RankAndFilter(LogisticRegression(), measure='insq').fit(X, y, groups=groups)"
     run_in(copy, "-c", WHEREVER_A_MEASURE_IS_NAMED.format(rank_and_filter=fit))

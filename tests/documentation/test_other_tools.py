@@ -15,6 +15,7 @@ def test_each_tool_has_a_program():
                for tool in TOOLS)  # fmt: skip
 
 
+@pytest.mark.nightly
 # What other libraries warn of is theirs.
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import skfilterrank.datasets
-from skfilterrank.datasets import get_data_home
+from public_data import data_set
 
 PAGE = (Path(__file__).parents[2] / "docs/public_data.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -15,11 +15,11 @@ FOLDERS = ("semeval2016-cqa", "trec-covid-round1", "cranfield", "mq2007")
 PARTS = {"MQ2007/Fold1/train.txt": "S1.txt.gz", "MQ2007/Fold1/test.txt": "S5.txt.gz"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("program", "folder"), zip(PROGRAMS, FOLDERS, strict=True), ids=FOLDERS)
-def test_program_runs(program, folder, capsys):
-    home = get_data_home() / folder
-    if not home.is_dir():
-        pytest.skip(f"no {folder} in {home.parent}")
+def test_program_runs(program, folder, capsys, monkeypatch):
+    home = data_set(folder)
+    monkeypatch.setenv("SKFILTERRANK_DATA", str(home.parent))
     for published, part in PARTS.items():
         program = program.replace(f'"{published}"', repr(str(home / part)))
     exec(compile(program, "docs/public_data.md", "exec"), {})

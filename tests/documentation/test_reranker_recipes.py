@@ -37,12 +37,12 @@ class TfidfScorer:
         return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float32).ravel()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model():
     return TfidfScorer()
 
 
-@pytest.fixture(params=["tune", "per_query"])
+@pytest.fixture(scope="module", params=["tune", "per_query"])
 def cut(request, model):
     scores = np.concatenate(
         [model.predict([(query, text) for text in PASSAGES]) for query in QUERIES]
@@ -91,6 +91,7 @@ def test_sentence_transformers(model, cut, query):
     assert ranker.rank(query, []) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("query", QUERIES)
 def test_langchain(model, cut, query):
@@ -108,6 +109,7 @@ def test_langchain(model, cut, query):
     assert reranker.compress_documents([], query) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 def test_langchain_in_a_chain(model, cut):
     reranker = recipe("FilteredReranker", "langchain_core")(model=model, filter=cut)
@@ -123,6 +125,7 @@ def test_langchain_in_a_chain(model, cut):
     assert [each.page_content for each in chain.invoke(query)] == [PASSAGES[row] for row in rows]
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("query", QUERIES)
 def test_llama_index(model, cut, query):

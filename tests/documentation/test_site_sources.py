@@ -13,6 +13,7 @@ import skfilterrank
 import skfilterrank.metrics
 from _site import measures, public, references
 from _site.docstrings import section
+from browsers import contrast
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import get_measure_names
@@ -20,6 +21,7 @@ from skfilterrank.metrics import get_measure_names
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(MEASURES)
 THINGS = public.things()
+NO_SITE = "what builds the site is not installed"
 
 
 def test_every_public_module_is_in_the_api():
@@ -110,25 +112,27 @@ def test_a_page_has_all_parts(name):
     assert "None" not in page.partition("## In short")[0]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_formulas_can_be_typeset(name):
-    convert = pytest.importorskip("latex2mathml.converter", reason="a part of the site").convert
-    known = facts_of(name)
-    formulas = [known["formula"], *re.findall(r"\{math\}`([^`]+)`", known.get("where", ""))]
-    for formula in formulas:
-        typeset = convert(formula)
-        # What it does not know stays as it was written.
-        assert "\\" not in typeset, formula
-        assert typeset.startswith("<math")
+def test_formulas_can_be_typeset():
+    convert = pytest.importorskip("latex2mathml.converter", reason=NO_SITE).convert
+    for name in NAMES:
+        known = facts_of(name)
+        formulas = [known["formula"], *re.findall(r"\{math\}`([^`]+)`", known.get("where", ""))]
+        for formula in formulas:
+            typeset = convert(formula)
+            # What it does not know stays as it was written.
+            assert "\\" not in typeset, (name, formula)
+            assert typeset.startswith("<math"), name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("GALLERY_HEADER.rst")))
-def test_initials_of_authors_are_no_list(path):
-    core = pytest.importorskip("docutils.core", reason="a part of the site")
-    tree = core.publish_doctree(
-        path.read_text(encoding="utf-8"), settings_overrides={"report_level": 5}
-    )
-    assert "<enumerated_list" not in tree.asdom().toxml()
+def test_initials_of_authors_are_no_list():
+    core = pytest.importorskip("docutils.core", reason=NO_SITE)
+    paths = sorted((ROOT / "examples").rglob("GALLERY_HEADER.rst"))
+    assert paths
+    for path in paths:
+        tree = core.publish_doctree(
+            path.read_text(encoding="utf-8"), settings_overrides={"report_level": 5}
+        )
+        assert "<enumerated_list" not in tree.asdom().toxml(), path
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -204,3 +208,11 @@ def test_the_citation_file_is_of_this_version():
         assert re.search(rf'^    title: "?{re.escape(title)}"?$', text, re.MULTILINE), title
         where = entry.get("doi") or entry.get("url") or entry["booktitle"]
         assert f": {where}\n" in text, where
+
+
+def test_contrast_is_that_of_wcag():
+    """What tests of the built site measure pages by."""
+    assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+    assert contrast("rgb(119, 119, 119)", "rgb(255, 255, 255)") == pytest.approx(4.48, abs=0.01)
+    half = contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)", 0.5)
+    assert half == contrast("rgba(0, 0, 0, 0.5)", "rgb(255, 255, 255)") == pytest.approx(4, abs=0.1)

@@ -1,4 +1,4 @@
-"""Fusion against ranx, where it is installed: lists of no ties, of unequal lengths."""
+"""Fusion against ranx: lists of no ties, of unequal lengths."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,11 @@ import pytest
 from skfilterrank.ranking import fuse_runs
 from skfilterrank.ranking._fusion.methods import METHODS
 
-ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+pytestmark = [
+    pytest.mark.nightly,
+    # What numba says of ranx's types.
+    pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64"),
+]
 
 BY_RANKS = {"bordafuse": "borda"} | {name: name for name in ("rrf", "isr", "log_isr", "rbc")}
 BY_SCORES = {name.removeprefix("comb"): name for name in METHODS if name.startswith("comb")}
@@ -38,6 +42,7 @@ def as_frame(run):
 
 def both(runs, theirs, ours, norm=None, params=None, **options):
     """The fused scores of ranx and of this library, by topic and document."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     found = ranx.fuse([ranx.Run(run) for run in runs.values()], norm, theirs, params)
     expected = as_frame(found.to_dict()).set_index(["qid", "docno"])["score"]
     frames = {name: as_frame(run) for name, run in runs.items()}

@@ -1,6 +1,7 @@
 """A real browser without a window, for pages that are looked at as users do."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -28,7 +29,8 @@ def start_browser(profile):
     try:
         return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     except WebDriverException as error:
-        pytest.skip(f"chromium does not start here: {error.msg.splitlines()[0]}")
+        # What it says names folders of the machine.
+        pytest.skip(f"chromium does not start here: {type(error).__name__}")
 
 
 def resize(browser, width):
@@ -45,3 +47,19 @@ def requested(browser):
         for event in events
         if event["method"] == "Network.requestWillBeSent"
     ]
+
+
+def luminance(color):
+    """Relative luminance of a colour of CSS, as WCAG defines it."""
+    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", color)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(ink, paper, opacity=1):
+    """Contrast of two colours, from 1 to 21, of which the first lets the second through."""
+    front, back = ([float(part) for part in re.findall(r"[\d.]+", each)] for each in (ink, paper))
+    opacity *= front[3] if len(front) > 3 else 1
+    mixed = [opacity * over + (1 - opacity) * below for over, below in zip(front[:3], back)]
+    low, high = sorted([luminance(str(mixed)), luminance(paper)])
+    return (high + 0.05) / (low + 0.05)

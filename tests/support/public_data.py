@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 REASON = "public data: none on this machine"
 HOW_TO_GET_DATA = (
@@ -17,3 +19,12 @@ def data_folder():
     beside = ROOT.parent / "shared/data"
     default = beside if beside.is_dir() else Path.home() / "skfilterrank_data"
     return Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
+
+
+def data_set(name):
+    """Folder of one public data set; the test is skipped where it is absent."""
+    if not data_folder().is_dir():
+        pytest.skip(REASON)
+    if not (found := data_folder() / name).is_dir():
+        pytest.skip(f"public data: no {name}")
+    return found

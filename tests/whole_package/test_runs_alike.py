@@ -247,7 +247,11 @@ def doors_for(form, doors):
     }
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(
+    params=[
+        pytest.param(form, marks=pytest.mark.nightly) if "ranx" in form else form for form in FORMS
+    ]
+)
 def form_name(request):
     return request.param
 
