@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from _site import benchmarks as pages_of_results
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 pytestmark = pytest.mark.skipif(
@@ -43,6 +45,8 @@ def test_every_result_is_in_the_index_once():
 
 
 def _git(*words):
+    if shutil.which("git") is None:
+        pytest.skip("git is not there")
     return subprocess.run(
         ["git", "-C", BENCHMARKS, *words], capture_output=True, text=True, check=False
     )
@@ -66,6 +70,49 @@ def test_the_commits_of_results_are_in_the_history():
         if _git("merge-base", "--is-ancestor", commit, "HEAD").returncode
     }
     assert not lost
+
+
+def test_results_are_of_committed_code():
+    for path in (BENCHMARKS / "results").iterdir():
+        if path.suffix in (".md", ".json"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"[0-9a-f]{7}-dirty|Commit: unknown", text), path.name
+
+
+def test_a_page_says_when_its_code_has_changed(tmp_path):
+    _git("--version")
+
+    def commit(file, text):
+        (tmp_path / file).write_text(text)
+        words = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        for command in (["add", "."], [*words, "commit", "-qm", text]):
+            subprocess.run(["git", "-C", tmp_path, *command], check=True)
+        head = ["git", "-C", tmp_path, "rev-parse", "--short", "HEAD"]
+        return subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
+
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    measured = commit("a.py", "one")
+    commit("b.py", "other")
+    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path) == 0
+    commit("a.py", "two")
+    commit("a.py", "three")
+    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path) == 2
+    assert pages_of_results.commits_since("0" * 7, ["a.py"], tmp_path) == 0
+    assert pages_of_results.commits_since(measured, ["a.py"], tmp_path / "gone") == 0
+
+
+def test_a_page_knows_the_files_that_its_script_measures(monkeypatch):
+    script = pages_of_results.script_of("fit_overhead.md")
+    files = pages_of_results.measured_files(script)
+    assert "skfilterrank/ranking/_filtering/rank_and_filter.py" in files
+    monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: len(commit))
+    text = "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n| a |\n"
+    assert pages_of_results.with_age(text, script) == (
+        "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n"
+        "The code that this measures has changed since (7 commits).\n\n| a |\n"
+    )
+    monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: 0)
+    assert pages_of_results.with_age(text, script) == text
 
 
 def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
