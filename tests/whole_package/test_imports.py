@@ -214,7 +214,10 @@ def test_matplotlib_is_imported_where_it_draws():
 PUBLIC = sorted(name for name in LAYERS if not name.startswith("_") and name != "cli")
 # What each part has been asked as the first that a process imports.
 FRESH = """
-import json, sys, traceback
+import json, socket, sys, traceback
+def refuse(*_, **__):
+    raise AssertionError("asked for an address")
+socket.getaddrinfo = socket.create_connection = refuse
 def run(question, part, code):
     names = {"part": part}
     try:
@@ -260,7 +263,10 @@ assert all(name in vars(module) and name in names for name in late)
 
 @pytest.fixture(scope="module")
 def failed():
-    """What fails in a process that imports the package anew for each question."""
+    """What fails in a process that imports the package anew for each question.
+
+    In it no address of the network can be asked for, which no import does.
+    """
     questions = [("alone", "", AFTER_THE_PACKAGE_ALONE)]
     for part in ("ranking", "judgments", "robustness", "trec", "comparison", "plot"):
         questions.append(("measures", part, MEASURES_ARE_ENTERED))
