@@ -29,7 +29,7 @@ END = "<!-- end of the table of tests -->\n"
 # Folders of tests, where they are not named as the room is.
 FOLDERS = {
     "": ("core", "whole_package"),
-    "_core": ("core", "metrics"),
+    "_core": ("core", "metrics", "whole_package"),
     "_files": ("files",),
     "_threshold": ("threshold", "ranking"),
     "_dask": ("dask", "stream", "ranking"),
