@@ -19,9 +19,9 @@ from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _first_measure_checks, _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
 
-# Rows of six seeds have different cut-offs.
-_N_SEEDS, _N_SEEDS_WITHOUT_K = 6, 3
-# Without a cut-off, and with one that lists go beyond.
+# Rows of four seeds have different cut-offs.
+_N_SEEDS, _N_SEEDS_WITHOUT_K = 4, 3
+# Without a cut-off, and with one of 3, beyond which some lists go.
 _SOME_SEEDS = (0, 3)
 _SEEDS_OF_CONTAINERS = (3,)
 _MOST_LABEL = 100

@@ -6,7 +6,7 @@ import numpy as np
 
 NO = -np.inf
 LABELS = (-2, -1, 0, 1, 2.5, np.nan)
-_CUT_OFFS = (None, 1, 2, 3, 5, 20)
+_CUT_OFFS = (None, 1, 5, 3)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Rows:
 
     @classmethod
     def random(cls, seed: int, labels=LABELS, n_queries: int = 30, max_size: int = 9) -> "Rows":
-        """Rows by a seed; six in a row have different cut-offs."""
+        """Rows by a seed; four in a row have different cut-offs."""
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, max_size + 1, n_queries)
         groups = rng.permutation(np.repeat(np.arange(n_queries), sizes))

@@ -36,7 +36,8 @@ class List(NamedTuple):
         return [i for i, gain in enumerate(self.top, start=1) if self.relevant(gain)]
 
     def relevant(self, gain):
-        return gain is not None and gain > 0 and gain >= Fraction(self.settings["relevant_from"])
+        least = self.settings["relevant_from"]
+        return gain is not None and gain.numerator > 0 and (not least or gain >= Fraction(least))
 
 
 def count(condition, gains):

@@ -184,8 +184,7 @@ def test_scikit_learn():
     np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 0, 0, 1, 2], [0]], ids=str)
+@pytest.mark.parametrize(("seed", "labels"), enumerate([[0, 1], [0, 0, 0, 0, 1, 2], [0]]), ids=str)
 def test_trec_eval(seed, labels):
     """Values per query; ties by document id, judged documents not retrieved and the reverse."""
     pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -419,6 +419,7 @@ def test_dcg_on_real_queries(mq2007):
         assert (np.diff(values) > 0).all()
 
 
+@pytest.mark.nightly
 def test_sum_precision_on_real_queries(mq2007):
     """Every row of Table 15 falls to k = 10 in V1 and then rises, and rises in V2.
 
@@ -434,6 +435,7 @@ def test_sum_precision_on_real_queries(mq2007):
     assert (np.diff(by_k) < 0).all()
 
 
+@pytest.mark.nightly
 def test_one_score_for_all_is_level_with_chance_on_real_queries(mq2007):
     y_true, y_score, groups = mq2007
     for measure in ("dcg", "sp", "ndcg"):
