@@ -1,5 +1,7 @@
 """What RankAndFilter hands to each kind of estimator, and what comes out."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +21,7 @@ from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
 
 LIGHTGBM = {
-    "n_estimators": 10,
+    "n_estimators": 5,
     "min_child_samples": 5,
     "n_jobs": 1,
     "verbose": -1,
@@ -28,11 +30,11 @@ LIGHTGBM = {
 }
 RANKERS = {
     "LGBMRanker": LGBMRanker(**LIGHTGBM),
-    "XGBRanker": XGBRanker(n_estimators=10, n_jobs=1),
+    "XGBRanker": XGBRanker(n_estimators=5, n_jobs=1),
     "CatBoostRanker": CatBoostRanker(
-        iterations=10, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
+        iterations=5, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
     ),
-    "LambdaRankRanker": LambdaRankRanker(n_estimators=10, min_child_samples=5, n_jobs=1),
+    "LambdaRankRanker": LambdaRankRanker(n_estimators=5, min_child_samples=5, n_jobs=1),
 }
 OTHERS = {
     "LogisticRegression": LogisticRegression(),
@@ -55,7 +57,7 @@ KINDS = RANKERS | OTHERS
 
 @pytest.fixture(scope="module")
 def data():
-    return make_rank_and_filter(n_queries=200, n_features=6, bayes=False, random_state=0)
+    return make_rank_and_filter(n_queries=120, n_features=6, bayes=False, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -63,39 +65,58 @@ def held_out():
     return make_rank_and_filter(n_queries=100, n_features=6, bayes=False, random_state=1)
 
 
-def kind(name):
-    return pytest.param(KINDS[name], id=name)
+def kind(name, *others):
+    """A case; those of no library's first estimator are looked at at night."""
+    is_first = name in ("LGBMRanker", "LogisticRegression")
+    marks = [pytest.mark.nightly] if others and not is_first else []
+    return pytest.param(name, *others, id="-".join((name, *others)), marks=marks)
 
 
-@pytest.mark.parametrize("estimator", [kind(name) for name in KINDS])
-@pytest.mark.parametrize("in_pipeline", [False, True], ids=["alone", "pipeline"])
-def test_every_kind_learns_ranks_and_filters(data, estimator, in_pipeline):
-    if in_pipeline:
-        estimator = make_pipeline(StandardScaler(), estimator)
-    model = RankAndFilter(estimator, k=3, cv=2).fit(data.X, data.y, groups=data.groups)
+@pytest.fixture(scope="module")
+def fitted(data):
+    """RankAndFilter around an estimator of a kind, fitted once."""
+
+    @functools.cache
+    def of_kind(name):
+        return RankAndFilter(KINDS[name], k=3, cv=2).fit(data.X, data.y, groups=data.groups)
+
+    return of_kind
+
+
+@pytest.mark.parametrize("name", [kind(name) for name in KINDS])
+def test_every_kind_learns_ranks_and_filters(data, fitted, name):
+    assert_learns_ranks_and_filters(data, fitted(name))
+
+
+@pytest.mark.parametrize(("name", "step"), [kind(name, "pipeline") for name in KINDS])
+def test_every_kind_learns_at_the_end_of_a_pipeline(data, name, step):
+    model = RankAndFilter(make_pipeline(StandardScaler(), KINDS[name]), k=3, cv=2)
+    assert_learns_ranks_and_filters(data, model.fit(data.X, data.y, groups=data.groups))
+
+
+def assert_learns_ranks_and_filters(data, model):
     scores = model.predict(data.X)
     kept = np.isfinite(scores)
     assert 0.5 < kept.mean() < 1
     assert len(np.unique(scores[kept])) > 100
     assert data.y[kept].mean() > data.y[~kept].mean() + 0.5
     assert np.isfinite(model.decision_function(data.X)).all()
-    assert model.best_score_ > 0.79
+    assert model.best_score_ > 0.76  # chance: 0.715
     places = model.rank(data.X, groups=data.groups)
     np.testing.assert_array_equal(places > 0, kept)
 
 
-@pytest.mark.parametrize("estimator", [kind(name) for name in KINDS])
-def test_interleaved_queries_give_what_sorted_rows_give(data, estimator):
+@pytest.mark.parametrize("name", [kind(name) for name in KINDS])
+def test_interleaved_queries_give_what_sorted_rows_give(data, fitted, name):
     # Rows of a query keep their order: a ranker's trees depend on it where scores are tied.
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
     order = np.lexsort((np.random.default_rng(0).permutation(len(place)), place))
     names = np.array([f"q{number:03d}" for number in range(200)])
-    in_order = RankAndFilter(estimator, k=3, cv=2).fit(data.X, data.y, groups=data.groups)
-    mixed = RankAndFilter(estimator, k=3, cv=2)
+    mixed = RankAndFilter(KINDS[name], k=3, cv=2)
     mixed.fit(data.X[order], data.y[order], groups=names[data.groups[order]])
     # The rankers get the very same rows; sums over rows in another order differ by rounding.
     np.testing.assert_allclose(
-        mixed.decision_function(data.X), in_order.decision_function(data.X), atol=1e-8
+        mixed.decision_function(data.X), fitted(name).decision_function(data.X), atol=1e-8
     )
 
 
@@ -413,12 +434,14 @@ class TestSearchInside:
         with pytest.raises(ValueError, match=r"put the search around RankAndFilter\(LGBMRanker"):
             RankAndFilter(search).fit(data.X, data.y, groups=data.groups)
 
-    @pytest.mark.parametrize("estimator", [kind(name) for name in ("LGBMRanker", "XGBRanker")])
-    def test_search_around_a_ranker(self, data, estimator):
+    @pytest.mark.parametrize(
+        ("name", "kind"), [kind(n, "ranker") for n in ("LGBMRanker", "XGBRanker")]
+    )
+    def test_search_around_a_ranker(self, data, name, kind):
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
         search = GridSearchCV(
-            RankAndFilter(estimator, k=3, cv=2),
-            {"estimator__n_estimators": [2, 10]},
+            RankAndFilter(KINDS[name], k=3, cv=2),
+            {"estimator__n_estimators": [2, 4]},
             cv=GroupKFold(2),
             error_score="raise",
         ).fit(data.X, y, groups=data.groups)
