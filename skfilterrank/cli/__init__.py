@@ -53,12 +53,30 @@ class _Parser(argparse.ArgumentParser):
 
 
 class CommandParser(_Parser):
-    """Learns its arguments from the command's module when it is called."""
+    """Is made, and learns its arguments from the command's module, when it is called."""
 
     command = None
+    _keywords: dict[str, Any] | None = None
+
+    def __init__(self, **keywords):
+        # To make the parsers of all commands takes longer than to parse one.
+        self._keywords = keywords
+
+    def _make(self):
+        keywords, self._keywords = self._keywords, None
+        if keywords is not None:
+            super().__init__(**keywords)
+
+    def __getattr__(self, name):
+        # Newer versions of argparse look into each parser.
+        if self._keywords is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        self._make()
+        return getattr(self, name)
 
     def learn_arguments(self):
         """Add the arguments of the command, and those that all commands have."""
+        self._make()
         command, self.command = self.command, None
         if command is None:
             return
