@@ -2,7 +2,6 @@
 
 import io
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -462,28 +461,7 @@ def test_jobs_change_nothing(compare, files):
     assert compare("--jobs", "2", runs=runs) == compare()
 
 
-def test_help_waits_for_nothing():
-    code = (
-        "import sys; from skfilterrank.cli import main\n"
-        "try: main(['compare', '--help'])\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'numpy', 'pandas', 'sklearn', 'scipy', 'lightgbm'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("\n[]\n")
-    assert max(map(len, done.stdout.splitlines())) <= 81
-
-
-def test_without_a_report_nothing_is_drawn(files):
-    code = (
-        "import sys; from skfilterrank.cli import main\n"
-        "main(['compare', 'qrels', 'good.txt', 'fair', '-m', 'rr', '--quiet'])\n"
-        "print({'matplotlib', 'lightgbm', 'skfilterrank.plot'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("\nset()\n")
-
-
+@pytest.mark.nightly
 def test_real_runs(run, data_dir):
     folder = data_dir / "trec-covid-round1"
     paths = sorted((folder / "runs").iterdir())[::35]

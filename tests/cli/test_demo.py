@@ -1,14 +1,43 @@
 import importlib.util
+import io
+import sys
 
 import pytest
 
+from skfilterrank.cli import main
+from skfilterrank.cli.demo import run as demo
 from skfilterrank.ranking import get_ranker_names
 
+N = ["--n-queries", "30"]
 
-def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run("demo", "--n-queries", "120")
-    assert code == 0
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Output, messages and folder of a demo, and the models that it compared."""
+    folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
+    compared, real = [], demo.compare_rankers
+
+    def compare_rankers(*given, **how):
+        compared.append(real(*given, **how))
+        return compared[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(demo, "compare_rankers", compare_rankers)
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        assert main(["demo", *N]) == 0
+    return out.getvalue(), err.getvalue(), folder, compared[0]
+
+
+@pytest.fixture
+def trained(shown, monkeypatch):
+    """Demos of the test have the models of the first one, as they would be trained alike."""
+    monkeypatch.setattr(demo, "compare_rankers", lambda *given, **how: shown[-1])
+
+
+def test_the_demo_prints_a_table_and_draws_a_picture(shown):
+    out, err, folder, _ = shown
     for name in (*get_ranker_names("loss"), "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100
@@ -18,17 +47,12 @@ def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch)
     assert "* best by cross-validation on the training questions: 0." in out
     assert err.startswith("train: ")
     assert err.endswith("picture: skfilterrank-demo.png\n")
-    with open("skfilterrank-demo.png", "rb") as picture:
-        assert picture.read(4) == b"\x89PNG"
+    assert (folder / "skfilterrank-demo.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_it_repeats_and_can_be_quiet(run, tmp_path):
-    first, again = (
-        run("demo", "--n-queries", "30", "--quiet", "--plot", tmp_path / "c.svg") for _ in range(2)
-    )
-    assert first == again
-    assert first[2] == ""
-    assert (tmp_path / "c.svg").exists()
+def test_it_repeats_and_can_be_quiet(run, shown, monkeypatch):
+    monkeypatch.setattr(demo, "draw", lambda *given: None)
+    assert run("demo", *N, "--quiet", "--plot", "c.svg") == (0, shown[0], "")
 
 
 def test_too_few_questions(run):
@@ -37,6 +61,7 @@ def test_too_few_questions(run):
     assert "--n-queries must be at least 20, got 5" in err
 
 
+@pytest.mark.usefixtures("trained")
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_without_matplotlib_there_is_the_table(run, monkeypatch, tmp_path, quiet):
     monkeypatch.chdir(tmp_path)
@@ -44,18 +69,19 @@ def test_without_matplotlib_there_is_the_table(run, monkeypatch, tmp_path, quiet
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    code, out, err = run("demo", "--n-queries", "20", *quiet)
+    code, out, err = run("demo", *N, *quiet)
     assert code == 0
     assert "filter-all" in out
     assert ("pip install 'skfilterrank[plot]'" in err) == (not quiet)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("trained")
 def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
     def gone(text):
         raise BrokenPipeError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("skfilterrank.cli.demo.run.show", gone)
-    assert run("demo", "--n-queries", "20", "--plot", "d.png", "--quiet")[0] == 0
-    assert (tmp_path / "d.png").exists()
+    monkeypatch.setattr(demo, "show", gone)
+    assert run("demo", *N, "--plot", "d.svg", "--quiet")[0] == 0
+    assert (tmp_path / "d.svg").exists()

@@ -7,7 +7,6 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ import time
 import pandas as pd
 import pytest
 
+from commands import Command
 from selections import budget, mask
 from skfilterrank.cli.judge import options as judge_options
 from skfilterrank.cli.judge.terminal import (
@@ -474,21 +474,20 @@ def test_a_session_begun_by_nohup_outlasts_a_hang_up(terminal):
 
 
 def test_a_pipe_whose_reader_is_told_to_end(files):
-    with subprocess.Popen(
-        [sys.executable, "-m", "skfilterrank", *WITH_RUNS],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        process.stdin.write(b"2\n")
-        process.stdin.flush()
+    for name in ("answers", "questions"):
+        os.mkfifo(name)
+    command = Command(*WITH_RUNS, stdin=("answers", "r"), stdout=("questions", "w"))
+    with open("answers", "wb", buffering=0) as answers, open("questions", "rb") as questions:
+        answers.write(b"2\n")
         text = b""
         while b"[d5]" not in text:
-            part = process.stdout.read1()
+            part = questions.read1()
             assert part, "it ended before the second question"
             text += part
         time.sleep(0.3)
-        process.terminate()
-        process.stdout.read()
-        assert process.wait(60) == 128 + signal.SIGTERM
+        command.process.terminate()
+        questions.read()
+        assert command.end()[0] == 128 + signal.SIGTERM
     assert judged() == [("1", "d1", 2)]
 
 

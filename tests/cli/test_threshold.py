@@ -3,14 +3,13 @@
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from commands import GONE, Command
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_run, write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
@@ -277,29 +276,24 @@ class TestMonitor:
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
     def test_a_day_whose_output_could_not_be_written_is_not_counted(self, run, data):
         self.prepare(run, data)
-        command = [sys.executable, "-m", "skfilterrank", "monitor", "filter.json", "--qrels"]
-        command += ["monday.qrels", "--run", "monday.run"]
-        with open("/dev/full", "w") as full:
-            assert subprocess.run(command, stdout=full).returncode == 2
+        command = ["monitor", "filter.json", "--qrels", "monday.qrels", "--run", "monday.run"]
+        assert Command(*command, stdout=("/dev/full", "w")).end()[0] == 2
         assert not Path("filter.monitor.json").exists()
         # A reader that has gone wanted no more, which is no failure.
-        reading, writing = os.pipe()
-        os.close(reading)
-        with open(writing, "w") as pipe:
-            assert subprocess.run(command, stdout=pipe).returncode == 0
+        assert Command(*command, stdout=GONE).end()[0] == 0
         assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
 
     def test_processes_at_once_count_all_topics(self, run, data):
         self.prepare(run, data)
         number = data["qid"].str[1:].astype(int)
-        processes = []
+        commands = []
         for part in range(4):
             rows = data[number // 10 == part]
             write_run(f"{part}.run", rows)
             write_qrels(f"{part}.qrels", rows)
             command = ["monitor", "filter.json", "--qrels", f"{part}.qrels", "--run", f"{part}.run"]
-            processes.append(subprocess.Popen([sys.executable, "-m", "skfilterrank", *command]))
-        assert [process.wait(60) for process in processes] == [0] * 4
+            commands.append(Command(*command))
+        assert [command.end()[0] for command in commands] == [0] * 4
         assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
         assert not list(Path().glob(".*"))
 

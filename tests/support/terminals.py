@@ -1,12 +1,6 @@
-"""The command line in a process of its own behind a pseudo-terminal.
-
-`multiprocessing` forks each such process off one that has imported what commands need; that takes
-seconds otherwise. A terminal, signals and the end of a process are to it what they are to a command
-that a shell starts.
-"""
+"""The command line in a process of its own behind a pseudo-terminal."""
 
 import importlib
-import multiprocessing
 import os
 import re
 import select
@@ -16,15 +10,7 @@ import time
 
 import pytest
 
-# What `judge` imports until it asks its first question.
-PRELOADED = [
-    "skfilterrank.cli.judge.options",
-    "skfilterrank.cli.judge.run",
-    "skfilterrank.judgments._active.active",
-    "skfilterrank.judgments._assessors.likely_errors",
-    "skfilterrank.judgments._no_judgments.rank_systems",
-    "scipy.stats",
-]
+from commands import process
 
 
 def pseudo_terminal():
@@ -76,20 +62,15 @@ class Terminal:
             **environment,
         }  # fmt: skip
         self.messages = os.path.abspath(f"messages of {self.parent}")
-        processes = multiprocessing.get_context("forkserver")
-        processes.set_forkserver_preload(PRELOADED)
-        self.process = processes.Process(
-            target=command_at,
-            args=(
-                os.ttyname(self.child),
-                self.messages,
-                os.getcwd(),
-                environment,
-                arguments,
-                hang_up,
-            ),
+        self.process = process(
+            command_at,
+            os.ttyname(self.child),
+            self.messages,
+            os.getcwd(),
+            environment,
+            arguments,
+            hang_up,
         )
-        self.process.start()
         self.text = ""
 
     def _read(self, seconds):

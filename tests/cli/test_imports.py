@@ -1,0 +1,92 @@
+"""What commands import, and what they do without."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from skfilterrank.metrics import get_measure_names
+
+PROGRAM = """
+import contextlib, io, json, sys
+from skfilterrank.cli import main
+
+def said(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main(list(words))
+    return out.getvalue(), sorted(name for name in sys.modules if name in ASKED)
+
+ASKED = {"numpy", "pandas", "sklearn", "scipy", "lightgbm", "skfilterrank.ranking"}
+print(json.dumps([said(*words.split()) for words in sys.argv[1:]]))
+"""
+ASKED = ["evaluate --help", "compare --help", "evaluate --list-measures"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and two runs in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 1\n")
+    (tmp_path / "one").write_text("1 Q0 a 1 2 x\n2 Q0 b 1 2 x\n2 Q0 a 2 1 x\n3 Q0 a 1 1 x\n")
+    (tmp_path / "two").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n2 Q0 a 1 1 x\n3 Q0 a 1 1 x\n")
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Output and imports of commands, one after the other in a process of their own."""
+    folder = tmp_path_factory.mktemp("imports")
+    (folder / "qrels").write_text("1 0 a 1\n")
+    (folder / "run").write_text("1 Q0 a 1 1 x\n")
+    commands = [*ASKED, "evaluate qrels run -m ap --quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *commands],
+        capture_output=True, text=True, check=True, cwd=folder,
+    )  # fmt: skip
+    return dict(zip(["evaluate", "compare", "list", "work"], json.loads(done.stdout)))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_help_waits_for_nothing(answers, command):
+    out, imported = answers[command]
+    assert out.startswith(f"usage: skfilterrank {command} ")
+    assert imported == []
+    assert max(map(len, out.splitlines())) <= 81
+
+
+def test_list_measures(answers):
+    # Where nothing has asked for the measures before.
+    out, _ = answers["list"]
+    for name in get_measure_names():
+        assert f"\n{name}" in f"\n{out}"
+    assert "\nrbp(persistence=0.8" in out
+    assert "search_length(n_items=1000000)\n" in out
+    assert "(lower is better)" in out
+    assert "    Also ndcg_cut_K.\n" in out
+    assert "Also trec_rbp (persistence=0.9, relevance=scaled), p= for persistence=.\n" in out
+
+
+def test_evaluate_does_without_rankers(answers):
+    out, imported = answers["work"]
+    assert out == "run      ap\nrun  1.0000\n"
+    assert not {"lightgbm", "skfilterrank.ranking"} & {*imported}
+
+
+def test_without_a_report_nothing_is_drawn(run, files, monkeypatch):
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "matplotlib" or name.startswith("skfilterrank.cli.compare.re"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert run("compare", "qrels", "one", "two", "-m", "rr", "--quiet")[0] == 0
+    assert not [name for name in sys.modules if name.startswith("skfilterrank.cli.compare.report")]
+
+
+@pytest.mark.nightly
+def test_compare_does_without_matplotlib_and_lightgbm(files):
+    code = (
+        "import sys; from skfilterrank.cli import main\n"
+        "main(['compare', 'qrels', 'one', 'two', '-m', 'rr', '--quiet'])\n"
+        "print({'matplotlib', 'lightgbm', 'skfilterrank.plot'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nset()\n")
