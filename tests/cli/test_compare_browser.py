@@ -17,6 +17,8 @@ from selenium.webdriver.support.ui import Select
 
 from browsers import requested, resize, start_browser
 
+pytestmark = pytest.mark.nightly
+
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 s -2\n2 0 a 2\n2 0 c 0\n3 0 d 1\n3 0 s -2\n"
 RUNS = {
     "good": "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n2 Q0 a 1 5 x\n3 Q0 d 1 2 x\n",

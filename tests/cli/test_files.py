@@ -260,23 +260,33 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, run, no_work, command, ou
         assert sorted(os.listdir(tmp_path)) == before, name
 
 
-def test_a_full_disk_is_told_in_a_line(train, folder):
+@pytest.fixture
+def evaluated(tmp_path, monkeypatch):
+    """A command whose table is not long, in a folder with its files."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1 x\n2 Q0 b 1 1 x\n")
+    return ["evaluate", "qrels", "run", "-m", "ap,rr", "--quiet"]
+
+
+def test_a_full_disk_is_told_in_a_line(run, evaluated, tmp_path):
     resource = pytest.importorskip("resource")
-    (folder / "table.csv").write_text("old")
+    (tmp_path / "table.csv").write_text("old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
-        code, _, err = train("--out", "table.csv", "--quiet")
+        code, _, err = run(*evaluated, "--out", "table.csv")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (code, err) == (2, "skfilterrank: error: table.csv: File too large\n")
-    assert (folder / "table.csv").read_text() == "old"
-    assert sorted(os.listdir(folder)) == ["table.csv", "test.csv", "train.csv"]
+    assert (tmp_path / "table.csv").read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["qrels", "run", "table.csv"]
 
 
-def test_the_name_of_a_table_says_how_it_is_packed(train, folder):
+def test_the_name_of_a_table_says_how_it_is_packed(run, evaluated, tmp_path):
     names = ["table.csv.gz", "table.csv"]
     for name in names:
-        train("--out", name, "--quiet")
+        assert run(*evaluated, "--out", name)[0] == 0
     pd.testing.assert_frame_equal(*map(pd.read_csv, names))
-    assert (folder / names[0]).read_bytes()[:2] == b"\x1f\x8b"
+    assert pd.read_csv("table.csv")["ap"].tolist() == [0.5]
+    assert (tmp_path / names[0]).read_bytes()[:2] == b"\x1f\x8b"

@@ -20,11 +20,15 @@ def test_the_installed_command_and_the_module(folder):
     for command in ([str(script)], [sys.executable, "-m", "skfilterrank"]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
         assert done.stdout == f"{skfilterrank.__version__}\n"
-    done = subprocess.run([*command, "evaluate", "a", "b"], capture_output=True, text=True)
+    done = subprocess.run([*command, "evaluate", "a"], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "skfilterrank: error: b: No such file or directory\n"
+    assert done.stderr == (
+        "skfilterrank evaluate: error: the following arguments are required: RUN (see "
+        "skfilterrank evaluate --help)\n"
+    )
 
 
+@pytest.mark.nightly
 def test_a_reader_that_leaves_is_no_error(folder, table):
     code = (
         "import sys; from skfilterrank.cli import main; from skfilterrank.cli.evaluate import run\n"

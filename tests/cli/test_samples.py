@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from skfilterrank.cli import main
 from skfilterrank.comparison import judging_curve, label_degradation, score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
@@ -32,11 +33,25 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, run):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """A folder with a sample in several formats, runs, texts and a filter."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("samples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_files()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(made, monkeypatch):
+    """The working folder."""
+    monkeypatch.chdir(made)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+
+
+def write_files():
+    """What the tests read."""
     Path("sample.prels").write_text(PRELS)
     table = read_prels("sample.prels")
     table.to_csv("sample.csv", index=False)
@@ -48,18 +63,8 @@ def folder(tmp_path, monkeypatch, run):
     full = "".join(f"{q} 0 a 1\n" for q in range(60))
     Path("full.txt").write_text(full)
     Path("all.txt").write_text("".join(f"{q} Q0 a 1 {q} r\n" for q in range(60)))
-    code, _, err = run(
-        *[
-            "threshold",
-            "full.txt",
-            "all.txt",
-            "--risk",
-            "empty_list_rate=0.2",
-            "--save",
-            "saved.json",
-        ]
-    )
-    assert code == 0, err
+    saved = "threshold full.txt all.txt --risk empty_list_rate=0.2 --save saved.json"
+    assert main(saved.split()) == 0
 
 
 @pytest.mark.parametrize("path", FILES)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from commands import Command
 from skfilterrank import cli
 from skfilterrank.cli import _streams
 from skfilterrank.comparison import read_system_scores
+from terminals import Terminal
 
-COMMAND = f"'{sys.executable}' -m skfilterrank"
 # A title sequence, a right-to-left override, a C1 control sequence, a blank that nobody sees.
 NASTY = "t\x1b]0;x\x07\u202e\x9b2J\u200b"
 CODES = r"t\x1b]0;x\x07\u202e\x9b2J\u200b"
@@ -30,6 +31,11 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+EVALUATE = "evaluate qrels run -m rr --per-query"
+IN, FULL = (os.devnull, "r"), ("/dev/full", "w")
+HELD = "run,qid,rr\nrun,é,1.0\n".encode()
+
+
 def shell(command, **environment):
     """Run a command of the shell; its exit code, output and messages."""
     done = subprocess.run(
@@ -38,27 +44,34 @@ def shell(command, **environment):
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-EVALUATE = "evaluate qrels run -m rr --per-query"
-
-
 @pytest.mark.parametrize(
-    ("arguments", "code", "out", "err"),
+    ("arguments", "streams", "code", "out", "err"),
     [
-        ("--version >&-", 2, b"", "skfilterrank: error: standard output is closed: "),
-        ("--version >/dev/full", 2, b"", "error: standard output: No space left on device\n"),
-        ("evaluate qrels absent >&-", 2, b"", "skfilterrank: error: absent: No such file"),
-        ("evaluate 2>/dev/full", 2, b"", ""),
-        (f"{EVALUATE} --format csv --verbose 2>/dev/full", 0, b"run,qid,rr\n", ""),
-        (f"{EVALUATE} --format csv <&- 2>&-", 0, "run,qid,rr\nrun,é,1.0\n".encode(), ""),
-        ("evaluate qrels - -m rr <&-", 2, b"", "skfilterrank: error: standard input is closed"),
+        ("--version", {"stdout": None}, 2, b"", "error: standard output is closed: "),
+        ("--version", {"stdout": FULL}, 2, b"", "standard output: No space left on device\n"),
+        ("evaluate qrels absent", {"stdout": None}, 2, b"", "rank: error: absent: No such file"),
+        ("evaluate", {"stderr": FULL}, 2, b"", ""),
+        (f"{EVALUATE} --format csv --verbose", {"stderr": FULL}, 0, HELD, ""),
+        (f"{EVALUATE} --format csv", {"stdin": None, "stderr": None}, 0, HELD, ""),
+        ("evaluate qrels - -m rr", {"stdin": None}, 2, b"", "error: standard input is closed"),
     ],
 )
-def test_closed_and_full_streams(files, arguments, code, out, err):
-    found = shell(f"{COMMAND} {arguments}")
-    assert (found[0], found[1][: len(out)]) == (code, out)
-    assert bool(found[1]) == bool(out)
+def test_closed_and_full_streams(files, arguments, streams, code, out, err):
+    found = Command(*arguments.split(), **streams).end()
+    assert found[:2] == (code, out)
     assert err in found[2]
     assert found[2].count("\n") == bool(err)
+
+
+@pytest.mark.nightly
+def test_a_shell_closes_streams(files):
+    """The same where a shell starts the interpreter."""
+    command = f"'{sys.executable}' -m skfilterrank"
+    code, out, err = shell(f"{command} --version >&-")
+    assert (code, out) == (2, b"")
+    assert err.startswith("skfilterrank: error: standard output is closed: ")
+    assert shell(f"{command} {EVALUATE} --format csv <&- 2>&-")[:2] == (0, HELD)
+    assert shell(f"{command} {EVALUATE} --format csv --verbose 2>/dev/full")[:2] == (0, HELD)
 
 
 def test_a_file_does_not_get_the_place_of_a_closed_stream(files):
@@ -74,15 +87,31 @@ def test_a_file_does_not_get_the_place_of_a_closed_stream(files):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "encoding", "out"),
+    [
+        (EVALUATE, "ascii", b"run      rr\n\\xe9    1.0000\nall  1.0000\n"),
+        (f"{EVALUATE} --format csv", "ascii", HELD),
+    ],
+)
+def test_letters_that_the_encoding_lacks(files, monkeypatch, arguments, encoding, out):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    assert cli.main(arguments.split()) == 0
+    assert written.getvalue() == out
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
     ("arguments", "setting", "out"),
     [
         (EVALUATE, {"PYTHONIOENCODING": "ascii"}, b"run      rr\n\\xe9    1.0000\nall  1.0000\n"),
-        (f"{EVALUATE} --format csv", {"LC_ALL": "C"}, "run,qid,rr\nrun,é,1.0\n".encode()),
+        (f"{EVALUATE} --format csv", {"LC_ALL": "C"}, HELD),
     ],
 )
-def test_letters_that_the_encoding_lacks(files, arguments, setting, out):
+def test_letters_that_the_encoding_of_the_environment_lacks(files, arguments, setting, out):
     setting = {"PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"} | setting
-    assert shell(f"{COMMAND} {arguments}", **setting) == (0, out, "")
+    command = f"'{sys.executable}' -m skfilterrank {arguments}"
+    assert shell(command, **setting) == (0, out, "")
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json", "trec"])
@@ -95,28 +124,6 @@ def test_a_file_name_that_is_not_utf8(files, run, format):
     assert run("evaluate", "qrels", "absent\udcff")[2] == (
         "skfilterrank: error: absent\\udcff: No such file or directory\n"
     )
-
-
-def on_a_terminal(*arguments):
-    """Exit code, and all that a terminal is sent."""
-    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skfilterrank", *arguments],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-    )
-    os.close(follower)
-    sent = b""
-    try:
-        while chunk := os.read(leader, 1 << 16):
-            sent += chunk
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        os.close(leader)
-    return process.wait(), sent.decode()
 
 
 @pytest.fixture
@@ -132,8 +139,13 @@ def nasty_files(files):
 @pytest.mark.parametrize("format", ["table", "csv"])
 def test_a_terminal_gets_no_control_characters(format):
     arguments = ["qrels", NASTY, "-m", "rr", "--per-query", "--format", format]
-    code, sent = on_a_terminal("evaluate", *arguments)
-    assert code == 0
+    terminal = Terminal("evaluate", *arguments)
+    try:
+        code, err = terminal.end()
+        assert (code, err) == (0, "")
+        sent = terminal.rest()
+    finally:
+        terminal.close()
     assert CODES in sent
     assert r"é\x9b2J" in sent
     assert not {"\x07", "\x9b", "\u202e", "\u200b"} & set(sent)

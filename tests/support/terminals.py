@@ -105,6 +105,12 @@ class Terminal:
         self.process.join(60)
         return self.process.exitcode, self.err()
 
+    def rest(self):
+        """What is written and was not read."""
+        while select.select([self.parent], [], [], 0)[0]:
+            self._read(0)
+        return self.text
+
     def signal(self, number):
         """Send the process a signal."""
         os.kill(self.process.pid, number)
