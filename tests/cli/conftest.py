@@ -1,8 +1,10 @@
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
+from skfilterrank.cli.rank_filter import run as rank_filter_run
 from skfilterrank.datasets import make_rank_and_filter
 
 GAINS = "Bad=-1,Ok=1,Good=2"
@@ -79,3 +81,23 @@ def train(run, folder):
         return run("rank-filter", file, "--gains", gains, *QUICK, *arguments)
 
     return train
+
+
+@pytest.fixture(scope="session")
+def known_models():
+    """What `compare_rankers` returned, by all that it was given."""
+    return {}
+
+
+@pytest.fixture
+def trained_once(known_models, monkeypatch):
+    """Commands have the models of an earlier one that was given the same, as trained alike."""
+    real = rank_filter_run.compare_rankers
+
+    def compare_rankers(*given, verbose, **how):
+        key = joblib.hash((given, how))
+        if key not in known_models:
+            known_models[key] = real(*given, verbose=verbose, **how)
+        return known_models[key]
+
+    monkeypatch.setattr(rank_filter_run, "compare_rankers", compare_rankers)

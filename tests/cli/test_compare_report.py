@@ -1,7 +1,6 @@
 """The HTML report of ``skfilterrank compare``."""
 
 import base64
-import functools
 import hashlib
 import json
 import re
@@ -123,21 +122,16 @@ def report(run, folder):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """The report of the runs above by some measures, written once for all tests that read it."""
+    """The report of the runs above by two measures, written once for all tests that read it."""
     folder = tmp_path_factory.mktemp("shared")
     for name, text in {"qrels": QRELS, **RUNS}.items():
         (folder / name).write_text(text)
-
-    @functools.cache
-    def shared(*measures):
-        named = [word for name in measures for word in ("-m", name)]
-        paths = [str(folder / name) for name in ("qrels", *RUNS)]
-        html = folder / "r.html"
-        assert main(["compare", *paths, *named, "--html", str(html), "--quiet"]) == 0
-        text = html.read_text(encoding="utf-8")
-        return text, Page(text)
-
-    return shared
+    paths = [str(folder / name) for name in ("qrels", *RUNS)]
+    html = folder / "r.html"
+    measures = ["-m", "ndcg_f@3", "-m", "forbidden@3"]
+    assert main(["compare", *paths, *measures, "--html", str(html), "--quiet"]) == 0
+    text = html.read_text(encoding="utf-8")
+    return text, Page(text)
 
 
 @pytest.fixture
@@ -148,7 +142,7 @@ def not_drawn(monkeypatch):
 
 
 def test_it_is_one_file_that_needs_nothing_else(shared):
-    text, page = shared("ndcg_f@3", "forbidden@3")
+    text, page = shared
     for _, attributes in page.attributes:
         for name in ("src", "href", "xlink:href", "action", "srcset"):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
@@ -160,7 +154,7 @@ def test_it_is_one_file_that_needs_nothing_else(shared):
 
 
 def test_its_only_script_is_known_by_its_hash(shared):
-    text, page = shared("ndcg_f@3", "forbidden@3")
+    text, page = shared
     (script,) = re.findall("<script>(.*?)</script>", text, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = [attrs["content"] for _, attrs in page.attributes if "http-equiv" in attrs]
@@ -170,7 +164,7 @@ def test_its_only_script_is_known_by_its_hash(shared):
 
 def test_names_that_a_page_would_obey_or_hide(run, folder):
     """Names of either direction stand by themselves, and what nobody sees is a code."""
-    names = ["עברית-1", "x\u202e\x1b\u200b", "$a_b$"]
+    names = ["עברית-1", "x\u202e\x1b\u200b"]
     for name, text in zip(names, RUNS.values()):
         (folder / name).write_text(text)
     code, _, err = run("compare", "qrels", *names, "-m", "ndcg_f@3", "--html", "r.html", "--quiet")
@@ -179,7 +173,7 @@ def test_names_that_a_page_would_obey_or_hide(run, folder):
     Page(text)
     assert not {"\u202e", "\x1b", "\u200b"} & set(text)
     codes = r"x\u202e\x1b\u200b"
-    for name in ("עברית-1", codes, "$a_b$"):
+    for name in ("עברית-1", codes):
         assert f"<bdi>{name}</bdi>" in text
     assert re.search(f"<h4><bdi>[^<]*</bdi> against <bdi>{re.escape(codes)}</bdi></h4>", text)
     # Attributes hold no elements.
@@ -187,7 +181,7 @@ def test_names_that_a_page_would_obey_or_hide(run, folder):
 
 
 def test_it_is_well_formed(shared):
-    _, page = shared("ndcg_f@3", "forbidden@3")
+    _, page = shared
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     tags = [tag for tag, _ in page.attributes]
@@ -202,7 +196,7 @@ def test_it_is_well_formed(shared):
 
 
 def test_names_are_escaped(shared):
-    text, page = shared("ndcg_f@3", "forbidden@3")
+    text, page = shared
     assert "<b>" not in text
     assert "<i>&" not in text
     assert ODD in page.text
@@ -210,17 +204,17 @@ def test_names_are_escaped(shared):
 
 
 def test_names_that_are_no_formulas_and_no_latin(report, folder):
-    names = ["$\\x$", "检索"]
+    names = ["$\\x$", "$a_b$", "检索"]
     for name in names:
         (folder / name).write_text(RUNS["good"])
-    text, page = report(files=["qrels", *RUNS, *names])
+    text, page = report(files=["qrels", *names])
     for name in names:
         assert name in [row[0] for row in page.table("Mean ndcg_f@3")]
         assert f">{name}</text>" in text
 
 
 def test_summary_and_means(shared):
-    _, page = shared("ndcg_f@3", "forbidden@3")
+    _, page = shared
     rows = page.table("What was compared")
     assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction for 3 pairs"]
     assert [row[5] for row in rows[1:]] == ["good", "filtered"]
@@ -233,7 +227,7 @@ def test_summary_and_means(shared):
 
 
 def test_documents_of_a_topic(shared):
-    _, page = shared("ndcg_f@3", "forbidden@3")
+    _, page = shared
     # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
     start = page.text.index(f"good against {ODD}")
     assert "is significantly better than" in page.text[start : start + 300]
@@ -264,7 +258,7 @@ def test_without_forbidden_documents(report, folder):
 
 
 def test_topics_that_decide(shared):
-    _, page = shared("ndcg_f@3", "forbidden@3")
+    _, page = shared
     rows = page.table("ndcg_f@3 on each topic, those that decide first")
     assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
     # Good is ahead by topic 3 alone.
@@ -366,30 +360,29 @@ def test_values_measured_before(run, report, folder):
 
 @pytest.fixture
 def many(folder):
-    """Seven runs on twelve topics, with lists of 30 documents."""
-    docnos = [f"d{number}" for number in range(30)]
+    """Six runs on twelve topics, with lists of 16 documents."""
+    docnos = [f"d{number}" for number in range(16)]
     labels = "".join(
         f"{qid} 0 {docno} {(place * qid) % 3 - 1}\n"
         for qid in range(1, 13)
         for place, docno in enumerate(docnos)
     )
     (folder / "qrels").write_text(labels)
-    for number in range(1, 8):
+    for number in range(1, 7):
         lines = [
-            f"{qid} Q0 {docno} 1 {(place * (number + 3) + qid * number) % 31} x\n"
+            f"{qid} Q0 {docno} 1 {(place * (number + 3) + qid * number) % 17} x\n"
             for qid in range(1, 13)
             for place, docno in enumerate(docnos)
         ]
         (folder / f"run{number}").write_text("".join(lines))
-    return ["qrels", *(f"run{number}" for number in range(1, 8))]
+    return ["qrels", *(f"run{number}" for number in range(1, 7))]
 
 
-@pytest.mark.usefixtures("not_drawn")
 @pytest.mark.usefixtures("not_drawn")
 def test_long_lists_are_cut_and_say_so(report, many):
     _, page = report(files=many, measures=["ap"])
-    assert "Here are 10 of 21 pairs, those of the 5 best runs." in page.text
-    assert len(page.table("Pairs of runs")) == 1 + 21
+    assert "Here are 10 of 15 pairs, those of the 5 best runs." in page.text
+    assert len(page.table("Pairs of runs")) == 1 + 15
     lists = [each["rows"] for each in page.tables if "moved" in each["caption"]]
     assert max(map(len, lists)) == 1 + 12
     assert "more documents are left out." in page.text
@@ -427,9 +420,17 @@ def test_stability_does_not_depend_on_the_unit(report, many, monkeypatch):
     assert larger.error_rate.tolist() == ours.error_rate.tolist()
 
 
-def test_the_same_input_gives_the_same_file(report, many):
+def test_the_same_input_gives_the_same_file(report):
+    args = {"files": ["qrels", "good", "filtered"], "measures": ["ap"]}
+    first, again = (report(**args)[0] for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_the_same_input_gives_the_same_numbers(report, many):
     args = {"files": many[:3], "measures": ["ap"]}
-    assert report(**args)[0] == report(**args)[0]
+    first, again = (report(**args)[0] for _ in range(2))
+    assert first == again
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -535,8 +536,8 @@ def test_any_pair_can_be_opened(report, many):
     ]
     (measure,) = data["measures"]
     assert sorted(measure["systems"]) == sorted(Path(name).stem for name in many[1:])
-    assert len(measure["p"]) == len(measure["first"]) == 21
-    assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 7
+    assert len(measure["p"]) == len(measure["first"]) == 15
+    assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 6
 
 
 @pytest.mark.usefixtures("not_drawn")

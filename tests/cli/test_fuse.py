@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.cli.fuse import options as fuse_options
+from skfilterrank.cli.fuse import run as fuse_run
 from skfilterrank.cli.fuse.run import _GRID
 from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.metrics import make_ranking_scorer
@@ -100,13 +101,32 @@ def test_learned_weights(fuse, runs, learn):
     assert_same(found, fuse_learned(read_qrels("qrels"), runs, fusion=fusion))
 
 
-def test_learned_method(fuse, runs):
+def test_what_is_tried():
+    """All methods but condorcet, all normalizations but max and none."""
+    normalized = next(each for each in _GRID if "normalize" in each)
+    tried = [name for each in _GRID for name in each["method"]]
+    assert sorted(tried) == sorted(
+        {*fuse_options.BY_RANKS, *fuse_options.BY_SCORES} - {"condorcet"}
+    )
+    assert normalized["method"] == list(fuse_options.BY_SCORES)
+    assert {*normalized["normalize"]} == {*fuse_options.NORMALIZATIONS} - {"max", "none"}
+
+
+SOME = [{"method": ["rrf"], "rrf_k": [1]}, {"method": ["combsum"], "normalize": ["minmax", "sum"]}]
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [pytest.param(SOME, id="some"), pytest.param(_GRID, marks=pytest.mark.nightly, id="all")],
+)
+def test_learned_method(fuse, runs, grid, monkeypatch):
+    monkeypatch.setattr(fuse_run, "_GRID", grid)
     # Three of the topics are judged, for each of which all methods are tried on the other two.
     judged = read_qrels("qrels")
     write_qrels("some", judged[judged["qid"].isin(["1", "2", "5"])])
     found, err = fuse("--qrels", "some", "--depth", "4")
     scorer = make_ranking_scorer("ndcg_f@10")
-    search = GridSearchCV(RankFusion(), _GRID, scoring=scorer, cv=GroupKFold(2))
+    search = GridSearchCV(RankFusion(), grid, scoring=scorer, cv=GroupKFold(2))
     expected = fuse_learned(read_qrels("some"), runs, fusion=search, cv=3)
     assert_same(found, expected.groupby("qid", sort=False).head(4))
     assert "best by ndcg_f@10 on all judged topics: --method comb" in err
