@@ -1,13 +1,11 @@
 import pickle
 from math import log2
 
-import joblib
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.special import expit
 
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.queries import GroupIndex
@@ -15,138 +13,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import LambdaRankRanker
-from skfilterrank.ranking._lambdarank import objective
-from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
+from skfilterrank.ranking._lambdarank.objective import LambdaObjective
 
 # --- the gradient ------------------------------------------------------------------------------
-
-
-def brute_force(gains, scores, groups, *, k, gamma, sigmoid, norm):
-    """The Notes of LambdaObjective, pair by pair."""
-    gradient, hessian = np.zeros(len(gains)), np.zeros(len(gains))
-    for query in np.unique(groups):
-        rows = np.flatnonzero(groups == query)
-        n = len(rows)
-        depth = n if k is None else min(k, n)
-        place = np.empty(n, dtype=int)
-        place[np.argsort(-scores[rows], kind="stable")] = np.arange(1, n + 1)
-        ordered = sorted(gains[rows])
-        ideal = sum(max(g, 0) / log2(i + 2) for i, g in enumerate(ordered[::-1][:depth]))
-        worst = sum(min(g, 0) / log2(i + 2) for i, g in enumerate(ordered[:depth]))
-        flat = len(set(scores[rows])) == 1
-        g, h, total = np.zeros(n), np.zeros(n), 0.0
-        for i in range(n):
-            for j in range(n):
-                if gains[rows[i]] <= gains[rows[j]] or min(place[i], place[j]) > depth:
-                    continue
-                lead = scores[rows[i]] - scores[rows[j]]
-                w = (gains[rows[i]] - gains[rows[j]]) / (ideal - worst)
-                w *= abs(1 / log2(place[i] + 1) - 1 / log2(place[j] + 1))
-                if norm and not flat:
-                    w /= 0.01 + abs(lead)
-                r = expit(-sigmoid * lead)
-                push = sigmoid * w * r
-                g[i] -= push
-                g[j] += push
-                h[i] += sigmoid**2 * w * r * (1 - r)
-                h[j] += sigmoid**2 * w * r * (1 - r)
-                total += 2 * push
-        if norm and total > 0:
-            g *= log2(1 + total) / total
-            h *= log2(1 + total) / total
-        p = expit(scores[rows])
-        gradient[rows] = g + gamma / n * (p - (gains[rows] > 0))
-        hessian[rows] = h + gamma / n * p * (1 - p)
-    return gradient, hessian
-
-
-@pytest.fixture(scope="module")
-def ragged():
-    """Queries of 1 to about 60 documents, rows mixed, gains of both signs, a query of one gain."""
-    rng = np.random.default_rng(0)
-    groups = np.concatenate([np.full(60, 3), np.full(9, 50), rng.integers(0, 40, 150)])
-    gains = rng.choice([-2.0, -0.5, 0.0, 1.0, 3.0], len(groups))
-    gains[groups == 50] = 1.0
-    mixed = rng.permutation(len(groups))
-    return gains[mixed], groups[mixed]
-
-
-def make_scores(kind, n):
-    rng = np.random.default_rng(1)
-    return {
-        "equal": np.zeros(n),
-        "spread": rng.normal(size=n),
-        "tied": rng.integers(0, 3, n).astype(float),
-        "far": rng.normal(size=n) * 100,
-    }[kind]
-
-
-@pytest.mark.parametrize("kind", ["equal", "spread", "tied", "far"])
-@pytest.mark.parametrize("k", [1, 3, None])
-@pytest.mark.parametrize("norm", [False, True])
-@pytest.mark.parametrize(("gamma", "sigmoid"), [(0.0, 1.0), (0.7, 2.5)])
-def test_gradient_equals_the_double_loop(ragged, kind, k, norm, gamma, sigmoid):
-    gains, groups = ragged
-    scores = make_scores(kind, len(gains))
-    settings = {"k": k, "gamma": gamma, "sigmoid": sigmoid, "norm": norm}
-    expected = brute_force(gains, scores, groups, **settings)
-    index = GroupIndex.from_groups(groups)
-    for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 1e-5)):
-        computed = LambdaObjective(gains, index, dtype=dtype, **settings)(scores)
-        for ours, loop in zip(computed, expected):
-            assert ours.dtype == dtype
-            np.testing.assert_allclose(ours, loop, rtol=tolerance, atol=tolerance)
-
-
-def test_a_pair_by_hand():
-    # gains 2 and -1 at places 2 and 1, scores 0.5 apart the wrong way: I = 2, W = -1.
-    loss = LambdaObjective(
-        np.array([2.0, -1.0]),
-        GroupIndex.from_groups([7, 7]),
-        k=10,
-        gamma=0.0,
-        sigmoid=1.0,
-        norm=False,
-        dtype=np.float64,
-    )
-    gradient, hessian = loss(np.array([0.0, 0.5]))
-    w = (2 - -1) * (1 - 1 / log2(3)) / (2 - -1)
-    r = 1 / (1 + np.exp(-0.5))
-    np.testing.assert_allclose(gradient, [-w * r, w * r])
-    np.testing.assert_allclose(hessian, [w * r * (1 - r)] * 2)
-
-
-def test_wide_queries_are_taken_in_steps(ragged, monkeypatch):
-    gains, groups = ragged
-    settings = {"k": None, "gamma": 0.0, "sigmoid": 1.0, "norm": True, "dtype": np.float64}
-    scores = make_scores("spread", len(gains))
-    index = GroupIndex.from_groups(groups)
-    whole = LambdaObjective(gains, index, **settings)(scores)
-    monkeypatch.setattr(objective, "_BLOCK_DOCUMENTS", 16)
-    monkeypatch.setattr(objective, "_PAIRS", 128)
-    small = LambdaObjective(gains, index, **settings)(scores)
-    np.testing.assert_allclose(small, whole, atol=1e-12)
-
-
-@pytest.mark.parametrize("norm", [False, True])
-def test_gradient_sums_to_zero_in_each_query(ragged, norm):
-    gains, groups = ragged
-    index = GroupIndex.from_groups(groups)
-    loss = LambdaObjective(gains, index, k=5, gamma=0.0, sigmoid=1.0, norm=norm, dtype=np.float64)
-    gradient, hessian = loss(make_scores("spread", len(gains)))
-    np.testing.assert_allclose(np.bincount(groups, weights=gradient), 0.0, atol=1e-12)
-    assert (hessian >= 0).all()
-    # Some documents are in no pair: those of queries with one gain.
-    alone = groups == 50
-    assert (hessian[alone] == 0).all()
-    assert (hessian[(groups == 3)] > 0).sum() > 5
-
-
-def test_hessian_is_positive_with_cross_entropy(ragged):
-    gains, groups = ragged
-    index = GroupIndex.from_groups(groups)
-    loss = LambdaObjective(gains, index, k=5, gamma=0.5, sigmoid=1.0, norm=True)
-    assert (loss(make_scores("spread", len(gains)))[1] > 0).all()
 
 
 def test_first_trees_are_those_of_lightgbm():
@@ -165,18 +34,6 @@ def test_first_trees_are_those_of_lightgbm():
     ours = lgb.train(params | {"objective": lambda s, _: loss(s)}, lgb.Dataset(X, y), 5)
     np.testing.assert_allclose(ours.predict(X), native.predict(X), rtol=1e-3, atol=1e-4)
 
-
-def test_row_keys_depend_on_the_features_alone():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.5)
-    keys = row_keys(X)
-    np.testing.assert_array_equal(row_keys(sparse.csr_matrix(X)), keys)
-    np.testing.assert_array_equal(row_keys(X[::-1]), keys[::-1])
-    np.testing.assert_array_equal(row_keys(-0.0 * X), row_keys(0.0 * X))
-    assert len(np.unique(keys)) == len(np.unique(X, axis=0))
-
-
-# --- what is learned ---------------------------------------------------------------------------
 
 FEW = {"n_estimators": 15, "num_leaves": 7, "min_child_samples": 5, "n_jobs": 1}
 
@@ -272,40 +129,6 @@ def test_nothing_to_split_on_gives_constant_scores(separable):
     np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
 
 
-def test_seeds_and_further_parameters_reach_lightgbm(judged):
-    X, y, groups = judged
-    drawn = {**FEW, "subsample": 0.5, "subsample_freq": 1}
-
-    def scores(**settings):
-        return LambdaRankRanker(**drawn, **settings).fit(X, y, groups).predict(X)
-
-    np.testing.assert_array_equal(scores(random_state=3), scores(random_state=3))
-    assert (scores(random_state=3) != scores(random_state=4)).any()
-    generator = np.random.RandomState
-    np.testing.assert_array_equal(
-        scores(random_state=generator(3)), scores(random_state=generator(3))
-    )
-    assert len(np.unique(scores(params={"max_bin": 2, "linear_tree": False}))) < len(
-        np.unique(scores())
-    )
-
-
-def test_threads_and_speech_of_lightgbm(separable):
-    def params(**settings):
-        ranker = LambdaRankRanker(**(FEW | {"n_estimators": 1} | settings)).fit(*separable)
-        return ranker.booster_.params
-
-    # Of LightGBM's numbers of threads 0 leaves it to choose.
-    assert [params(n_jobs=n)["num_threads"] for n in (None, 1, 2)] == [0, 1, 2]
-    assert params(n_jobs=-1)["num_threads"] == joblib.cpu_count()
-    assert params()["verbosity"] == -1
-    assert params(random_state=7)["seed"] == 7
-    assert "seed" not in params()
-
-
-# --- early stopping ----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def halves(judged):
     X, y, groups = judged
@@ -384,18 +207,6 @@ def test_silent(separable, capfd):
     assert "ndcg_f@30" in capfd.readouterr().out
 
 
-def test_the_loss_is_not_copied(separable, monkeypatch):
-    def refuse(self, memo):
-        raise AssertionError("copied")
-
-    monkeypatch.setattr(LambdaObjective, "__deepcopy__", refuse, raising=False)
-    X, y, groups = separable
-    LambdaRankRanker(**FEW).fit(X, y, groups)
-
-
-# --- bad input ---------------------------------------------------------------------------------
-
-
 def test_no_queries_is_an_error_without_gamma(separable):
     X, y, _ = separable
     with pytest.raises(ValueError, match=r"groups is missing.*query id of each row.*gamma > 0"):
@@ -410,34 +221,6 @@ def test_no_pair_is_an_error_without_gamma(separable, case):
     with pytest.raises(ValueError, match=r"no pair to learn from.*gamma > 0"):
         LambdaRankRanker().fit(X, y, groups)
     LambdaRankRanker(gamma=1.0, n_estimators=2, n_jobs=1).fit(X, y, groups)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"k": 0}, "k must be None"),
-        ({"k": 2.0}, "k must be None"),
-        ({"gamma": -1}, "gamma must be a finite number from 0 up, got -1"),
-        ({"gamma": float("nan")}, "gamma must be"),
-        ({"sigmoid": 0}, "sigmoid must be a finite number above 0"),
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
-        ({"verbose": -1}, "verbose must be"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
-        ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"gains": "exp3"}, "gains must be None"),
-        ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
-        ({"params": [1]}, "params must be a dict"),
-        ({"params": {"eta": 0.3}}, "must not hold 'eta': set learning_rate="),
-        ({"params": {"objective": "binary"}}, "its own objective"),
-    ],
-)
-def test_parameters_out_of_range(separable, settings, message):
-    X, y, groups = separable
-    with pytest.raises(ValueError, match=message):
-        LambdaRankRanker(**settings).fit(X, y, groups)
-
-
-# --- real data ---------------------------------------------------------------------------------
 
 
 def test_close_to_lightgbm_on_mq2007(data_dir):

@@ -1,33 +1,21 @@
 """The recipes of learning to rank methods, and the eight under one roof."""
 
 import functools
-import importlib
-import tomllib
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
 
-from skfilterrank._sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
 from skfilterrank.ranking import (
     RankAndFilter,
     get_ranker_names,
     make_listnet,
-    make_logistic,
-    make_random_forest,
     make_ranker,
-    make_ranknet,
 )
 
 # Small ones, so that the tests take seconds.
@@ -41,8 +29,9 @@ SMALL = {
     "logistic": {},
     "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
 }
+
 RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
-TREES = ("listnet", "ranknet", "lambdamart")
+
 GRIDS = {
     "listnet": {"estimator__num_leaves": [4, 15]},
     "random_forest": {"estimator__min_samples_leaf": [1, 20]},
@@ -244,161 +233,6 @@ class TestRecipes:
         values = ranker.coef_ if name == "logistic" else ranker.feature_importances_
         assert values.shape == (5,)
         assert not hasattr(ranker, "feature_importances_" if name == "logistic" else "coef_")
-
-
-@pytest.mark.parametrize("name", TREES)
-class TestTrees:
-    def test_groups_are_asked_for(self, data, name):
-        with pytest.raises(ValueError, match="needs queries: pass groups="):
-            make(name).fit(data.X, data.y)
-
-    def test_only_the_order_of_gains_counts(self, data, fitted, name):
-        plain = fitted(name).predict(data.X)
-        gains = {-1: 0.0, 1: 10.0, 2: 10.5}
-        other = make(name, gains=gains).fit(data.X, data.y, groups=data.groups).predict(data.X)
-        np.testing.assert_array_equal(plain, other)
-
-    def test_early_stopping(self, data, name):
-        held_out = make_rank_and_filter(n_queries=60, n_features=5, bayes=False, random_state=1)
-        ranker = make(name, n_estimators=200, early_stopping_rounds=5)
-        ranker.fit(
-            data.X,
-            data.y,
-            groups=data.groups,
-            eval_set=[(held_out.X, held_out.y)],
-            eval_groups=[held_out.groups],
-        )
-        inner = ranker.estimator_
-        stopped = inner.best_iteration if name == "ranknet" else inner.best_iteration_
-        assert 0 < stopped < 190
-
-
-def test_catboost_as_listnet(data):
-    fitted = [
-        make_listnet(backend="catboost", n_estimators=8, random_state=seed).fit(
-            data.X, data.y, groups=data.groups
-        )
-        for seed in (0, 0)
-    ]
-    first, second = (ranker.predict(data.X) for ranker in fitted)
-    np.testing.assert_array_equal(first, second)
-    found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
-    assert found > 0.7
-    model = RankAndFilter(make_listnet(backend="catboost", n_estimators=8), k=3, cv=2)
-    assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
-
-
-def test_ranknet_learns_from_every_pair():
-    # 40 documents of grade 0, 20 of grade 1, 20 of grade 2; one tree, from scores of 0. Each pair
-    # pulls its better document up and its worse one down by 1/2, with second derivative 1/4, which
-    # XGBoost counts twice. A leaf is the sum of the pulls over the sum of the second derivatives:
-    # grade 0 has 40 better ones, grade 1 has 40 worse and 20 better, grade 2 has 60 worse ones.
-    grade_0 = -40 / 2 / (40 * 2 / 4)
-    grade_1 = (40 - 20) / 2 / (60 * 2 / 4)
-    grade_2 = 60 / 2 / (60 * 2 / 4)
-    y = np.repeat([0, 1, 2], [40, 20, 20])
-    one_tree = {
-        "n_estimators": 1,
-        "max_depth": 3,
-        "reg_lambda": 0.0,
-        "min_child_weight": 0.0,
-        "learning_rate": 1.0,
-        "base_score": 0.0,
-    }
-    scores = (
-        make_ranknet(**one_tree).fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
-    )
-    np.testing.assert_allclose(scores, [grade_0, grade_1, grade_2], rtol=1e-5)
-    # XGBoost's own default leaves out the pairs of which no document is among the first 32.
-    cut = make_ranknet(**one_tree, lambdarank_num_pair_per_sample=32)
-    _, score_1, score_2 = cut.fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
-    assert score_1 == score_2
-
-
-def test_logistic_is_scikit_learns(data):
-    ranker = make_logistic(C=0.3).fit(data.X, data.y)
-    X = StandardScaler().fit_transform(data.X)
-    expected = LogisticRegression(C=0.3, max_iter=1000).fit(X, data.y > 0)
-    np.testing.assert_allclose(ranker.predict(data.X), expected.predict_proba(X)[:, 1])
-    np.testing.assert_allclose(ranker.coef_, expected.coef_[0])
-    assert roc_auc_score(data.y > 0, ranker.predict(data.X)) > 0.7
-
-
-def test_logistic_on_sparse_features(data):
-    # Zeros among features that are far from a mean of 0.
-    X = np.where(np.abs(data.X) < 0.5, 0.0, data.X + 3.0)
-    dense = make_logistic(tol=1e-8).fit(X, data.y)
-    for as_sparse in (sparse.csr_array, sparse.csr_matrix, sparse.coo_array):
-        ranker = make_logistic(tol=1e-8).fit(as_sparse(X), data.y)
-        # The penalty leaves the intercept alone, so that a shift of the features changes nothing.
-        np.testing.assert_allclose(ranker.coef_, dense.coef_, atol=1e-5)
-        for model in (ranker, dense):
-            for rows in (X, sparse.csr_array(X)):
-                np.testing.assert_allclose(model.predict(rows), dense.predict(X), atol=1e-5)
-        assert ranker.n_features_in_ == 5
-    zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
-    assert zeros.nnz == np.count_nonzero(X)
-    assert get_tags(ranker).input_tags.sparse == tags_tell_sparse()
-    model = RankAndFilter(make_logistic(), k=3, cv=3)
-    assert model.fit(sparse.csr_array(X), data.y, groups=data.groups).best_score_ > 0.6
-    X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))
-    with pytest.raises(ValueError, match=r"NaN in column .*LogisticRegression"):
-        make_logistic().fit(X, data.y)
-
-
-def test_scaled_features_have_names(data):
-    X = pd.DataFrame(data.X, columns=list("abcde"))
-    ranker = make_logistic().fit(X, data.y)
-    assert list(ranker.feature_names_in_) == list("abcde")
-    assert list(ranker.estimator_["scale"].get_feature_names_out()) == list("abcde")
-
-
-def test_probabilities_and_gains_are_carried_over_as_they_are(data):
-    for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
-        fitted = {
-            rescale: RankAndFilter(make(name), k=3, cv=2, rescale=rescale)
-            .fit(data.X, data.y, groups=data.groups)
-            .threshold_
-            for rescale in ("auto", False, True)
-        }
-        assert fitted["auto"] == fitted[not raw]
-        assert fitted[False] != fitted[True]
-
-
-def test_gains_of_the_forest(data):
-    doubled = make_random_forest(n_estimators=5, gains={-1: -2, 1: 2, 2: 4}).fit(data.X, data.y)
-    plain = make_random_forest(n_estimators=5).fit(data.X, data.y)
-    np.testing.assert_allclose(doubled.predict(data.X), 2 * plain.predict(data.X))
-
-
-@pytest.mark.parametrize(
-    ("package", "maker", "needed_by"),
-    [
-        ("xgboost", make_ranknet, "make_ranknet"),
-        ("catboost", lambda: make_listnet(backend="catboost"), "make_listnet"),
-    ],
-)
-def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
-    def import_module(name):
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-    monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(ImportError, match=rf"{needed_by}.*skfilterrank\[{package}\]"):
-        maker()
-
-
-def test_extras_that_messages_name_exist():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert {"xgboost", "catboost"} <= set(project["optional-dependencies"])
-
-
-def test_a_broken_package_is_not_called_missing(monkeypatch):
-    def import_module(name):
-        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
-
-    monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(ModuleNotFoundError, match="scipy"):
-        make_ranknet()
 
 
 def test_bad_names():

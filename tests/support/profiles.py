@@ -9,11 +9,6 @@ NIGHTLY = 300
 settings.register_profile("nightly", deadline=None, max_examples=NIGHTLY, print_blob=True)
 
 
-def at_night():
-    """Whether `make nightly` runs, which looks everywhere and not at some places."""
-    return settings.default.max_examples >= 300
-
-
 def times(factor, **others):
     """As many examples as the profile has, times a factor, so that no profile is cut short."""
     return settings(max_examples=round(factor * settings.default.max_examples), **others)

@@ -17,16 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
 from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
-from profiles import at_night
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments import TopicSelector, judge
 from skfilterrank.ranking import FilterAll, RankAndFilter
+from thinned import is_nightly
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
 MECHANISM = str(Path(PACKAGE) / "_all_or_nothing.py")
 # Stops at lines of the estimator's own methods, and at steps anywhere; and of how many of these
 # lines one is looked at: a change of what was there before stays until the end.
-N_OWN, N_ELSEWHERE, LOOK_EVERY = (8, 6, 1) if at_night() else (2, 1, 8)
+N_OWN, N_ELSEWHERE, LOOK_EVERY = (8, 6, 1) if is_nightly() else (2, 1, 8)
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 

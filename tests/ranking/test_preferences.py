@@ -1,4 +1,4 @@
-"""Search by preferences, against fits and comparisons one by one."""
+"""A search that compares candidates by preferences between their lists."""
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from skfilterrank.metrics import lexicographic_preference
 from skfilterrank.ranking import QueryRanker, search_by_preferences
 
 X, Y, GROUPS, _ = make_rank_and_filter(n_queries=40, documents_per_query=8, random_state=0)
+
 GRID = {"alpha": [1.0, 300.0, 1e3, 1e4]}
 
 

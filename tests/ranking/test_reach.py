@@ -1,4 +1,4 @@
-"""Coordinate ascent where queries are long: fewer documents are compared, with the same result."""
+"""Which documents of long queries matter to the line search."""
 
 import numpy as np
 import pytest

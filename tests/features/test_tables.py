@@ -1,4 +1,4 @@
-"""The features of judged tables: values by hand, lists, and life in a Pipeline."""
+"""Features of judged tables and of their lists: values by hand, and life in a Pipeline."""
 
 import pickle
 
@@ -14,8 +14,6 @@ from skfilterrank.features import (
     ColumnsEqual,
     ListFeatures,
     NumericColumns,
-    TextSimilarity,
-    TextStatistics,
     TextVectors,
     make_text_features,
 )
@@ -59,51 +57,6 @@ def table():
 def frame(transformer, X):
     transformer.fit(X)
     return pd.DataFrame(transformer.transform(X), columns=transformer.get_feature_names_out())
-
-
-def test_statistics_by_hand(table):
-    out = frame(TextStatistics("answer"), table)
-    second = out.iloc[1]  # "WHERE is that? http://x.org"
-    assert second["n_chars"] == pytest.approx(np.log1p(27))
-    assert second["n_words"] == pytest.approx(np.log1p(4))
-    assert second["n_question_marks"] == pytest.approx(np.log1p(1))
-    assert second["n_urls"] == pytest.approx(np.log1p(1))
-    assert second["upper_share"] == pytest.approx(5 / 19)  # of the letters
-    # WHERE, is, that, http, x, org
-    assert second["mean_word_length"] == pytest.approx((5 + 2 + 4 + 4 + 1 + 3) / 6)
-    assert out.loc[3, "n_exclamation_marks"] == pytest.approx(np.log1p(2))
-    assert second["n_smileys"] == 0  # "://" is none
-    assert out.loc[2, "n_smileys"] == pytest.approx(np.log1p(1))
-    assert out.loc[4, "n_digits"] == pytest.approx(np.log1p(1))
-
-
-def test_statistics_of_an_empty_text_are_zero(table):
-    assert (frame(TextStatistics("answer"), table).iloc[5] == 0).all()
-
-
-def test_statistics_count_a_line_break_as_a_character():
-    out = frame(TextStatistics("x"), pd.DataFrame({"x": ["a\nb"]}))
-    assert out.loc[0, "n_chars"] == pytest.approx(np.log1p(3))
-
-
-def test_similarity_by_hand():
-    X = pd.DataFrame(
-        {"q": ["green tea", "green tea", "museum"], "d": ["green tea", "black coffee", "green tea"]}
-    )
-    out = frame(TextSimilarity("d", ["q"]), X)
-    np.testing.assert_allclose(out["q_word_cosine"], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(out["q_char_cosine"], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(out["q_coverage"], [1, 0, 0], atol=1e-12)
-
-
-def test_similarity_to_a_missing_text_is_zero(table):
-    out = frame(TextSimilarity("answer", ["subject", "body"]), table)
-    assert (
-        (out.loc[4:, ["body_word_cosine", "body_char_cosine", "body_coverage"]] == 0)
-        .to_numpy()
-        .all()
-    )
-    assert out.loc[0, "subject_word_cosine"] > out.loc[1, "subject_word_cosine"] > 0
 
 
 def test_missing_values_equal_nothing():
@@ -252,18 +205,6 @@ def test_fit_transform_is_fit_then_transform(table):
         np.testing.assert_allclose(direct, _dense(transformer.fit(table).transform(table)))
 
 
-def test_dense_vectors_repeat_exactly(table):
-    first, second = (
-        TextVectors("answer", n_components=3, random_state=0).fit_transform(table) for _ in range(2)
-    )
-    np.testing.assert_array_equal(first, second)
-
-
-def test_more_components_than_terms():
-    X = pd.DataFrame({"d": ["a", "b"]})
-    assert TextVectors("d", n_components=100).fit(X).transform(X).shape == (2, 2)
-
-
 def test_document_text_alone(table):
     assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
 
@@ -300,29 +241,9 @@ def test_wrong_arguments_are_named(table, change, message):
     assert message in f"{caught.value} {caught.value.__cause__}"
 
 
-def test_missing_column_lists_those_that_are(table):
-    with pytest.raises(ValueError, match=r"\['text'\]; it has \['qid', 'subject'"):
-        TextStatistics("text").fit(table)
-
-
 def test_missing_query_is_an_error(table):
     with pytest.raises(ValueError, match="column 'qid' must name the query of each row, got 1"):
         ListFeatures("qid", "answer").fit_transform(table.assign(qid=[None, *table["qid"][1:]]))
-
-
-def test_no_words_is_an_error():
-    with pytest.raises(ValueError, match="column 'd' must hold words"):
-        TextVectors("d").fit(pd.DataFrame({"d": ["", None]}))
-
-
-def test_no_rows_is_an_error(table):
-    with pytest.raises(ValueError, match="at least one row"):
-        TextStatistics("answer").fit(table).transform(table[:0])
-
-
-def test_an_array_is_an_error():
-    with pytest.raises(TypeError, match="DataFrame with the columns"):
-        TextStatistics("answer").fit(np.zeros((2, 2)))
 
 
 def _dense(out):

@@ -1,0 +1,248 @@
+"""The methods of fusion: values by hand, and what does not change them."""
+
+from math import inf, log, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles import times
+from skfilterrank.ranking import fuse_scores
+from skfilterrank.ranking._fusion.methods import METHODS
+from skfilterrank.ranking._fusion.scales import NORMALIZATIONS
+
+# One query: four documents, of which the second system shows two and nobody the last.
+ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}
+
+
+def fused(y_scores, groups=None, **options):
+    """Fused scores of one query, as a list."""
+    n_rows = len(next(iter(y_scores.values())))
+    return fuse_scores(y_scores, groups=[1] * n_rows if groups is None else groups, **options)
+
+
+class TestByHand:
+    def test_reciprocal_rank(self):
+        expected = [1 / 61, 1 / 62 + 1 / 62, 1 / 63 + 1 / 61, -inf]
+        np.testing.assert_allclose(fused(ONE), expected)
+
+    def test_reciprocal_rank_with_another_constant(self):
+        np.testing.assert_allclose(fused(ONE, rrf_k=0), [1, 1 / 2 + 1 / 2, 1 / 3 + 1, -inf])
+
+    def test_combsum(self):
+        # (4 - 2) / (8 - 2) from the words and 0 from the links, where it is last.
+        expected = [1, 2 / 6 + 0, 0 + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum"), expected)
+
+    def test_combmnz(self):
+        expected = [1 * 1, 2 * (2 / 6), 2 * 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combmnz"), expected)
+
+    def test_borda(self):
+        # Three candidates. The links give 3 and 2 points; the first document gets what is left.
+        expected = [3 + 1, 2 + 2, 1 + 3, -inf]
+        np.testing.assert_allclose(fused(ONE, method="borda"), expected)
+
+    def test_borda_shares_what_is_left(self):
+        scores = {"one": [5.0, -inf, -inf], "all": [3.0, 2.0, 1.0]}
+        np.testing.assert_allclose(
+            fused(scores, method="borda"), [3 + 3, (2 + 1) / 2 + 2, (2 + 1) / 2 + 1]
+        )
+
+    def test_inverse_square_ranks(self):
+        expected = [1, 2 * (1 / 4 + 1 / 4), 2 * (1 / 9 + 1), -inf]
+        np.testing.assert_allclose(fused(ONE, method="isr"), expected)
+        expected = [0, log(2) * (1 / 4 + 1 / 4), log(2) * (1 / 9 + 1), -inf]
+        np.testing.assert_allclose(fused(ONE, method="log_isr"), expected)
+
+    def test_rank_biased_centroid(self):
+        expected = [0.1, 0.1 * 0.9 + 0.1 * 0.9, 0.1 * 0.81 + 0.1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="rbc", persistence=0.9), expected)
+
+    def test_condorcet(self):
+        # Two of three systems have the first before the second, and all of them both before the
+        # third: two, one and no others are behind.
+        scores = {"a": [3.0, 2.0, 1.0], "b": [3.0, 2.0, 1.0], "c": [2.0, 3.0, 1.0]}
+        np.testing.assert_allclose(fused(scores, method="condorcet"), [3, 2, 1])
+        # The vote of the third weighs more than those of the others.
+        values = fused(scores, method="condorcet", weights=[1, 1, 2.5])
+        np.testing.assert_allclose(values, [2, 3, 1])
+
+    def test_condorcet_on_a_par(self):
+        # One vote each way; what a system leaves out is behind what it shows.
+        np.testing.assert_allclose(fused(ONE, method="condorcet"), [2, 2, 2, -inf])
+        # Round in a circle: each has one behind it.
+        scores = {"a": [3.0, 2.0, 1.0], "b": [1.0, 3.0, 2.0], "c": [2.0, 1.0, 3.0]}
+        np.testing.assert_allclose(fused(scores, method="condorcet"), [2, 2, 2])
+        # Of those that nobody shows there is no vote, and 0.1 + 0.2 are as much as 0.3.
+        scores = {"a": [2.0, 1.0], "b": [2.0, 1.0], "c": [1.0, 2.0]}
+        values = fused(scores, method="condorcet", weights=[0.1, 0.2, 0.3])
+        np.testing.assert_allclose(values, [1.5, 1.5])
+
+    def test_highest_lowest_middle_and_mean(self):
+        words, links = [1, 2 / 6, 0], [nan, 0, 1]
+        for method, combine in {
+            "combmax": np.nanmax,
+            "combmin": np.nanmin,
+            "combmed": np.nanmedian,
+            "combanz": np.nanmean,
+        }.items():
+            expected = [*combine([words, links], axis=0), -inf]
+            np.testing.assert_allclose(fused(ONE, method=method), expected)
+
+
+def by_loop(matrix, groups, method, normalize, k, persistence):
+    """The formulas by the letter, one document after the other."""
+    result = np.full(len(groups), -inf)
+    for query in set(groups):
+        rows = [row for row in range(len(groups)) if groups[row] == query]
+        candidates = [row for row in rows if max(matrix[row]) > -inf]
+        for row in candidates:
+            if method == "condorcet":
+                result[row] = 0.5  # on a par with itself
+                for other in candidates:
+                    margin = sum(np.sign(mine - theirs) if mine != theirs else 0
+                        for mine, theirs in zip(matrix[row], matrix[other]))  # fmt: skip
+                    result[row] += (1 + np.sign(margin)) / 2
+                continue
+            parts = []
+            for system in range(matrix.shape[1]):
+                score = matrix[row, system]
+                listed = [matrix[r, system] for r in rows if matrix[r, system] > -inf]
+                points = [len(candidates) - place for place in range(len(candidates))]
+                rank = sum(s > score for s in listed) + (1 + sum(s == score for s in listed)) / 2
+                got = len(candidates) + 1 - rank
+                if score == -inf:
+                    got = np.mean(points[len(listed) :])
+                if method == "borda":
+                    parts.append(got)
+                elif method.startswith("comb") and normalize == "borda":
+                    parts.append(got / len(candidates))
+                elif score == -inf:
+                    continue
+                elif method == "rrf":
+                    parts.append(1 / (k + rank))
+                elif method in ("isr", "log_isr"):
+                    parts.append(1 / rank**2)
+                elif method == "rbc":
+                    parts.append((1 - persistence) * persistence ** (rank - 1))
+                elif normalize == "rank":
+                    parts.append((len(listed) - rank + 1) / len(listed))
+                elif normalize == "zscore":
+                    spread = np.std(listed)
+                    parts.append((score - np.mean(listed)) / spread if len(set(listed)) > 1 else 0)
+                elif normalize == "minmax":
+                    low, high = min(listed), max(listed)
+                    parts.append((score - low) / (high - low) if high > low else 1)
+                elif normalize == "max":
+                    parts.append(score / max(listed))
+                elif normalize == "sum":
+                    over = sum(listed) - len(listed) * min(listed)
+                    parts.append((score - min(listed)) / over if over else 1 / len(listed))
+                else:
+                    parts.append(score)
+            n = len(parts)
+            result[row] = {
+                "combmnz": lambda parts, n: sum(parts) * n,
+                "isr": lambda parts, n: sum(parts) * n,
+                "log_isr": lambda parts, n: sum(parts) * log(n),
+                "combanz": lambda parts, n: sum(parts) / n,
+                "combmed": lambda parts, n: np.median(parts),
+                "combmax": lambda parts, n: max(parts),
+                "combmin": lambda parts, n: min(parts),
+            }.get(method, lambda parts, n: sum(parts))(parts, n)
+    return result
+
+
+matrices = st.integers(1, 4).flatmap(
+    lambda n_systems: st.lists(
+        st.tuples(
+            st.integers(0, 2),
+            st.lists(
+                st.sampled_from([-inf, -1.5, 0.0, 0.25, 1.0, 7.0]),
+                min_size=n_systems,
+                max_size=n_systems,
+            ),
+        ),
+        min_size=1,
+        max_size=14,
+    )
+)
+
+
+def unpack(rows):
+    return np.array([scores for _, scores in rows]), np.array([query for query, _ in rows])
+
+
+class TestInvariances:
+    @pytest.mark.parametrize("method", METHODS)
+    @times(1 / 3)  # of each method, in each normalization
+    @given(rows=matrices)
+    def test_equals_a_loop(self, method, rows):
+        drawn, groups = unpack(rows)
+        for normalize in NORMALIZATIONS:
+            matrix = drawn
+            if normalize == "max":
+                matrix = np.where(drawn > -inf, np.abs(drawn) + 0.5, -inf)
+            how = {"method": method, "normalize": normalize, "persistence": 0.7}
+            np.testing.assert_allclose(
+                fuse_scores(matrix, groups=groups, rrf_k=3, **how),
+                by_loop(matrix, groups, k=3, **how),
+                atol=1e-12,
+                err_msg=str(normalize),
+            )
+
+    @given(rows=matrices, seed=st.integers(0, 9))
+    def test_order_of_rows_and_of_systems(self, rows, seed):
+        matrix, groups = unpack(rows)
+        rng = np.random.default_rng(seed)
+        by_row, by_system = rng.permutation(len(matrix)), rng.permutation(matrix.shape[1])
+        for method in METHODS:
+            values = fuse_scores(matrix, groups=groups, method=method)
+            other = fuse_scores(matrix[by_row][:, by_system], groups=groups[by_row], method=method)
+            np.testing.assert_array_equal(values[by_row], other)
+
+    @given(rows=matrices)
+    def test_only_order_counts_for_ranks(self, rows):
+        matrix, groups = unpack(rows)
+        bent = np.where(matrix > -inf, np.exp(matrix), -inf)
+        for method in ("rrf", "isr", "log_isr", "rbc", "borda", "condorcet"):
+            np.testing.assert_array_equal(
+                fuse_scores(matrix, groups=groups, method=method),
+                fuse_scores(bent, groups=groups, method=method),
+            )
+
+    @given(rows=matrices, scale=st.sampled_from([0.5, 4.0]), shift=st.sampled_from([-2.0, 8.0]))
+    def test_scale_of_a_system_does_not_count(self, rows, scale, shift):
+        matrix, groups = unpack(rows)
+        for normalize in ("minmax", "zscore", "sum"):
+            np.testing.assert_allclose(
+                fuse_scores(
+                    matrix * scale + shift, groups=groups, method="combsum", normalize=normalize
+                ),
+                fuse_scores(matrix, groups=groups, method="combsum", normalize=normalize),
+                atol=1e-12,
+            )
+
+    @given(rows=matrices)
+    def test_one_system_keeps_its_order(self, rows):
+        matrix, groups = unpack(rows)
+        scores = matrix[:, 0]
+        values = fuse_scores(matrix[:, :1], groups=groups)
+        for query in set(groups):
+            mine = groups == query
+            np.testing.assert_array_equal(
+                np.unique(-values[mine], return_inverse=True)[1],
+                np.unique(-scores[mine], return_inverse=True)[1],
+            )
+
+    @given(rows=matrices)
+    def test_more_filters_filter_more(self, rows):
+        matrix, groups = unpack(rows)
+        kept = [
+            np.isfinite(fuse_scores(matrix, groups=groups, filtered=filtered))
+            for filtered in ("any", "majority", "all")
+        ]
+        assert (kept[0] <= kept[1]).all()
+        assert (kept[1] <= kept[2]).all()

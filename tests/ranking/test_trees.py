@@ -1,0 +1,151 @@
+"""Methods of boosted trees: LambdaMART, ListNet, RankNet."""
+
+import functools
+import importlib
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import ndcg_score
+from skfilterrank.ranking import (
+    RankAndFilter,
+    make_listnet,
+    make_ranker,
+    make_ranknet,
+)
+
+# Small ones, so that the tests take seconds.
+SMALL = {
+    "adarank": {},
+    "listnet": {"n_estimators": 5, "min_child_samples": 5},
+    "rankboost": {"n_estimators": 30},
+    "random_forest": {"n_estimators": 8},
+    "ranknet": {"n_estimators": 5},
+    "coordinate_ascent": {},
+    "logistic": {},
+    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
+}
+
+TREES = ("listnet", "ranknet", "lambdamart")
+
+
+def make(name, **params):
+    return make_ranker(name, **SMALL[name] | params)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    """Each method fitted once."""
+
+    @functools.cache
+    def of_name(name):
+        return make(name).fit(data.X, data.y, groups=data.groups)
+
+    return of_name
+
+
+@pytest.mark.parametrize("name", TREES)
+class TestTrees:
+    def test_groups_are_asked_for(self, data, name):
+        with pytest.raises(ValueError, match="needs queries: pass groups="):
+            make(name).fit(data.X, data.y)
+
+    def test_only_the_order_of_gains_counts(self, data, fitted, name):
+        plain = fitted(name).predict(data.X)
+        gains = {-1: 0.0, 1: 10.0, 2: 10.5}
+        other = make(name, gains=gains).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        np.testing.assert_array_equal(plain, other)
+
+    def test_early_stopping(self, data, name):
+        held_out = make_rank_and_filter(n_queries=60, n_features=5, bayes=False, random_state=1)
+        ranker = make(name, n_estimators=200, early_stopping_rounds=5)
+        ranker.fit(
+            data.X,
+            data.y,
+            groups=data.groups,
+            eval_set=[(held_out.X, held_out.y)],
+            eval_groups=[held_out.groups],
+        )
+        inner = ranker.estimator_
+        stopped = inner.best_iteration if name == "ranknet" else inner.best_iteration_
+        assert 0 < stopped < 190
+
+
+def test_catboost_as_listnet(data):
+    fitted = [
+        make_listnet(backend="catboost", n_estimators=8, random_state=seed).fit(
+            data.X, data.y, groups=data.groups
+        )
+        for seed in (0, 0)
+    ]
+    first, second = (ranker.predict(data.X) for ranker in fitted)
+    np.testing.assert_array_equal(first, second)
+    found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
+    assert found > 0.7
+    model = RankAndFilter(make_listnet(backend="catboost", n_estimators=8), k=3, cv=2)
+    assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
+
+
+def test_ranknet_learns_from_every_pair():
+    # 40 documents of grade 0, 20 of grade 1, 20 of grade 2; one tree, from scores of 0. Each pair
+    # pulls its better document up and its worse one down by 1/2, with second derivative 1/4, which
+    # XGBoost counts twice. A leaf is the sum of the pulls over the sum of the second derivatives:
+    # grade 0 has 40 better ones, grade 1 has 40 worse and 20 better, grade 2 has 60 worse ones.
+    grade_0 = -40 / 2 / (40 * 2 / 4)
+    grade_1 = (40 - 20) / 2 / (60 * 2 / 4)
+    grade_2 = 60 / 2 / (60 * 2 / 4)
+    y = np.repeat([0, 1, 2], [40, 20, 20])
+    one_tree = {
+        "n_estimators": 1,
+        "max_depth": 3,
+        "reg_lambda": 0.0,
+        "min_child_weight": 0.0,
+        "learning_rate": 1.0,
+        "base_score": 0.0,
+    }
+    scores = (
+        make_ranknet(**one_tree).fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
+    )
+    np.testing.assert_allclose(scores, [grade_0, grade_1, grade_2], rtol=1e-5)
+    # XGBoost's own default leaves out the pairs of which no document is among the first 32.
+    cut = make_ranknet(**one_tree, lambdarank_num_pair_per_sample=32)
+    _, score_1, score_2 = cut.fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
+    assert score_1 == score_2
+
+
+@pytest.mark.parametrize(
+    ("package", "maker", "needed_by"),
+    [
+        ("xgboost", make_ranknet, "make_ranknet"),
+        ("catboost", lambda: make_listnet(backend="catboost"), "make_listnet"),
+    ],
+)
+def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
+    def import_module(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    with pytest.raises(ImportError, match=rf"{needed_by}.*skfilterrank\[{package}\]"):
+        maker()
+
+
+def test_extras_that_messages_name_exist():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert {"xgboost", "catboost"} <= set(project["optional-dependencies"])
+
+
+def test_a_broken_package_is_not_called_missing(monkeypatch):
+    def import_module(name):
+        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    with pytest.raises(ModuleNotFoundError, match="scipy"):
+        make_ranknet()
