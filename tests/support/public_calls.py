@@ -54,6 +54,10 @@ _SAMPLE = {
 }
 
 
+def _held_out(estimator, X, y, groups):
+    return ranking.RankAndFilter(estimator, cv=2).fit(X, y, groups=groups).held_out_score_
+
+
 def _written():
     return os.path.join(tempfile.gettempdir(), f"odd-arguments-{os.getpid()}")
 
@@ -111,6 +115,7 @@ CALLS = {
     "robustness.worst_case_provider": _POSITIONS,
     "robustness.worst_case_searcher": _POSITIONS,
     "testing.check_measure": {"measure": "num_q"},
+    "testing.check_no_leak": {"held_out": _held_out, "n_queries": 4},
     "testing.check_ranker": {"ranker": ranking.RankBoostRanker(n_estimators=2)},
     "testing.parametrize_with_checks": {"things": ["ap", ranking.FilterAll()]},
     "comparison.SystemScores": {"values": VALUES},

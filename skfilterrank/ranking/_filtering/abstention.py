@@ -1,6 +1,7 @@
 """How sure a list's scores are of it, and from which confidence on a query is answered."""
 
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -80,18 +81,24 @@ class Confidence:
     def __init__(self, name: str):
         self.name = name
 
-    def fit(self, worth, scores, index) -> "Confidence":
-        """Learn from what the answer to each query was worth."""
+    def fit(self, worth, scores, index, units=None) -> "Confidence":
+        """Learn from what the answer to each query was worth.
+
+        `units` numbers the query of each list, as several may be of one; None where none are.
+        """
         if self.name in _STATISTICS:
             self.out_of_fold_ = self.of(scores, index)
             return self
         features = self._features(scores, index)
         self.weights_ = _ridge_weights(features, worth)
         out_of_fold = _predicted(features, self.weights_)
-        if len(worth) > 1:
-            folds = KFold(min(_FOLDS, len(worth)), shuffle=True, random_state=0)
-            for train, test in folds.split(features):
-                weights = _ridge_weights(features[train], worth[train])
+        queries = np.arange(len(worth)) if units is None else pd.factorize(units)[0]
+        n_queries = int(queries.max(initial=-1)) + 1
+        if n_queries > 1:
+            folds = KFold(min(_FOLDS, n_queries), shuffle=True, random_state=0)
+            for _, held_out in folds.split(np.arange(n_queries)):
+                test = np.isin(queries, held_out)
+                weights = _ridge_weights(features[~test], worth[~test])
                 out_of_fold[test] = _predicted(features[test], weights)
         self.out_of_fold_ = _or_least(out_of_fold, scores, index)
         return self

@@ -5,9 +5,14 @@ reaches a level. So the best level of any cut is found as the best threshold on 
 """
 
 import numpy as np
+import pandas as pd
+from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._filtering.prefixes import list_order, places
+
+# Folds by query, in which what cuts learn is tried out.
+_FOLDS = 5
 
 
 class Cut:
@@ -26,8 +31,11 @@ class Cut:
     def __init__(self, k: int | None = None):
         self.k = k
 
-    def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex):
-        """Learn from gains, NaN where unjudged; most cuts learn nothing."""
+    def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex, units=None):
+        """Learn from gains, NaN where unjudged; most cuts learn nothing.
+
+        `units` numbers the query of each list, as several may be of one; None where none are.
+        """
         self.out_of_fold_keys_ = self.keys(scores, index)
         return self
 
@@ -41,6 +49,19 @@ class Cut:
 
     def restore(self, state, name: str) -> None:
         """Take over what another cut has learned; an error names the field of the state."""
+
+
+def folds_of_queries(index, units=None):
+    """Yield rows to learn from and rows of queries that none of them is of.
+
+    `units` numbers the query of each list, as several may be of one.
+    """
+    numbers = np.arange(index.n_queries) if units is None else pd.factorize(units)[0]
+    n_splits = min(_FOLDS, int(numbers.max(initial=-1)) + 1)
+    numbers = numbers[index.codes()]
+    if n_splits > 1:
+        folds = GroupKFold(n_splits, shuffle=True, random_state=0)
+        yield from folds.split(numbers, groups=numbers)
 
 
 class ScoreCut(Cut):

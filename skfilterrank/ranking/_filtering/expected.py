@@ -5,13 +5,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import fit_calibrator
-from skfilterrank.ranking._filtering.cuts import Cut
+from skfilterrank.ranking._filtering.cuts import Cut, folds_of_queries
 from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 
 # Draws of all gains of a list, of which E[gain / (I - W)] is the mean.
@@ -21,7 +20,6 @@ _MOST_CELLS = 1 << 12
 _MOST_CORRELATION = 0.95
 # More levels than this are joined to as many of about the same number of rows.
 _MOST_LEVELS = 10
-_FOLDS = 5
 # What a file holds of it.
 _FIELDS = record(
     {
@@ -60,20 +58,17 @@ class ExpectedGain(Cut):
 
     level = 0.0
 
-    def fit(self, gains, scores, index):
+    def fit(self, gains, scores, index, units=None):
         learned = ~np.isnan(gains) & (scores > -np.inf)
         self._learn(gains[learned], scores[learned], index.codes()[learned])
         keys = self.keys(scores, index)
-        n_splits = min(_FOLDS, index.n_queries)
-        if n_splits > 1:
-            codes = index.codes()
-            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
-            for train, test in folds.split(codes, groups=codes):
-                train = train[learned[train]]
-                if len(train):
-                    inner = ExpectedGain(self.k)
-                    inner._learn(gains[train], scores[train], codes[train])
-                    keys[test] = inner.keys(scores[test], GroupIndex.from_groups(codes[test]))
+        codes = index.codes()
+        for train, test in folds_of_queries(index, units):
+            train = train[learned[train]]
+            if len(train):
+                inner = ExpectedGain(self.k)
+                inner._learn(gains[train], scores[train], codes[train])
+                keys[test] = inner.keys(scores[test], GroupIndex.from_groups(codes[test]))
         self.out_of_fold_keys_ = keys
         return self
 

@@ -51,16 +51,19 @@ class ListFilter:
         self.min_shown = min_shown
         self.counts_worst = counts_worst
 
-    def fit(self, lists: RankedLists, parsed: ParsedMeasure, choose=None) -> "ListFilter":
+    def fit(
+        self, lists: RankedLists, parsed: ParsedMeasure, choose=None, units=None
+    ) -> "ListFilter":
         """Find the levels on out-of-fold scores.
 
         `choose` takes the curve and the lists and gives the level where it does not depend on
-        the measure alone.
+        the measure alone. `units` numbers the query of each list, as a query that is held out
+        twice makes two; what is tried on a list is learned from other queries.
         """
         whole = lists
         if self.counts_worst:
             lists = shown_at_most(lists, self.max_shown)
-        self.cut.fit(lists.gains, lists.scores, lists.index)
+        self.cut.fit(lists.gains, lists.scores, lists.index, units)
         keys = self._capped(self.cut.out_of_fold_keys_, lists.scores, lists.index)
         on_scores = self._capped(lists.scores, lists.scores, lists.index)
         if self.counts_worst and ends_behind(self.max_shown, parsed):
@@ -77,7 +80,8 @@ class ListFilter:
         self.confidence_, self.answer_level_ = None, -np.inf
         if self.abstain is not None:
             worth = worth_of_answers(lists, shown, parsed)
-            self.confidence_ = Confidence(self.abstain).fit(worth, lists.scores, lists.index)
+            confidence = Confidence(self.abstain)
+            self.confidence_ = confidence.fit(worth, lists.scores, lists.index, units)
             sure = self.confidence_.out_of_fold_
             self.answer_level_ = best_level(sure, worth, lists.weights)
             shown &= (sure >= self.answer_level_)[lists.index.codes()]
@@ -171,14 +175,15 @@ def held_out_shown(make, lists, parsed, units) -> np.ndarray:
     parts = np.array_split(np.random.RandomState(0).permutation(known), min(_FOLDS, len(known)))
     for number, part in enumerate(parts):
         fold[part] = number
-    fold = fold[units][codes]
+    of_list = fold[units]
+    of_row = of_list[codes]
     for number in range(len(parts)):
         rest, held_out = (
             _lists_of(lists, codes, np.flatnonzero(rows))
-            for rows in (fold != number, fold == number)
+            for rows in (of_row != number, of_row == number)
         )
-        found = make().fit(rest, parsed)
-        shown[fold == number] = found.shown(held_out.scores, held_out.index)
+        found = make().fit(rest, parsed, units=units[of_list != number])
+        shown[of_row == number] = found.shown(held_out.scores, held_out.index)
     return shown
 
 

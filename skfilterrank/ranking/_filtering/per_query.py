@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
@@ -13,13 +12,12 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._files.states import listed, number, numbers, record
 from skfilterrank.metrics import dcg_bounds
-from skfilterrank.ranking._filtering.cuts import Cut
+from skfilterrank.ranking._filtering.cuts import Cut, folds_of_queries
 from skfilterrank.ranking._filtering.prefixes import best_prefix, places_of_ties
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
 # Folds by query for the thresholds of the rows that were learned from.
-_FOLDS = 5
 # Of each document.
 _N_FEATURES = 3
 _ROW = numbers(_N_FEATURES, _N_FEATURES)
@@ -83,7 +81,9 @@ class QueryThreshold(Cut):
     level = 0.0
 
     @all_or_nothing
-    def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex) -> "QueryThreshold":
+    def fit(
+        self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex, units=None
+    ) -> "QueryThreshold":
         """Learn from out-of-fold scores.
 
         Parameters
@@ -93,13 +93,28 @@ class QueryThreshold(Cut):
         scores : ndarray of shape (n_rows,), float64
             Scores from models that have not seen the row; -inf where filtered.
         index : GroupIndex
-            The queries.
+            The lists.
+        units : ndarray of shape (n_lists,), int, default=None
+            Number of the query of each list, as several may be of one; None where none are.
 
         Returns
         -------
         self : QueryThreshold
             The fitted thresholds.
         """
+        self._learn(gains, scores, index)
+        thresholds, codes = self.thresholds(scores, index), index.codes()
+        for train, test in folds_of_queries(index, units):
+            inner = QueryThreshold(self.k)
+            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
+            if inner._learn(gains[train], scores[train], of_train):
+                thresholds[test] = inner.thresholds(scores[test], of_test)
+        self.out_of_fold_thresholds_ = thresholds
+        self.out_of_fold_keys_ = np.where(scores >= thresholds, 1.0, -1.0)
+        return self
+
+    def _learn(self, gains, scores, index) -> bool:
+        """Learn scales and the regression; tell whether there is a row to learn from."""
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         deviation = float(finite.std()) if len(finite) else 0.0
@@ -113,18 +128,7 @@ class QueryThreshold(Cut):
         if self.k is not None:
             learned &= places_of_ties(scores, index) < 2 * self.k
         self.regression_ = Worth.fitted(features[learned], worth[learned])
-        expected = self.regression_.predict(features)
-        n_splits = min(_FOLDS, index.n_queries)
-        if n_splits > 1:
-            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
-            for train, test in folds.split(features, groups=index.codes()):
-                train = train[learned[train]]
-                if len(train):
-                    inner = Worth.fitted(features[train], worth[train])
-                    expected[test] = inner.predict(features[test])
-        self.out_of_fold_thresholds_ = best_prefix(expected, scores, index, self.k)
-        self.out_of_fold_keys_ = np.where(scores >= self.out_of_fold_thresholds_, 1.0, -1.0)
-        return self
+        return bool(learned.any())
 
     def keys(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
         return np.where(scores >= self.thresholds(scores, index), 1.0, -1.0)

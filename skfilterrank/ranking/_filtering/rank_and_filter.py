@@ -134,8 +134,10 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
         fixed seed), with ``threshold="risk"`` one split that holds out 0.3 of the queries. An int:
         that many folds. A float between 0 and 1: one split that holds out that share of the
-        queries. A splitter or an iterable of (train, test) row numbers is used as it is. "prefit":
-        `estimator` is fitted already, and all rows given to `fit` tune the threshold.
+        queries. A splitter or an iterable of (train, test) row numbers is used as it is; a query
+        that it holds out several times counts as often, except with ``threshold="risk"``, where
+        that is an error. "prefit": `estimator` is fitted already, and all rows given to `fit` tune
+        the threshold.
     refit : bool or "auto", default="auto"
         Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's model. "auto" refits, except where
@@ -484,8 +486,16 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         lists = RankedLists(truth, scores, groups=index)
         lists.weights = weights_of(index)
         warn_without_good(truth)
+        # Several lists may be of one query.
+        units = index.query_ids % (int(data.groups.max()) + 1)
         parsed, choose = self._score_measure(), None
         if self.threshold == "risk":
+            if n_repeated := np.count_nonzero(np.bincount(units) > 1):
+                raise InputError(
+                    f"cv={brief(self.cv)} holds out {n_repeated} queries several times, and a "
+                    "promise counts each once: use splits that hold out a query once at most, "
+                    "such as cv=0.3 or GroupKFold."
+                )
             inner = self._unfitted_inner()
             fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
             n_known = count_known_queries(fitted, data.X, ids)
@@ -498,7 +508,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
                 self.risk_certificate_ = certificate
                 return certificate.threshold
 
-        found = make_list_filter(self).fit(lists, parsed, choose)
+        found = make_list_filter(self).fit(lists, parsed, choose, units)
         self.threshold_curve_ = found.curve_
         if self._looks_at_lists():
             self.query_threshold_ = found
@@ -515,7 +525,6 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         kept = np.where(found.out_of_fold_shown_, scores, -np.inf)
         per_query = parsed.utility(truth, kept, groups=index, average=None)
         self.best_score_ = mean_over_queries(per_query, lists.weights)
-        units = index.query_ids % (int(data.groups.max()) + 1)
         if self.threshold != "risk" and units.min() < units.max():
             # What has no level was learned out of fold by itself.
             values = per_query

@@ -1,0 +1,383 @@
+"""No value of a held-out query comes from a model, a threshold or a weight that has seen it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.ranking import (
+    CalibratedRanker,
+    FilterOnly,
+    QueryRanker,
+    RankAndFilter,
+    SegmentedFilter,
+    compare_rankers,
+    fuse_learned,
+    search_by_preferences,
+)
+from skfilterrank.testing import check_no_leak
+
+pytestmark = pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+
+
+def repeated(X, y, groups):
+    """Three times two folds of whole queries."""
+    return [
+        split
+        for seed in range(3)
+        for split in GroupKFold(2, shuffle=True, random_state=seed).split(X, y, groups)
+    ]
+
+
+SPLITS = {
+    "whole": lambda *data: 3,
+    "partial": lambda *data: 0.25,
+    "repeated": repeated,
+    "drawn": lambda *data: list(GroupShuffleSplit(3, random_state=0).split(*data)),
+}
+OF_FITS = ("best_score_", "held_out_score_", "held_out_score_unfiltered_")
+
+
+def of_filter(**params):
+    """What a RankAndFilter says of held-out queries."""
+    splits = params.pop("splits", "whole")
+
+    def held_out(estimator, X, y, groups):
+        cv = SPLITS[splits](X, y, groups)
+        model = RankAndFilter(estimator, k=3, cv=cv, **params).fit(X, y, groups=groups)
+        found = {name: getattr(model, name) for name in OF_FITS}
+        found |= {"values": model.threshold_curve_.values, "cv": model.cv_results_["test_score"]}
+        return found | {"folds": [curve.values for curve in model.fold_threshold_curves_]}
+
+    return held_out
+
+
+def of_risk(estimator, X, y, groups):
+    model = RankAndFilter(estimator, k=3, threshold="risk", risk="forbidden", max_risk=0.6, cv=0.5)
+    certificate = model.fit(X, y, groups=groups).risk_certificate_
+    return certificate.to_frame().select_dtypes("number"), certificate.threshold
+
+
+def of_segments(estimator, X, y, groups):
+    table = pd.DataFrame(X).set_index(pd.Index(groups % 2, name="half"))
+    model = SegmentedFilter(RankAndFilter(estimator, cv=2), segment="half", min_queries=2)
+    model.fit(table, y, groups=groups)
+    return {name: part.held_out_score_ for name, part in model.filters_.items()}
+
+
+def of_filter_only(estimator, X, y, groups):
+    model = FilterOnly(RankAndFilter(estimator, cv=2), random_state=0).fit(X, y, groups=groups)
+    return model.estimator_.held_out_score_
+
+
+def of_calibration(estimator, X, y, groups):
+    model = CalibratedRanker(estimator, target="gain", cv=3).fit(X, y, groups=groups)
+    return model.auc_
+
+
+def of_calibrated_filter(estimator, X, y, groups):
+    inner = CalibratedRanker(estimator, target="gain", cv=2)
+    return RankAndFilter(inner, cv=2).fit(X, y, groups=groups).held_out_score_
+
+
+def of_comparison(estimator, X, y, groups):
+    models = {
+        "by query": RankAndFilter(estimator, cv=2, threshold="expected"),
+        "fixed": RankAndFilter(estimator, threshold=0.5),
+    }
+    found = compare_rankers(models, X, y, groups=groups, cv=2)
+    return {name: found.scores[name] for name in models} | {"cv": list(found.cv_scores.values())}
+
+
+def of_comparison_on_test_rows(estimator, X, y, groups):
+    """The fixed model is cross-validated, the tuned one has a score of its own."""
+    fixed = RankAndFilter(estimator, threshold=0.5)
+    models = {"tuned": RankAndFilter(estimator, cv=2), "fixed": fixed}
+    found = compare_rankers(models, X, y, groups=groups, cv=2, X_test=X, groups_test=groups)
+    return found.cv_scores
+
+
+def of_search(estimator, X, y, groups):
+    signs = make_pipeline(FunctionTransformer(_times), estimator)
+    grid = {"functiontransformer__kw_args": [{"factors": f} for f in ([1, 1, 1], [-1, 1, 1])]}
+    found = search_by_preferences(signs, grid, X, y, groups=groups, cv=3, n_resamples=0)
+    return found.win_rate, found.preferences.to_frame().select_dtypes("number")
+
+
+def _times(X, factors):
+    return X * np.asarray(factors)
+
+
+def of_scorer(estimator, X, y, groups):
+    scorer = make_ranking_scorer(["ndcg_f@3", "ap"])
+    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
+    model = RankAndFilter(QueryRanker(estimator), threshold=0.5)
+    cv = GroupKFold(2)
+    found = cross_validate(model, X, labels, groups=groups, scoring=scorer, cv=cv)
+    return {name: values for name, values in found.items() if name.startswith("test")}
+
+
+DOORS = {
+    **{f"{splits} splits": of_filter(splits=splits) for splits in SPLITS},
+    **{
+        threshold: of_filter(threshold=threshold, splits=splits)
+        for threshold, splits in (
+            ("per_query", "repeated"),
+            ("expected", "whole"),
+            ("first_k", "partial"),
+            ("surprise", "repeated"),
+            ("largest_gap", "whole"),
+        )
+    },
+    "abstention": of_filter(abstain="score_regression", splits="repeated"),
+    "abstention by the best score": of_filter(abstain="best_score", max_shown=2),
+    "scaled scores": of_filter(rescale=True),
+    "the only split": of_filter(splits="partial", refit=False),
+    "promises": of_risk,
+    "segments": of_segments,
+    "filter alone": of_filter_only,
+    "calibration": of_calibration,
+    "calibrated filter": of_calibrated_filter,
+    "comparison": of_comparison,
+    "comparison on test rows": of_comparison_on_test_rows,
+    "search by preferences": of_search,
+    "scorers": of_scorer,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_models_have_not_seen_what_they_are_measured_on(door):
+    check_no_leak(DOORS[door], n_queries=16)
+
+
+def test_splits_of_rows_are_told_and_found():
+    """One query on both sides of a split."""
+
+    def of_rows(estimator, X, y, groups):
+        cv = list(KFold(2, shuffle=True, random_state=0).split(X))
+        return RankAndFilter(estimator, cv=cv).fit(X, y, groups=groups).held_out_score_
+
+    with pytest.raises(AssertionError, match="remembers the queries of its fit"):
+        check_no_leak(of_rows)
+    groups, y = np.repeat([0, 1, 2], 2), np.array([1.0, -1.0] * 3)
+    splits = [([0, 1], [2, 3, 4, 5]), ([2, 3, 4, 5], [0, 1]), ([0, 1, 2], [3, 4, 5])]
+    with pytest.warns(DataWarning, match="cv splits queries: 1 have rows on both sides"):
+        RankAndFilter("passthrough", cv=splits).fit(y, y, groups=groups)
+
+
+def test_a_promise_counts_no_query_twice():
+    rng = np.random.default_rng(0)
+    groups, y = np.repeat(np.arange(40), 3), rng.choice([-1.0, 1.0], 120)
+    X = y + rng.normal(size=120)
+    safe = RankAndFilter("passthrough", threshold="risk", risk="forbidden", max_risk=0.5)
+    safe.set_params(cv=repeated(X, y, groups))
+    with pytest.raises(InputError, match="holds out 40 queries several times, and a promise"):
+        safe.fit(X, y, groups=groups)
+    safe.set_params(cv=repeated(X, y, groups)[:2]).fit(X, y, groups=groups)
+    assert safe.risk_certificate_.promises["forbidden"].n_queries == 40
+
+
+# Five queries, so that what is held out is one query, whatever the folds are.
+FIVE = np.repeat(np.arange(5), 6)
+FIVE_Y = np.array(
+    [
+        *(-1, -1, -1, -1, -1, 1),
+        *(-1, -1, 2, 1, 1, 1),
+        *(-1, -1, -1, -1, -1, 2),
+        *(1, -1, 2, -1, -1, -1),
+        *(1, 2, 1, -1, -1, -1),
+    ],
+    dtype=float,
+)
+FIVE_SCORES = np.array(
+    [
+        *(-0.76, -0.40, -0.39, -2.48, -2.10, 0.09),
+        *(-1.55, -0.36, -0.16, 0.22, -1.20, -1.35),
+        *(-1.79, -0.31, -3.29, -2.08, -2.64, 0.15),
+        *(1.37, -0.10, 1.67, -1.98, -0.25, 0.81),
+        *(-0.12, 1.45, -1.64, -1.39, -0.61, -1.76),
+    ]
+)
+LEARNED = [
+    {"threshold": "tune"},
+    {"threshold": "per_query"},
+    {"threshold": "expected"},
+    {"threshold": "first_k"},
+    {"threshold": "surprise"},
+    {"threshold": None, "abstain": "score_regression"},
+    {"threshold": "first_k", "abstain": "best_score", "max_shown": 2},
+]
+
+
+def filtered(n_times, y=FIVE_Y, **params):
+    """A filter of the five queries, each held out so many times."""
+    splits = list(GroupKFold(5).split(FIVE, groups=FIVE)) * n_times
+    model = RankAndFilter("passthrough", k=3, cv=splits, **params)
+    return model.fit(FIVE_SCORES, y, groups=FIVE)
+
+
+def held_out_by_hand(n_times, y=FIVE_Y, **params):
+    """The value of each query, filtered by a model of the others."""
+    values = []
+    for query in range(5):
+        rest, own = query != FIVE, query == FIVE
+        splits = list(GroupKFold(4).split(FIVE[rest], groups=FIVE[rest])) * n_times
+        model = RankAndFilter("passthrough", k=3, cv=splits, **params)
+        model.fit(FIVE_SCORES[rest], y[rest], groups=FIVE[rest])
+        shown = model.predict(FIVE_SCORES[own], groups=FIVE[own])
+        values.append(ndcg_f_score(y[own], shown, groups=FIVE[own], k=3))
+    return np.array(values)
+
+
+def values_unfiltered(y=FIVE_Y):
+    return np.asarray(ndcg_f_score(y, FIVE_SCORES, groups=FIVE, k=3, average=None))
+
+
+@pytest.mark.parametrize("params", LEARNED, ids=str)
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_a_held_out_query_is_filtered_by_what_the_others_say(params, n_times):
+    """Also where each query is held out twice: neither of its lists is learned from."""
+    model = filtered(n_times, **params)
+    expected = held_out_by_hand(n_times, **params).mean()
+    assert model.held_out_score_ == pytest.approx(expected, abs=1e-12)
+    if params["threshold"] in ("per_query", "expected") and "abstain" not in params:
+        # There is no level to choose.
+        assert model.best_score_ == pytest.approx(expected, abs=1e-12)
+    if "max_shown" not in params:
+        plain = values_unfiltered().mean()
+        assert model.held_out_score_unfiltered_ == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_confidence_in_a_list_is_learned_from_other_queries(n_times):
+    """The best level of confidences that ridge regressions on the other queries predict."""
+    y = FIVE_Y[::-1]
+    order = np.lexsort((-FIVE_SCORES, FIVE))
+    top = FIVE_SCORES[order].reshape(5, 6)
+    features = np.hstack([top, np.repeat(top[:, -1:], 4, axis=1)])
+    nothing = np.full(30, -np.inf)
+    unanswered = ndcg_f_score(y, nothing, groups=FIVE, k=3, average=None)
+    worth = values_unfiltered(y) - np.asarray(unanswered)
+    sure = np.empty(5)
+    for query in range(5):
+        rest = np.tile(np.flatnonzero(np.arange(5) != query), n_times)
+        model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features[rest], worth[rest])
+        sure[query] = model.predict(features[[query]])[0]
+    by_level = [(worth * (sure >= level)).mean() for level in [*sure, np.inf]]
+    expected = np.mean(unanswered) + max(by_level)
+    model = filtered(n_times, y, threshold=None, abstain="score_regression")
+    assert model.best_score_ == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_the_error_of_what_a_filter_gains_is_that_of_queries(n_times):
+    """A query that is held out twice makes the error no smaller."""
+    y = FIVE_Y[::-1]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = filtered(n_times, y)
+    with_filter, plain = held_out_by_hand(n_times, y), values_unfiltered(y)
+    gained = with_filter - plain
+    error = np.sqrt(((gained - gained.mean()) ** 2).sum() / 4 / 5)
+    (text,) = [str(each.message) for each in caught if each.category is FitWarning]
+    assert f"score {with_filter.mean():.4f} with it and {plain.mean():.4f} without it" in text
+    assert f"(standard error of the difference {error:.4f})" in text
+    assert model.held_out_score_ == pytest.approx(with_filter.mean())
+
+
+class TestQueryWeights:
+    """Each query counts by its own weight, and those that are not held out by none."""
+
+    y = np.array([1, -1, 2, -1, 1, -1, 1, -1, -1, 1.0, 1, -1])
+    scores = np.array([0.9, 0.8, 0.7, 0.2, 0.6, 0.5, 0.4, 0.1, 0.9, 0.3, 0.8, 0.7])
+    groups = np.repeat(["f", "b", "d", "a", "e", "c"], 2)
+
+    def fitted(self, cv, weights):
+        model = RankAndFilter("passthrough", cv=cv)
+        return model.fit(self.scores, self.y, groups=self.groups, query_weight=weights)
+
+    @pytest.mark.parametrize("n_times", [1, 3])
+    def test_of_a_partial_split(self, n_times):
+        """Queries b, c and e are held out: places 1, 2 and 4 of the sorted six."""
+        test = np.flatnonzero(np.isin(self.groups, ["b", "c", "e"]))
+        splits = [(np.setdiff1d(np.arange(12), test), test)] * n_times
+        weights = {"a": 50.0, "b": 1.0, "c": 4.0, "d": 70.0, "e": 0.5, "f": 90.0}
+        model = self.fitted(splits, weights)
+        counted = np.array([1.0, 4.0, 0.5])
+        of_levels = {}
+        for level in [-np.inf, *np.unique(self.scores[test]), np.inf]:
+            shown = np.where(self.scores[test] >= level, self.scores[test], -np.inf)
+            own = ndcg_f_score(self.y[test], shown, groups=self.groups[test], average=None)
+            of_levels[level] = float(np.average(own, weights=counted))
+        assert model.best_score_ == pytest.approx(max(of_levels.values()))
+        np.testing.assert_allclose(
+            model.threshold_curve_.values,
+            [of_levels[level] for level in model.threshold_curve_.thresholds],
+        )
+        np.testing.assert_allclose(model.cv_results_["test_score"], model.best_score_)
+        others = weights | {"a": 1e6, "d": 0.0, "f": 1e-6}
+        again = self.fitted(splits, others)
+        assert again.threshold_ == model.threshold_
+        assert again.held_out_score_ == pytest.approx(model.held_out_score_, abs=1e-12)
+
+    def test_of_a_share(self):
+        """cv=0.25 holds out the same queries whatever they weigh."""
+        even = self.fitted(0.25, None)
+        held_out = next(
+            GroupShuffleSplit(1, test_size=0.25, random_state=0).split(
+                self.y, groups=np.unique(self.groups, return_inverse=True)[1]
+            )
+        )[1]
+        names = np.unique(self.groups[held_out])
+        assert even.cv_results_["n_queries"].tolist() == [len(names)] == [2]
+        for heavy, light in (names, names[::-1]):
+            weights = dict.fromkeys(np.unique(self.groups), 1000.0) | {heavy: 1.0, light: 0.0}
+            own = self.groups == heavy
+            alone = []
+            for level in [-np.inf, *self.scores[own], np.inf]:
+                shown = np.where(self.scores[own] >= level, self.scores[own], -np.inf)
+                alone.append(ndcg_f_score(self.y[own], shown, groups=self.groups[own]))
+            model = self.fitted(0.25, weights)
+            assert model.best_score_ == pytest.approx(max(alone))
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Remembers the queries that it learns from, and those that it is told to stop by."""
+
+    def fit(self, X, y, eval_set=None):
+        self.learned_ = set(X[:, 0])
+        self.stopped_by_ = [set(held_out[0][:, 0]) for held_out in eval_set or []]
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+def test_a_ranker_stops_by_queries_that_it_does_not_learn_from():
+    groups = np.random.default_rng(0).permutation(np.repeat(np.arange(12), 3))
+    X, y = groups[:, None].astype(float), np.resize([1.0, -1.0, 2.0], 36)
+    ranker = QueryRanker(Recorder(), validation_fraction=0.25).fit(X, y, groups=groups)
+    (held_out,) = ranker.estimator_.stopped_by_
+    assert len(held_out) == 3
+    assert ranker.estimator_.learned_ == set(range(12)) - held_out
+
+
+def test_fused_scores_of_a_query_come_from_weights_of_others():
+    rng = np.random.default_rng(0)
+    groups, y = np.repeat(np.arange(6), 5), rng.integers(0, 3, 30).astype(float)
+    systems = {name: y + rng.normal(0, noise, 30) for name, noise in (("a", 1), ("b", 2), ("c", 3))}
+    fused = {"plain": fuse_learned(y, systems, groups=groups, fusion="logistic", cv=3)}
+    for query in range(6):
+        own = groups == query
+        turned = np.where(own, 2 - y, y)
+        found = fuse_learned(turned, systems, groups=groups, fusion="logistic", cv=3)
+        np.testing.assert_array_equal(found[own], fused["plain"][own])
+        assert (found[~own] != fused["plain"][~own]).any()
