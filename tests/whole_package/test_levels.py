@@ -203,3 +203,10 @@ def test_skips_are_counted_by_reason(run, pytester):
 def test_a_module_that_is_skipped_counts_too(run):
     done = run("import pytest\npytest.importorskip('no_such_package')\n")
     done.stdout.fnmatch_lines("1 skipped: could not import 'no_such_package'*")
+
+
+def test_files_that_the_makefile_names_are_there():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\btests/[\w/.]+", text))
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).exists()] == []
