@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import (
     QrelsIndex,
     align,
@@ -232,75 +232,6 @@ def test_row_order_does_not_matter():
         pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
 
 
-def forms(qrels, run):
-    """The same run and judgments in the forms that other tools give them."""
-    yield qrels, run
-    yield QrelsIndex(qrels), run
-    ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-    yield qrels.rename(columns=ir_measures), run.rename(columns=ir_measures)
-    # PyTerrier counts ranks from 0.
-    ranks = run.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
-    yield qrels.assign(iteration=0), run.assign(query="some words", rank=ranks, docid=5)
-    yield qrels.set_index(["qid", "docno"]), run.set_index(["qid", "docno"])[["score"]]
-    yield qrels.set_index("docno"), run.set_index("qid")
-    for kind in (object, "category", "string"):
-        yield qrels.astype({"qid": kind, "docno": kind}), run.astype({"qid": kind, "docno": kind})
-    yield qrels.iloc[:], run.iloc[1:].reset_index(drop=True)
-
-
-def test_forms_of_frames():
-    run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
-    run.loc[0, "docno"] = "v"
-    run.loc[0, "qid"] = "7"  # left out in every form, and sliced off in the last
-    expected = align(qrels, run).to_frame()
-    for form in forms(qrels, run):
-        pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
-
-
-def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
-    run = pd.DataFrame(
-        {"qid": list("11122"), "docno": list("abcab"), "score": [3.0, 2.0, 1.0, NO, NO]}
-    )
-    for ranks, hidden in (
-        ([0, 1, 2, 0, 1], []),  # all documents of query 2 are hidden by their scores
-        ([1, 2, 0, 0, 0], ["c"]),
-        ([0, 1, 0, 0, 0], ["a", "c"]),
-    ):
-        scores = read_run(run.assign(rank=ranks))["score"]
-        assert run["docno"][(scores == NO) & (run["score"] > NO)].tolist() == hidden
-    with pytest.raises(InputError, match="has the rank 0 in all rows"):
-        read_run(run.assign(rank=0))
-    with pytest.raises(InputError, match="holds no id in row 0"):
-        read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
-
-
-def test_polars():
-    polars = pytest.importorskip("polars")
-    run, qrels = (polars.DataFrame(frame.to_dict("list")) for frame in (RUN, QRELS))
-    expected = align(QRELS, RUN).to_frame()
-    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
-    with_null = qrels.with_columns(polars.col("label").fill_nan(None))
-    pd.testing.assert_frame_equal(align(with_null, run).to_frame(), expected)
-
-
-def test_arrow_columns_in_chunks():
-    pytest.importorskip("pyarrow")
-    with np.errstate(invalid="ignore"):  # pandas 2 looks whether -inf is an integer
-        run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
-    run = pd.concat([run.iloc[:3], run.iloc[3:]])
-    expected = align(QRELS, RUN).to_frame()
-    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
-
-
-@pytest.mark.parametrize("other", [int, "Int64", float, object])
-def test_ids_that_are_numbers_on_one_side(other):
-    expected = align(QRELS, RUN).to_frame()
-    qid = RUN["qid"].astype(int).astype(other)
-    pd.testing.assert_frame_equal(align(QRELS, RUN.assign(qid=qid)).to_frame(), expected)
-    qid = QRELS["qid"].astype(int).astype(other)
-    pd.testing.assert_frame_equal(align(QRELS.assign(qid=qid), RUN).to_frame(), expected)
-
-
 def test_files(tmp_path):
     write_run(tmp_path / "run.gz", RUN, name="mine")
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
@@ -378,23 +309,6 @@ def test_index_can_be_sent_to_other_processes():
 def test_errors(run, qrels, params, message):
     with pytest.raises(ValueError, match=message):
         align(QRELS.assign(**qrels), RUN.assign(**run), **params)
-
-
-def test_errors_of_tables():
-    with pytest.raises(ValueError, match="run has no column 'docno' or 'doc_id'; its columns are"):
-        align(QRELS, RUN.drop(columns="docno"))
-    with pytest.raises(ValueError, match="qrels has no column 'label' or 'relevance'; its col"):
-        align(RUN, RUN)
-    with pytest.raises(ValueError, match="run has several columns 'score'"):
-        align(QRELS, pd.concat([RUN, RUN[["score"]]], axis=1))
-    with pytest.raises(ValueError, match="qrels has no rows"):
-        align(QRELS.iloc[:0], RUN)
-    with pytest.raises(TypeError, match="run must be a data frame, a path or an open file, got l"):
-        align(QRELS, [1])
-    with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
-        align(1, RUN)
-    with pytest.raises(TypeError, match=r"qrels must be a dict .*, got \{\}, which holds no topic"):
-        align({}, RUN)
 
 
 def pytrec_eval_values(run, qrels, measures):

@@ -1,7 +1,5 @@
 import gzip
 import io
-import pickle
-import tarfile
 
 import numpy as np
 import pandas as pd
@@ -9,13 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import times
 from skfilterrank._files import text_columns
-from skfilterrank._files.tokens import Tokens
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, InputTypeError
+from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
-from skfilterrank.io._trec import lines as trec_lines
-from skfilterrank.io._trec.decimals import parse_decimals
 from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -73,38 +67,6 @@ def test_unjudged_label():
             qrels_of(text, unjudged_label=bad)
 
 
-def sources(text, folder):
-    """The same content by every way a reader takes."""
-    data = text.encode()
-    (folder / "plain").write_bytes(data)
-    (folder / "zipped").write_bytes(gzip.compress(data))
-    half = text.index("\n") + 1
-    members = gzip.compress(data[:half]) + gzip.compress(data[half:])
-    (folder / "members").write_bytes(members + bytes(5))  # tape drives pad with zeros
-    yield folder / "plain"
-    yield str(folder / "plain")
-    yield folder / "zipped"
-    yield folder / "members"
-    yield io.StringIO(text)
-    yield io.BytesIO(data)
-    yield io.BytesIO(gzip.compress(data))
-    yield io.BytesIO(b"\xef\xbb\xbf" + data)
-    yield io.StringIO(text.replace(" ", "\t"))
-    yield io.StringIO(text.replace(" ", "  \t "))
-    yield io.BytesIO(text.replace("\n", "\r\n").encode())
-    yield io.StringIO(text.rstrip("\n"))
-    yield io.BytesIO(text.replace("\n", "\r\n").rstrip().encode())
-    yield io.StringIO("\n\n" + text.replace("\n", " \n\n \t\n"))
-    yield io.StringIO("  " + text.replace("\n", "\n  "))
-
-
-def test_sources(tmp_path):
-    for source in sources(RUN, tmp_path):
-        pd.testing.assert_frame_equal(read_run(source), run_of(RUN))
-    for source in sources(QRELS, tmp_path):
-        pd.testing.assert_frame_equal(read_qrels(source), qrels_of(QRELS))
-
-
 def test_ids_stay_as_written():
     qrels = qrels_of("01 0 007 1\n1 0 7 1\n1 0 7.0 1\n1 0 NA 1\n1 0 é\u00a0ü 1\n")
     assert qrels["qid"].tolist() == ["01", "1", "1", "1", "1"]
@@ -116,51 +78,6 @@ def test_ranks_are_carried_along():
     ranks = ["-1", "2.5", "1e3", "12345678901"]
     text = "".join(f"1 Q0 d{rank} {rank} 1 x\n" for rank in ranks)
     assert run_of(text)["rank"].tolist() == [-1.0, 2.5, 1e3, 12345678901.0]
-
-
-@pytest.mark.parametrize("byte", [*range(1, 9), *range(14, 32), 127])
-def test_control_bytes_are_part_of_an_id_as_in_trec_eval(byte):
-    docno = f"a{chr(byte)}b"
-    for read, line in ((read_run, "1 Q0 {} 2 9.5 x\n"), (read_qrels, "1 0 {} 1\n")):
-        assert read(io.StringIO(line.format(docno)))["docno"].tolist() == [docno]
-
-
-@pytest.mark.parametrize("blank", [" ", "\t", "\v", "\f", "  \t "])
-def test_white_space_between_columns_or_within_an_id(blank):
-    pd.testing.assert_frame_equal(run_of(RUN.replace(" ", blank)), run_of(RUN))
-    pd.testing.assert_frame_equal(qrels_of(QRELS.replace(" ", blank)), qrels_of(QRELS))
-    # Half of the id would stand in the place of the rank, and the rank in that of the score.
-    for docno in (f"a{blank}b", f"a{blank}1", f"1{blank}2{blank}3"):
-        for line in ("1 Q0 {} 2 9.5 x\n", "1 Q0 {} 2 9.5\n", "1 Q0 {} 9.5 x\n"):
-            line = line.format(docno)
-            if len(line.split()) == 6 and line.split()[3].isdigit():
-                continue  # cannot be known from a run whose docnos are numbers
-            with pytest.raises(FileFormatError, match=r":4: .*(white space|columns? where|rank)"):
-                run_of(RUN + line)
-        with pytest.raises(FileFormatError, match=r":4: .*columns where"):
-            qrels_of(f"{QRELS}1 0 {docno} 1\n")
-
-
-def test_comments_as_trec_eval_reads_them():
-    text = "# a run of six words\n1 Q0 a 1 2.5 x\n  # more\n1 Q0 b 2 -1 x\n\n2 Q0 a 1 7 y\n"
-    pd.testing.assert_frame_equal(run_of(text), run_of(RUN))
-    # A line of as many words as two others have columns, and one of them a comment.
-    pd.testing.assert_frame_equal(run_of(f"#1 Q0 a 1 2 x\n{RUN}"), run_of(RUN))
-    pd.testing.assert_frame_equal(qrels_of(f"# from 1 0\n#\n{QRELS}#"), qrels_of(QRELS))
-    with pytest.raises(FileFormatError, match=":4: 5 columns where a qrels has 4"):
-        qrels_of(f"#\n{QRELS}".replace("-2", "-2 more").replace("1 0 a", "\n1 0 a", 1))
-    with pytest.raises(FileFormatError, match="the file holds no lines"):
-        qrels_of("# nothing\n")
-
-
-@given(st.lists(st.sampled_from(["# c", "# a b c d e", "#", "", " ", "{q} Q0 {d} 1 2 x"])))
-def test_lines_that_are_no_rows(kinds):
-    rows = [kind.format(q=i % 3, d=i) for i, kind in enumerate(kinds)]
-    expected = [(str(i % 3), str(i)) for i, kind in enumerate(kinds) if "{" in kind]
-    if not expected:
-        return
-    run = run_of("\n".join(rows))
-    assert list(zip(run["qid"], run["docno"])) == expected
 
 
 def test_filtered_documents():
@@ -223,50 +140,6 @@ def test_errors_of_runs(tmp_path, text, line, message):
     check_error(read_run, tmp_path, text, line, message)
 
 
-@pytest.mark.parametrize(
-    "content", [b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\r", b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\n"]
-)
-def test_no_line_hides_behind_a_carriage_return(content):
-    for before, line in ((b"", 1), (b"1 Q0 c 1 3 x\r\n", 2)):
-        with pytest.raises(FileFormatError, match=f"<stream>:{line}: the line holds a carriage r"):
-            read_run(io.BytesIO(before + content))
-    # Files that were converted for Windows twice.
-    found = read_run(io.BytesIO(b"1 Q0 a 1 2 x\r\r\n1 Q0 b 2 1 x\r\r\n1 Q0 c 3 0 x\r"))
-    assert found["docno"].tolist() == ["a", "b", "c"]
-    assert found["run"].tolist() == ["x"] * 3
-
-
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_what_is_packed_twice_or_in_an_archive(read):
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as file:
-        file.addfile(tarfile.TarInfo("run.txt"), io.BytesIO())
-    packed = gzip.compress(archive.getvalue())
-    for content, what in (
-        (packed, "a tar archive"),
-        (gzip.compress(packed), "a packed file inside of a packed one"),
-        (pickle.dumps({"1": {"a": 1}}), "objects of Python"),
-    ):
-        with pytest.raises(FileFormatError, match=f"this looks like {what}, where"):
-            read(io.BytesIO(content))
-
-
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [
-        ({}, r"got \{\}, which holds no topic"),
-        ({"1": 1.0}, r"got \{'1': 1.0\}\."),
-        ({"1": ["a", "b"]}, r"got \{'1': \['a', 'b'\]\}\."),
-    ],
-)
-def test_dicts_of_another_form(read, source, shown):
-    with pytest.raises(
-        InputTypeError, match=r"source must be a dict \{topic: \{document: .*" + shown
-    ):
-        read(source)
-
-
 @pytest.mark.parametrize(("text", "line", "message"), BAD_QRELS)
 def test_errors_of_qrels(tmp_path, text, line, message):
     check_error(read_qrels, tmp_path, text, line, message)
@@ -279,99 +152,6 @@ def check_error(read, folder, text, line, message):
         read(path)
     assert (caught.value.file, caught.value.line) == (str(path), line)
     assert str(caught.value).startswith(f"{path}:{line}: ")
-
-
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
-    if read is read_run:
-        with pytest.warns(DataWarning, match="<stream> holds no document"):
-            assert read(io.StringIO("qid,docno,score\n")).empty
-    for empty in ("", "\n \n\t\r\n", "\ufeff"):
-        if read is read_run:
-            with pytest.warns(DataWarning, match="<stream> holds no document"):
-                assert read(io.StringIO(empty)).empty
-        else:
-            with pytest.raises(FileFormatError, match=r"<stream>: the file holds no lines; lines"):
-                read(io.StringIO(empty))
-    with pytest.raises(FileFormatError, match=r"<stream>:2: byte 0xe9 is not UTF-8"):
-        read(io.BytesIO(b"1 0 a 1\n1 0 \xe9 1\n"))
-    with (
-        io.TextIOWrapper(io.BytesIO(b"1 0 \xe9 1\n"), encoding="utf-8") as handle,
-        pytest.raises(FileFormatError, match="some byte does not decode"),
-    ):
-        read(handle)
-    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
-        read(io.BytesIO(gzip.compress(b"1 0 a 1\n" * 1000)[:-9]))
-    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
-        read(io.BytesIO(gzip.compress(RUN.encode())[:-8] + b"\1" * 8))
-    with pytest.raises(FileNotFoundError):
-        read(tmp_path / "absent")
-    with pytest.raises(TypeError, match="source must be a data frame, a path or an open file, got"):
-        read([])
-
-
-def test_blocks(monkeypatch):
-    """Small blocks, so that lines and line ends fall on their borders."""
-    text = "".join(f"{i // 7} Q0 doc{i} {i} {i / 3} run\n" for i in range(200))
-    whole = run_of(text)
-    assert whole["docno"].tolist() == [f"doc{i}" for i in range(200)]
-    assert whole["score"].tolist() == [i / 3 for i in range(200)]
-    for size in (1, 7, 64, 1000):
-        monkeypatch.setattr(trec_lines, "_BLOCK_BYTES", size)
-        pd.testing.assert_frame_equal(run_of(text), whole)
-        pd.testing.assert_frame_equal(run_of(text.replace("\n", " \r\n\n")), whole)
-        with pytest.raises(FileFormatError, match="<stream>:201: 3 columns"):
-            run_of(text + "a b c\n")
-        with pytest.raises(FileFormatError, match=r"<stream>:201: .*first in line 1"):
-            run_of(text + "0 Q0 doc0 1 1 run\n")
-
-
-def test_long_and_odd_ids():
-    docnos = ["a" * n for n in (1, 7, 8, 9, 16, 17, 5000)] + ["b" * 8 + "c", "b" * 9]
-    text = "".join(f"q{'x' * 30} Q0 {docno} 1 {i} {docno}\n" for i, docno in enumerate(docnos))
-    run = run_of(text)
-    assert run["docno"].tolist() == docnos
-    assert run["run"].tolist() == docnos
-    assert set(run["qid"]) == {"q" + "x" * 30}
-
-
-NUMBERS = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.integers(-(10**18), 10**18).map(str),
-    st.decimals(-1000, 1000, places=7, allow_nan=False).map(str),
-    st.from_regex(r"[-+]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True),
-    st.text("0123456789.-+eE_xnaif", max_size=20),
-)
-
-
-@times(0.4)
-@given(st.lists(NUMBERS, min_size=1, max_size=30))
-def test_numbers_are_those_of_python(texts):
-    assert_numbers_of_python(texts)
-
-
-def test_many_numbers_are_those_of_python():
-    rng = np.random.default_rng(0)
-    numbers = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
-    texts = [repr(number) for number in numbers[np.isfinite(numbers)].tolist()]
-    texts += [f"{number:.{digits}g}" for digits in range(1, 20) for number in rng.normal(size=100)]
-    for letters in ("0123456789.-", "0019.e-+", "0123456789.-+eE_xnaif"):
-        lengths = rng.integers(1, 20, 5000)
-        texts += ["".join(rng.choice(list(letters), length)) for length in lengths]
-    assert_numbers_of_python(texts)
-
-
-def assert_numbers_of_python(texts):
-    values, is_number = parse_decimals(Tokens.from_texts(texts))
-    for text, value, ok in zip(texts, values, is_number, strict=True):
-        try:
-            expected = None if "_" in text else float(text)
-        except ValueError:
-            expected = None
-        assert ok == (expected is not None), text
-        if ok:
-            # Signs of zero included.
-            assert np.array(value).tobytes() == np.array(expected).tobytes() or value != value
 
 
 @given(
@@ -444,14 +224,6 @@ def nested(frame, column):
     for qid, docno, value in zip(frame["qid"], frame["docno"], frame[column], strict=True):
         nested.setdefault(qid, {})[docno] = value
     return nested
-
-
-@pytest.mark.parametrize("content", [b"PAR\n", b"\x00\x15\x04PAR1", b"no table"])
-def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
-    path = tmp_path / "q.parquet"
-    path.write_bytes(content)
-    with pytest.raises(FileFormatError, match=r"q\.parquet: .* it is damaged\. Write or fetch"):
-        read_qrels(path)
 
 
 @pytest.mark.parametrize("score", [2**53, 2**64])

@@ -1,0 +1,47 @@
+"""Decimal numbers in many texts at once, against Python's own."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles import times
+from skfilterrank._files.tokens import Tokens
+from skfilterrank.io._trec.decimals import parse_decimals
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**18), 10**18).map(str),
+    st.decimals(-1000, 1000, places=7, allow_nan=False).map(str),
+    st.from_regex(r"[-+]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True),
+    st.text("0123456789.-+eE_xnaif", max_size=20),
+)
+
+
+@times(0.4)
+@given(st.lists(NUMBERS, min_size=1, max_size=30))
+def test_numbers_are_those_of_python(texts):
+    assert_numbers_of_python(texts)
+
+
+def test_many_numbers_are_those_of_python():
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
+    texts = [repr(number) for number in numbers[np.isfinite(numbers)].tolist()]
+    texts += [f"{number:.{digits}g}" for digits in range(1, 20) for number in rng.normal(size=100)]
+    for letters in ("0123456789.-", "0019.e-+", "0123456789.-+eE_xnaif"):
+        lengths = rng.integers(1, 20, 5000)
+        texts += ["".join(rng.choice(list(letters), length)) for length in lengths]
+    assert_numbers_of_python(texts)
+
+
+def assert_numbers_of_python(texts):
+    values, is_number = parse_decimals(Tokens.from_texts(texts))
+    for text, value, ok in zip(texts, values, is_number, strict=True):
+        try:
+            expected = None if "_" in text else float(text)
+        except ValueError:
+            expected = None
+        assert ok == (expected is not None), text
+        if ok:
+            # Signs of zero included.
+            assert np.array(value).tobytes() == np.array(expected).tobytes() or value != value
