@@ -12,8 +12,6 @@ from skfilterrank.io import (
 )
 
 NO = -np.inf
-
-
 QRELS = pd.DataFrame(
     {
         "qid": ["1", "1", "1", "2", "10", "10"],

@@ -12,8 +12,6 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputTypeError
 from skfilterrank.io import read_qrels, read_run
 
 RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
-
-
 QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"
 
 

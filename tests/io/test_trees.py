@@ -21,14 +21,8 @@ from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import load_model, save_model
 
 rng = np.random.default_rng(0)
-
-
 X = rng.normal(size=(80, 4))
-
-
 y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
-
-
 FORESTS = (
     RandomForestClassifier(3, random_state=0),
     ExtraTreesRegressor(3, random_state=0),

@@ -13,11 +13,7 @@ from skfilterrank.io import read_runs, write_runs
 from skfilterrank.trec import evaluate_runs
 
 pa = pytest.importorskip("pyarrow")
-
-
 pq = pytest.importorskip("pyarrow.parquet")
-
-
 QRELS = pd.DataFrame(
     {
         "qid": ["1", "1", "1", "10", "2", "2", "9"],
