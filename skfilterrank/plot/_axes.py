@@ -74,4 +74,5 @@ def _shared_beginning(names):
 
 def number(value, digits):
     """The leading digits, without an exponent where a number is merely large."""
-    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import find_groups
 from skfilterrank.exceptions import InputError
-from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes
+from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes, number
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 
 
@@ -207,9 +207,9 @@ class ThresholdCurveDisplay:
         ax = new_axes(ax, (6.4, 4.8))
         low, high = self._range()
         self.fold_lines_ = []
-        for number, fold in enumerate(self.fold_curves):
+        for place, fold in enumerate(self.fold_curves):
             style = {"color": "0.75", "linewidth": 0.8, "zorder": 1} | (fold_line_kw or {})
-            if number == 0:
+            if place == 0:
                 style.setdefault("label", "each fold")
             self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
         style = {"color": "C0", "linewidth": 2, "label": name or "all queries"} | (line_kw or {})
@@ -244,7 +244,7 @@ class ThresholdCurveDisplay:
             "o",
             color="C3",
             zorder=3,
-            label=f"{kind}: {value:.3f} at {threshold:.3g}",
+            label=f"{kind}: {value:.3f} at {number(threshold, 3)}",
         )
         return marked
 

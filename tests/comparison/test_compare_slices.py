@@ -85,6 +85,7 @@ def test_one_way_needs_no_names_of_it():
     assert "system" not in text
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("test", ["randomization", "t"])
 def test_rejects_rarely_where_slices_mean_nothing(test):
     rng = np.random.default_rng(0)

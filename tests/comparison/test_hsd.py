@@ -16,7 +16,6 @@ from statsmodels.stats.anova import AnovaRM, anova_lm
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.comparison._significance.hsd import residual_mean_square, shuffled_ranges
 from skfilterrank.comparison._significance.pairs import Settings
-from skfilterrank.comparison._significance.studentized_range import StudentizedRange
 
 BOTH = ["tukey", "randomized_tukey"]
 
@@ -31,43 +30,6 @@ def noisy(n_systems, n_queries, *, step=0.3, seed=0):
 def long_table(values):
     frame = pd.DataFrame(values).stack().reset_index()  # noqa: PD013
     return frame.set_axis(["system", "query", "value"], axis=1)
-
-
-class TestStudentizedRange:
-    @pytest.mark.parametrize(
-        ("n_means", "freedom"), [(3, 2), (3, 10), (5, 20), (10, 9), (40, 1000), (143, 142 * 29)]
-    )
-    def test_scipy(self, n_means, freedom):
-        q = np.array([0.3, 1.0, 2.2, 3.5, 5.0, 7.0, 11.0])
-        expected = scipy.stats.studentized_range.sf(q, n_means, freedom)
-        np.testing.assert_allclose(
-            StudentizedRange(n_means, freedom).sf(q), expected, rtol=0, atol=2e-8
-        )
-
-    @pytest.mark.parametrize("freedom", [1, 2, 7, 100, 10_000])
-    def test_two_means_are_a_t_test(self, freedom):
-        q = np.geomspace(0.01, 1e5, 40)
-        expected = 2 * scipy.stats.t.sf(q / np.sqrt(2), freedom)
-        found = StudentizedRange(2, freedom).sf(q)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
-
-    # Printed in many tables of the studentized range, to two decimals.
-    @pytest.mark.parametrize(
-        ("p", "n_means", "freedom", "expected"),
-        [(0.05, 3, 10, 3.88), (0.05, 4, 12, 4.20), (0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)],
-    )
-    def test_printed_critical_values(self, p, n_means, freedom, expected):
-        assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)
-
-    @pytest.mark.parametrize("n_means", [2, 3, 20, 143])
-    @pytest.mark.parametrize("freedom", [1, 5, 40, 4000])
-    def test_chances_lie_between_0_and_1(self, n_means, freedom):
-        tail = StudentizedRange(n_means, freedom).sf(np.array([0.0, 1e-9, 3.0, 60.0, 1e9]))
-        assert ((tail >= 0) & (tail <= 1)).all()
-
-    def test_ends(self):
-        found = StudentizedRange(4, 6).sf(np.array([0.0, 1e-9, 1e300, np.inf]))
-        np.testing.assert_allclose(found, [1, 1, 0, 0], atol=1e-9)
 
 
 class TestMeanSquare:
@@ -136,6 +98,7 @@ class TestTukey:
             outside = (found.low > 0) | (found.high < 0)
             np.testing.assert_array_equal(outside, found.significant(0.1))
 
+    @pytest.mark.nightly
     def test_false_alarms_of_the_family(self):
         alarms = [
             compare_systems(noisy(6, 8, step=0, seed=seed), test="tukey").significant().any()
@@ -214,6 +177,7 @@ class TestRandomized:
         tukey, randomized = (compare_systems(values, test=test).p_value for test in BOTH)
         np.testing.assert_allclose(randomized, tukey, atol=0.03)
 
+    @pytest.mark.nightly
     def test_false_alarms_of_the_family(self):
         alarms = [
             compare_systems(

@@ -69,8 +69,10 @@ def test_a_cut_off():
     assert found["second_rank"].iloc[2] == 5
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, None])
-@pytest.mark.parametrize("gains", [None, "exp2", {2: 5, 1: 1, 0: 0, -2: -7, -1: -1}])
+@pytest.mark.parametrize(
+    ("k", "gains"),
+    [(1, None), (2, "exp2"), (3, None), (None, "exp2"), (None, {2: 5, 1: 1, 0: 0, -2: -7, -1: -1})],
+)
 def test_effects_add_up_to_the_difference_in_dcg(k, gains):
     index = QrelsIndex(QRELS)
     found = moved_documents(index, FIRST, SECOND, k=k, gains=gains)

@@ -18,8 +18,7 @@ def fitted():
     return RankAndFilter(Ridge(), threshold=0.1).fit(X, y, groups=groups), X
 
 
-@pytest.mark.parametrize("other", [1, None])
-@pytest.mark.parametrize("n_features", [2, 6, 9])
+@pytest.mark.parametrize(("other", "n_features"), [(1, 2), (None, 2), (None, 6), (1, 9)])
 def test_bars_sum_to_the_difference(fitted, other, n_features):
     model, X = fitted
     display = ScoreDifferenceDisplay.from_estimator(model, X, 0, other, n_features=n_features)

@@ -1,8 +1,10 @@
+"""Labels of figures: names that are short and still tell apart, and numbers."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.plot._axes import LABEL_LENGTH, shorten, shorten_all
+from skfilterrank.plot._axes import LABEL_LENGTH, number, shorten, shorten_all
 
 
 def test_short_names_stay():
@@ -39,3 +41,21 @@ def test_different_names_stay_different(names):
     short = shorten_all(names)
     assert len(set(short)) == len(names)
     assert all(a == b or len(a) <= LABEL_LENGTH for a, b in zip(short, names, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12345, "0.123"),
+        (-12.34, "-12.3"),
+        (999.4, "999"),
+        (999.5, "1000"),
+        (-999.7, "-1000"),
+        (123456, "123456"),
+        (0.0000123, "1.23e-05"),
+        (0.0, "0"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_numbers_have_no_exponent_where_they_are_merely_large(value, text):
+    assert number(value, 3) == text

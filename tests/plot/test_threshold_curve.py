@@ -1,6 +1,5 @@
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,19 +10,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.plot import ThresholdCurveDisplay
 from skfilterrank.ranking import RankAndFilter, ThresholdCurve, threshold_curve
 
-mpl.use("Agg")
-
 Y_TRUE = [2, 1, -1, -1, 1]
 Y_SCORE = [0.9, 0.5, 0.1, 0.8, 0.3]
 GROUPS = ["a", "a", "a", "b", "b"]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    from matplotlib import pyplot as plt
-
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +36,10 @@ def kept_mean(threshold):
     return ndcg_f_score(Y_TRUE, kept, groups=GROUPS, k=2)
 
 
-@pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.85, 0.9])
-def test_the_line_has_the_value_of_each_threshold(threshold):
+def test_the_line_has_the_value_of_each_threshold():
     display = ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS, k=2)
-    assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
+    for threshold in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.85, 0.9):
+        assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
 
 
 def test_it_ends_where_nothing_and_where_everything_is_filtered():
@@ -218,3 +207,22 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
         ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS)
+
+
+def test_the_level_of_a_cut_is_marked():
+    _, y, groups, scores = make_rank_and_filter(n_queries=120, random_state=0)
+    model = RankAndFilter("passthrough", measure="f", gains={-1: 0, 1: 1, 2: 1, 0: 0})
+    model.set_params(threshold="first_k").fit(scores, y, groups=groups)
+    display = ThresholdCurveDisplay.from_estimator(model)
+    assert display.marked_.get_xdata() == [model.query_threshold_.level_]
+    assert display.marked_.get_ydata() == [model.threshold_curve_.best_value]
+    model.set_params(threshold="largest_gap").fit(scores, y, groups=groups)
+    assert ThresholdCurveDisplay.from_estimator(model).marked_ is None
+
+
+def test_large_thresholds_are_written_out():
+    given = {"groups": GROUPS, "k": 2}
+    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, 1e5 * np.array(Y_SCORE), **given)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    best = threshold_curve(Y_TRUE, Y_SCORE, **given).best_threshold
+    assert any(text.endswith(f" at {1e5 * best:.0f}") for text in texts), texts

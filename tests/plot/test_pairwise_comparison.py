@@ -126,7 +126,7 @@ def test_many_systems_have_grey_cells_in_the_place_of_dots():
     assert 0 < np.count_nonzero(display.better == 0) < 60 * 60
 
 
-@pytest.mark.parametrize("n_systems", [2, 5, 20, 90])
+@pytest.mark.parametrize("n_systems", [20, 60])
 def test_labels_are_readable(n_systems):
     values = many(n_systems)
     display = PairwiseComparisonDisplay.from_scores(values, test="t")

@@ -1,0 +1,17 @@
+"""Curves over the price of a bad document."""
+
+import numpy as np
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.plot import PriceCurveDisplay
+from skfilterrank.ranking import price_curve
+
+
+def test_prices():
+    _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    display = PriceCurveDisplay.from_predictions(y, scores, groups=groups, prices=[1, 5], k=3)
+    curve = price_curve(y, scores, groups=groups, prices=[1, 5], k=3)
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_xdata(), [1, 5])
+        np.testing.assert_array_equal(line.get_ydata(), getattr(curve, name))
+    assert display.ax_.get_xscale() == "log"

@@ -1,0 +1,54 @@
+"""Judgments of every document of four topics, runs over them, and orders by few labels."""
+
+import numpy as np
+import pandas as pd
+
+from pooled_runs import random_runs
+from skfilterrank.comparison import judging_curve, score_systems
+from skfilterrank.judgments import (
+    MaxRepSelector,
+    MTCSelector,
+    PoolingSelector,
+    PriorSelector,
+    rank_table,
+    statap_prior,
+)
+
+RUNS, _ = random_runs(3)
+RNG = np.random.default_rng(0)
+# Every document of every topic, but for a few that nobody ever judged.
+QRELS = pd.DataFrame(
+    [(f"q{topic}", f"d{number:02d}") for topic in range(4) for number in range(28)],
+    columns=["qid", "docno"],
+)
+QRELS["label"] = RNG.choice([0.0, 1.0, 2.0], len(QRELS), p=[0.6, 0.3, 0.1])
+WORDS = {0.0: "soup bread", 1.0: "wing flutter", 2.0: "wing speed"}
+TEXTS = {
+    docno: f"{WORDS[label]} {docno}"
+    for docno, label in QRELS.drop_duplicates("docno")[["docno", "label"]].to_numpy()
+}
+INDEX = pd.MultiIndex.from_frame(QRELS[["qid", "docno"]])
+RANKS = rank_table(RUNS, depth=10).reindex(INDEX)
+TOPICS = QRELS["qid"].to_numpy()
+
+
+def curve(**options):
+    return judging_curve(QRELS, RUNS, **{"missing": "empty", "depth": 10} | options)
+
+
+def means_of(qrels, measure, **options):
+    """Means of the runs by what another part of the library makes of judgments."""
+    scores = score_systems(qrels, RUNS, measure, missing="empty", **options)[measure]
+    return scores.means[list(RUNS)].to_numpy()
+
+
+def fitted(name, seed=None):
+    prior = statap_prior(RANKS).to_numpy()
+    if name == "pooling":
+        return PoolingSelector().fit(RANKS)
+    if name == "prior":
+        return PriorSelector().fit(RANKS, groups=TOPICS, prior=prior)
+    if name == "maxrep":
+        texts = [TEXTS[docno] for docno in QRELS["docno"]]
+        return MaxRepSelector().fit(texts, groups=TOPICS, prior=prior)
+    return MTCSelector().fit(RANKS).simulate(QRELS["label"])
