@@ -35,7 +35,10 @@ def test_a_report_of_two_judges(data):
     found = report.by_run.loc[("praises", "dcg@10")]
     np.testing.assert_allclose(found["believed"], believed)
     assert ((found["low"] <= found["bias"]) & (found["bias"] <= found["high"])).all()
-    assert 0.3 < report.width_removed["dcg@10"] < 1
+    both, alone = report.estimates.to_frame(), report.by_people.to_frame()
+    kept = (both["high"] - both["low"]).mean() / (alone["high"] - alone["low"]).mean()
+    assert report.width_removed["dcg@10"] == pytest.approx(1 - kept)
+    assert 0.3 < 1 - kept < 1
     assert repr(report) == "<MachineReport: praises, perfect by 120 labels of people>"
     assert "praises" in str(report)
     assert "<table" in report._repr_html_()

@@ -244,3 +244,8 @@ def test_labels_are_shared_among_folds_by_hand():
         is_first = sample["docno"].isin(list("acegi")).to_numpy()
         np.testing.assert_allclose(sample["inclusion_probability"], np.where(is_first, *each))
         assert is_first.sum() == round(5 * each[0])
+    # Folds of 1 + p ** 2 and p + p ** 3, with p = 0.4: after the first document of each comes
+    # 0.5 / 1.16 and 0.5 / 0.464, and only then the second of the first fold, 1.5 / 1.16.
+    found = probabilities(of_four(), "rbp(persistence=0.4)", 2)
+    expected = np.array([1, 1, 0.16, 0.16]) / 1.16
+    assert found == pytest.approx(dict(zip("abcd", expected)))

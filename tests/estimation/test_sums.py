@@ -6,7 +6,7 @@ import pytest
 from label_samples import collection
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.estimation import RankedPool
-from skfilterrank.estimation._calibration import Prediction
+from skfilterrank.estimation._calibration import N_DRAWS, Prediction
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
@@ -171,3 +171,41 @@ def test_labels_are_drawn_as_often_as_they_are_likely(parts):
     # 256 numbers at equal distances: each label is drawn so often, but for one at each of its ends.
     assert len(counts) == 256
     assert (np.abs(counts.mean(axis=0) - expected) <= 2 * sizes[:, None] / 256).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance"), [("sp", 1e-12), ("ap", 0.025), ("ndcg@5", 0.04), ("recall@10", 0.022)]
+)
+def test_what_a_label_changes_is_what_knowing_it_changes(parts, name, tolerance):
+    """Up to 0.25 for ratios, whose scales are taken to be straight."""
+    _, _, pool, _, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
+    prediction = Prediction.sure(pool, uncertain(pool, 4))
+    before, largest = form.expand(prediction), 0.0
+    for row in range(0, len(pool), 3):
+        for grade in (0, 3):
+            known = np.array([row]), np.array([grade])
+            found = before.changes(*known)[0]
+            after = form.expand(prediction.with_known(*known))
+            expected = (after.base - before.base)[:, pool.codes[row]]
+            np.testing.assert_allclose(found, expected, atol=tolerance)
+            largest = max(largest, np.abs(found).max())
+    assert largest > 0.1
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
+def test_what_bends_counts_once(name, tolerance):
+    """Chances of a topic that go up and down together: the mean error where all is judged."""
+    people, machine, runs = collection(n_topics=6, n_runs=3)
+    people = people.assign(label=1 * (people["label"] > 1))
+    pool = RankedPool.read(machine, runs)
+    label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
+    chances = np.repeat(np.linspace(0.1, 0.5, N_DRAWS)[:, None], len(pool), axis=1)
+    drawn = np.stack([1 - chances, chances], axis=1)
+    form = SumOfLabels(parse_measure(name), pool, np.array([0.0, 1.0]))
+    expansion = form.expand(Prediction(pool, drawn.mean(axis=0).T, drawn))
+    rows = np.arange(len(pool))
+    pairs, _ = expansion.pairs(rows, label, np.ones(len(rows)))
+    found = expansion.base + of_topics(pool, expansion.changes(rows, label)) + pairs
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    assert abs((found - expected.to_numpy()).mean()) < tolerance
