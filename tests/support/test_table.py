@@ -155,10 +155,10 @@ def main(arguments):
     for source, test in chosen.items():
         if test is None:
             print(f"none: skfilterrank/{source} ({elsewhere_table().get(str(source), 'nowhere')})")
-    count = sum(test is not None for test in chosen.values())
-    print(f"{count} of {len(chosen)} files have tests of their name, {share(chosen):.1%}")
     for fault in () if rooms else faults(files):
         print(fault)
+    count = sum(test is not None for test in chosen.values())
+    print(f"{count} of {len(chosen)} files have tests of their name, {share(chosen):.1%}")
     if "--write" in arguments:
         PAGE.write_text(page(files, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
