@@ -1,11 +1,21 @@
+import doctest
+import shutil
+from pathlib import Path
+from typing import ClassVar
+
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
+from sampled_labels import PAGE
 from skfilterrank.cli import main
+from skfilterrank.cli.judge import run as judge_run
 from skfilterrank.cli.rank_filter import run as rank_filter_run
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.estimation import draw_sample
+from skfilterrank.io import write_prels, write_qrels, write_run
+from skfilterrank.judgments import Answer
 
 GAINS = "Bad=-1,Ok=1,Good=2"
 QUICK = ["--models", "bce", "--learner", "linear"]
@@ -101,3 +111,91 @@ def trained_once(known_models, monkeypatch):
         return known_models[key]
 
     monkeypatch.setattr(rank_filter_run, "compare_rankers", compare_rankers)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Judgments and the scores of a reranker in the working folder; the rows as a frame."""
+    monkeypatch.chdir(tmp_path)
+    data = make_rank_and_filter(n_queries=200, random_state=0)
+    rows = pd.DataFrame(
+        {
+            "qid": [f"q{query:03}" for query in data.groups],
+            "docno": [f"d{row:04}" for row in range(len(data.y))],
+            "score": data.bayes_scores,
+            "label": data.y,
+        }
+    )
+    write_run("run.txt", rows)
+    write_qrels("qrels.txt", rows)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def world():
+    """The runs, people's and machine's labels of the page, made by its first examples."""
+    names: dict = {}
+    begin = PAGE.read_text(encoding="utf-8").partition("## What to judge")[0]
+    test = doctest.DocTestParser().get_doctest(begin, names, "page", None, 0)
+    assert not doctest.DocTestRunner().run(test, clear_globs=False).failed
+    return test.globs
+
+
+@pytest.fixture(scope="session")
+def written(world, tmp_path_factory):
+    """What the page has in memory as files, and a sample of 150 documents."""
+    folder = tmp_path_factory.mktemp("written")
+    (folder / "runs").mkdir()
+    for name, run in world["runs"].items():
+        write_run(folder / "runs" / f"{name}.txt", run, name=name)
+    write_qrels(folder / "all.txt", world["people"])
+    write_qrels(folder / "llm.txt", world["machine"])
+    docnos = world["people"]["docno"].unique()
+    pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
+    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150)
+    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
+    sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
+    write_prels(folder / "sample.prels", sample)
+    write_qrels(folder / "people.txt", sample)
+    return folder
+
+
+@pytest.fixture
+def sampled_folder(written, tmp_path, monkeypatch):
+    """The same files, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def sampled_runs(sampled_folder):
+    """Paths of the runs, in the working folder."""
+    return sorted(map(str, Path("runs").iterdir()))
+
+
+@pytest.fixture
+def assessor(world, monkeypatch):
+    """Answers by people's labels, at most as many as told."""
+    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])["label"]
+
+    class Assessor:
+        most = None
+        asked: ClassVar[list] = []
+        skipped: ClassVar[set] = set()
+
+        def __init__(self, *args, **kwargs):
+            self.n = 0
+
+        def __call__(self, question):
+            if self.n == Assessor.most:
+                return Answer.STOP
+            self.n += 1
+            pair = (question.topic, question.docno)
+            if pair in Assessor.skipped:
+                Assessor.skipped.remove(pair)
+                return Answer.SKIP
+            Assessor.asked.append(pair)
+            return int(truth[question.topic, question.docno])
+
+    monkeypatch.setattr(judge_run, "TerminalAssessor", Assessor)
+    return Assessor

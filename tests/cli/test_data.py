@@ -1,4 +1,4 @@
-"""Tables and LETOR files as they come: missing, misnamed, damaged, doubled."""
+"""Judged rows from files."""
 
 from types import SimpleNamespace
 
@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli._columns import Columns
 from skfilterrank.cli._data import read_rows, settings_of
-from skfilterrank.cli._label_gains import match_gains, unknown_labels
 
 
 def options(**given):
@@ -37,40 +35,6 @@ def test_ids_stay_as_they_are_written(read, table):
     assert rows.groups.tolist() == table["qid"].tolist()
     numbered = read(table.drop(columns="docno"))
     assert numbered.docnos[0] == f"{table['qid'][0]}-1"
-
-
-def test_what_is_not_used_is_named(read, table):
-    rows = read(table)
-    assert rows.columns == Columns(numeric=["f0", "f1", "f2", "f3"])
-    assert rows.unused == ("color",)
-    assert list(rows.X.columns) == ["qid", "f0", "f1", "f2", "f3"]
-    chosen = read(table, numeric=["f1"], categorical=["color"])
-    assert chosen.unused == ("f0", "f2", "f3")
-    assert chosen.columns == Columns(numeric=["f1"], categorical=["color"])
-
-
-def test_roles_of_text_columns(read, texts):
-    rows = read(texts)
-    assert rows.columns == Columns("answer", ["question"], [("author", "asker")], ["place"])
-    assert rows.unused == ()
-    chosen = read(texts, text=["question"], query_text=["asker"], same=[("author", "asker")])
-    assert chosen.columns == Columns("question", ["asker"], [("author", "asker")], ["place"])
-    assert chosen.unused == ("answer",)
-
-
-def test_a_column_named_query_text_is_the_text_of_the_query(read, texts):
-    for queries in ("market", "where is " + texts["asker"], 2024, texts.index):
-        rows = read(texts.drop(columns="question").assign(query_text=queries))
-        assert rows.columns == Columns("answer", ["query_text"], [("author", "asker")], ["place"])
-        assert rows.unused == ()
-
-
-def test_a_query_column_with_gaps_is_still_the_querys(read, texts):
-    texts = texts.copy()
-    texts.loc[texts["qid"] == "q3", ["question", "asker"]] = None
-    rows = read(texts)
-    assert rows.columns == Columns("answer", ["question"], [("author", "asker")], ["place"])
-    assert set(rows.X.loc[texts["qid"] == "q3", "question"]) == {""}
 
 
 def test_texts_that_are_missing_are_empty(read, texts):
@@ -110,18 +74,6 @@ def test_another_query_column(read, table):
     assert rows.groups.tolist() == table["qid"].tolist()
     assert rows.X["qid"].tolist() == table["qid"].tolist()
     assert "qid" in rows.unused
-
-
-def test_a_test_file_is_read_like_the_training_file(read, texts):
-    train = read(texts.rename(columns={"docno": "id"}), document="id", text=["question"])
-    settings = settings_of(train, options(document="id"))
-    moved = texts.rename(columns={"docno": "id"})[texts.columns[::-1].str.replace("docno", "id")]
-    test = read(moved, like=settings)
-    pd.testing.assert_frame_equal(test.X, train.X)
-    assert test.docnos.tolist() == train.docnos.tolist()
-    unlabelled = read(moved.drop(columns="label"), like=settings, labelled=False)
-    pd.testing.assert_frame_equal(unlabelled.X, train.X)
-    assert unlabelled.y is None
 
 
 def test_letor_of_another_width(folder):
@@ -204,30 +156,6 @@ def test_a_test_file_of_another_kind(train, folder):
     assert "a.txt is read as LETOR text, but the model learns from a table" in err
 
 
-def test_gains_are_matched_by_how_labels_are_written():
-    numbers = pd.Series([0.0, 1.0, np.nan, -1.0])
-    expected = {0.0: -1.0, 1.0: 2.0, -1.0: -3.0}
-    for gains in ({"0": -1.0, "1": 2.0, "-1": -3.0}, {"0.0": -1.0, "+1": 2.0, "-1.0": -3.0}):
-        assert match_gains(gains, {"f": numbers}) == expected
-    assert match_gains({"true": 1.0, "False": -1.0}, {"f": pd.Series([True, False])}) == {
-        True: 1.0,
-        False: -1.0,
-    }
-    words = pd.Series(["Good", None, "a=b"], dtype=object)
-    assert match_gains({"Good": 1.0, "a=b": -1.0}, {"f": words}) == {"Good": 1.0, "a=b": -1.0}
-    assert match_gains("exp2", {"f": numbers}) == "exp2"
-    assert match_gains(None, {"f": numbers}) is None
-
-
-def test_labels_that_only_the_test_file_has():
-    labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
-    gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
-    assert match_gains(gains, labels) == gains
-    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b: add Ugly=GAIN"):
-        match_gains({"Bad": -1.0, "Good": 1.0}, labels)
-    assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]
-
-
 def test_labels_without_gains(run, folder):
     code, _, err = run("rank-filter", "train.csv")
     assert code == 2
@@ -257,15 +185,3 @@ def test_nothing_judged_at_all(train, table):
     code, _, err = train("--cv", "2", file="none.csv")
     assert code == 2
     assert "no judged row" in err
-
-
-def test_categories_are_learned_from(train, table):
-    good = table["label"] != "Bad"
-    told = table.assign(color=np.where(good, "red", "blue"))[["qid", "docno", "label", "color"]]
-    told.to_csv("told.csv", index=False)
-    code, _, err = train("--cv", "2", file="told.csv")
-    assert code == 2
-    assert "neither a text nor a numeric column" in err
-    code, _, _ = train("--cv", "2", "--categorical", "color", "--out", "t.csv", file="told.csv")
-    assert code == 0
-    assert pd.read_csv("t.csv", index_col="system").loc["bce", "forbidden@3"] == 0

@@ -1,0 +1,135 @@
+"""Errors and warnings speak of options and files, come once, and are left out by --quiet."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from skfilterrank.cli import COMMANDS, CommandParser
+from skfilterrank.cli._errors import in_options, message_of
+
+
+def learn(command):
+    """A command's parser, whose options messages are from now on put in."""
+    parser = CommandParser(prog=command)
+    parser.command = command
+    parser.learn_arguments()
+    return parser
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_arguments_of_functions_become_options(command):
+    for action in learn(command)._actions:
+        if action.option_strings and action.dest.isidentifier():
+            option = action.option_strings[-1]
+            assert in_options(f"pass {action.dest}='x'.") == f"pass {option} x."
+            assert in_options(f"{action.dest}=None, or") == f"{option} none, or"
+            assert in_options(f"a {action.dest}= that") == f"a {option} that"
+            if "_" in action.dest and action.nargs != 0:
+                assert in_options(f"raise {action.dest}, or") == f"raise {option}, or"
+                assert in_options(f"'{action.dest}'") == f"'{action.dest}'"
+            # Options of measures, and those that are written as options already.
+            for text in (f"'ap({action.dest}=2)'", f"{option}=2", f"x.{action.dest}=2"):
+                assert in_options(text) == text
+
+
+def test_arguments_of_other_names_become_options():
+    learn("compare")
+    assert in_options("random_state=3, n_jobs=2") == "--seed 3, --jobs 2"
+    assert in_options("gains={0: -1, 1: 0.5}") == "--gains=0=-1,1=0.5"
+    assert in_options("(missing 'empty')") == "(--missing empty)"
+    learn("threshold")
+    advice = in_options("Use threshold=None and abstain=None to show every document")
+    assert advice == "Use --threshold none and no --abstain to show every document"
+    learn("convert")
+    assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
+
+
+@pytest.fixture
+def sample(tmp_path, monkeypatch):
+    """A sample, and runs of which some documents are outside of the pool."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.prels").write_text("1 a 1 1 0.5\n1 b 0 1 0.5\n2 a 1 1 0.5\n2 b 0 1 0.5\n")
+    rare = [f"{q} {docno} 1 1 0.01" for q in "12" for docno in ["a", "b", *range(20)]]
+    Path("few.prels").write_text("\n".join(rare))
+    for name, score in (("r", 3), ("o", 1)):
+        rows = "".join(f"{q} Q0 a 1 {score} x\n{q} Q0 b 1 2 x\n{q} Q0 c 1 1.5 x\n" for q in "12")
+        Path(f"{name}.txt").write_text(rows)
+    Path("r.csv").write_text("qid,docno,score\n1,a,2\n")
+    Path("t.csv").write_text("qid,docno,label\n1,a,Good\n1,b,Bad\n")
+    Path("d.csv").write_text("docno,text\na,cat\nb,dog\nc,cow\n")
+    Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
+
+
+# Warnings are printed here, and not raised.
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that holds them"),
+        ("evaluate s.prels r.txt --interval -m rr", "judge all their documents"),
+        ("evaluate s.prels r.txt --interval -m p(rel=2)@1", "--gains=0=0,1=0,2=1 for rel=2"),
+        ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
+        ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
+        ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
+        ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
+        ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
+        ("threshold q.txt r.txt", "--predicted use where this is meant"),
+        ("threshold q.txt r.txt --risk any_forbidden=.2", "any_forbidden at most 0.2"),
+        ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
+        ("threshold q.txt r.txt -m ap --threshold expected", "but --measure is 'ap'"),
+        ("evaluate q.txt r.txt -m no_such", "'skfilterrank evaluate --list-measures' prints"),
+        ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
+        ("forecast r.txt o.txt --method aslam -m ap", "--measure ap has no meaning"),
+        (
+            "judge --runs r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
+            "--n-total is 9",
+        ),
+        ("evaluate q.txt r.txt -m rbp --ties stable --missing raise", "--unjudged-label trec"),
+    ],
+)
+def test_messages_of_commands_name_options(arguments, words, sample, run):
+    _, out, err = run(*arguments.split())
+    assert words in err
+    functions = (
+        "pool=",
+        "unit=",
+        "predicted '",
+        "missing=",
+        "skfilterrank.",
+        "draw_sample",
+        "judged=",
+        "evaluate_run",
+        "max_risk",
+        "_shown",
+        "n_total",
+        "measure=",
+        "get_measure",
+    )
+    for name in functions:
+        assert name not in err
+    lines = [line for line in err.splitlines() if "warning: " in line]
+    assert len(lines) == len(set(lines))
+    code, quiet, err = run(*arguments.split(), "--quiet")
+    assert quiet == out
+    assert "warning: " not in err
+    assert (code == 0) == (err == "")
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_a_warning_is_printed_once(sample, run):
+    Path("warns_often.py").write_text(
+        "import warnings\nfor _ in range(3):\n    warnings.warn('dust')\nwarnings.warn('dust')\n"
+    )
+    for _ in range(2):
+        sys.modules.pop("warns_often", None)
+        err = run("evaluate", "q.txt", "r.txt", "--plugin", "warns_often")[2]
+        assert err.count("warning: dust") == 1
+
+
+@pytest.mark.parametrize("text", ["is the line cut short?", "the line is cut short.", "cut short"])
+def test_notes_follow_a_whole_sentence(text):
+    error = ValueError(text)
+    error.add_note("This came up with the run 'r'.")
+    end = "" if text[-1] in ".?" else "."
+    assert message_of(error) == f"{text}{end} This came up with the run 'r'."

@@ -1,0 +1,134 @@
+"""Labels that are texts are read by all commands that take --gains."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import main
+from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.io import read_qrels, write_run
+
+GAINS = "--gains=Bad=-1,Ok=1,Good=2,Unknown=nan"
+NUMBERS = {"Bad": "-1", "Ok": "1", "Good": "2"}
+COMMANDS = {
+    "evaluate": "evaluate {} r.txt -m ndcg_f@3,ap,bpref",
+    "evaluate --interval": "evaluate {} r.txt -m dcg@3 --interval",
+    "compare": "compare {} r.txt o.txt -m ndcg_f@3,lexirecall",
+    "fuse": "fuse r.txt o.txt --qrels {} --learn logistic",
+    "threshold": "threshold {} r.txt --k 3 --save f.json",
+    "monitor": "monitor risk.json --qrels {} --run r.txt",
+}
+# Of the table no label is unknown: intervals want all labels or probabilities.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Judgments in words in three formats, and in numbers; runs and a filter."""
+    folder = tmp_path_factory.mktemp("words")
+    rng = np.random.RandomState(0)
+    pairs = [(f"q{query:02}", docno) for query in range(40) for docno in "abcd"]
+    table = pd.DataFrame(pairs, columns=["qid", "docno"])
+    table["label"] = rng.choice(list(NUMBERS), len(table))
+    table.to_csv(folder / "words.csv", index=False)
+    table.to_json(folder / "words.jsonl", orient="records", lines=True)
+    write_run(folder / "r.txt", table.assign(score=rng.rand(len(table)).round(3)))
+    write_run(folder / "o.txt", table.assign(score=rng.rand(len(table)).round(3)))
+    numbers = table.assign(label=table["label"].map(NUMBERS))
+    for name, each in (("words", table), ("numbers", numbers)):
+        lines = "".join(f"{q} 0 {d} {label}\n" for q, d, label in each.to_numpy())
+        (folder / f"{name}.txt").write_text(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        made = "threshold numbers.txt r.txt --risk any_forbidden=0.8 --save risk.json"
+        assert main([*made.split(), "--unjudged-label", "none"]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(made, monkeypatch):
+    """The working folder."""
+    monkeypatch.chdir(made)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        *(("evaluate", path) for path in ("words.txt", "words.csv", "words.jsonl")),
+        *((command, "words.csv") for command in COMMANDS if command != "evaluate"),
+    ],
+)
+def test_commands_read_text_labels(command, path, run):
+    found = []
+    for each, said in ((path, GAINS), ("numbers.txt", "--unjudged-label=none")):
+        Path("risk.monitor.json").unlink(missing_ok=True)
+        code, out, err = run(*COMMANDS[command].format(each).split(), said)
+        assert code == 0, err
+        found.append(out)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_messages_say_what_to_do(command, run):
+    words = command.format("words.txt").split()
+    code, _, err = run(*words)
+    assert code == 2
+    assert "Labels that are texts are read with --gains, the gain of each" in err
+    code, _, err = run(*words, "--gains=Bad=-1,Ok=1")
+    assert code == 2
+    assert "no gain for labels of words.txt: 'Good'" in err
+    code, _, err = run(*words, GAINS, "--unjudged-label=-1")
+    assert code == 2
+    assert "give nan to the one that means unjudged" in err
+
+
+def test_monitor_has_the_gains_of_the_filter(run):
+    code, _, err = run(*COMMANDS["monitor"].format("numbers.txt").split(), "--gains=-1=0,1=1,2=2")
+    assert code == 2
+    assert "leave out --gains" in err
+
+
+def test_read_qrels():
+    qrels = read_qrels("words.csv", gains={"Bad": -1, "Ok": 0.5, "Good": float("nan")})
+    words = read_words()
+    expected = words.map({"Bad": -1, "Ok": 0.5}).to_numpy()
+    np.testing.assert_array_equal(qrels["label"], expected)
+    mixed = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": ["1", "2.0", "x"]})
+    assert read_qrels(mixed, gains={1: 3, "2": 4, "x": 5})["label"].tolist() == [3, 4, 5]
+    with pytest.raises(FileFormatError, match="must be a number, got"):
+        read_qrels("words.txt")
+    for gains, words in (({"Bad": "a"}, "finite number"), ([1], "must be a dict"), ({}, "a dict")):
+        with pytest.raises(InputError, match=words):
+            read_qrels("words.csv", gains=gains)
+
+
+def read_words():
+    """The labels of the table as words."""
+    return pd.read_csv("words.csv")["label"]
+
+
+def test_gains_are_matched_by_how_labels_are_written():
+    numbers = pd.Series([0.0, 1.0, np.nan, -1.0])
+    expected = {0.0: -1.0, 1.0: 2.0, -1.0: -3.0}
+    for gains in ({"0": -1.0, "1": 2.0, "-1": -3.0}, {"0.0": -1.0, "+1": 2.0, "-1.0": -3.0}):
+        assert match_gains(gains, {"f": numbers}) == expected
+    assert match_gains({"true": 1.0, "False": -1.0}, {"f": pd.Series([True, False])}) == {
+        True: 1.0,
+        False: -1.0,
+    }
+    words = pd.Series(["Good", None, "a=b"], dtype=object)
+    assert match_gains({"Good": 1.0, "a=b": -1.0}, {"f": words}) == {"Good": 1.0, "a=b": -1.0}
+    assert match_gains("exp2", {"f": numbers}) == "exp2"
+    assert match_gains(None, {"f": numbers}) is None
+
+
+def test_labels_that_only_the_test_file_has():
+    labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
+    gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
+    assert match_gains(gains, labels) == gains
+    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b: add Ugly=GAIN"):
+        match_gains({"Bad": -1.0, "Good": 1.0}, labels)
+    assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]

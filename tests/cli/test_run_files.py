@@ -1,0 +1,181 @@
+"""A sample of judgments never passes for judgments of all documents."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import main
+from skfilterrank.comparison import (
+    judging_curve,
+    label_degradation,
+    score_systems,
+)
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
+from skfilterrank.judgments import complete_qrels
+from skfilterrank.ranking import fuse_learned
+from skfilterrank.trec import evaluate_run, evaluate_runs
+
+PRELS = "1 a 1 1 0.1\n1 b 0 1 0.5\n2 a 1 1 0.1\n2 b 0 1 1\n3 a 0 1 0.1\n3 d 1 1 0.5\n"
+RUN = "".join(f"{q} Q0 {d} 1 {s} r\n" for q in "123" for d, s in zip("abd", (3, 2, 1)))
+# The filter is made for any use.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
+FILES = ["sample.prels", "sample.csv", "sample.jsonl"]
+COMMANDS = {
+    "evaluate": "evaluate {} run.txt -m dcg@10,stat_ap",
+    "evaluate slices": "evaluate {} run.txt -m dcg@10 --slices slices.csv",
+    "compare": "compare {} run.txt other.txt -m dcg@10",
+    "compare preferences": "compare {} run.txt other.txt -m lexirecall",
+    "fuse": "fuse run.txt other.txt --qrels {}",
+    "fuse weights": "fuse run.txt other.txt --qrels {} --learn weights",
+    "complete": "complete {} --docs docs.csv --out -",
+    "threshold": "threshold {} run.txt",
+    "monitor": "monitor saved.json --qrels {} --run run.txt",
+    "judge": "judge --judged {} --runs run.txt --docs docs.csv --out j",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a sample in several formats, runs, texts and a filter."""
+    folder = tmp_path_factory.mktemp("samples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_files()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(made, monkeypatch):
+    """The working folder."""
+    monkeypatch.chdir(made)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+
+
+def write_files():
+    """What the tests read."""
+    Path("sample.prels").write_text(PRELS)
+    table = read_prels("sample.prels")
+    table.to_csv("sample.csv", index=False)
+    table.to_json("sample.jsonl", orient="records", lines=True)
+    Path("run.txt").write_text(RUN)
+    Path("other.txt").write_text(RUN.replace("3 r", "0.5 r"))
+    Path("docs.csv").write_text("docno,text\na,some words\nb,more words\nd,other words\n")
+    Path("slices.csv").write_text("qid,language\n1,en\n2,de\n3,en\n")
+    full = "".join(f"{q} 0 a 1\n" for q in range(60))
+    Path("full.txt").write_text(full)
+    Path("all.txt").write_text("".join(f"{q} Q0 a 1 {q} r\n" for q in range(60)))
+    saved = "threshold full.txt all.txt --risk empty_list_rate=0.2 --save saved.json"
+    assert main(saved.split()) == 0
+
+
+@pytest.mark.parametrize("path", FILES)
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_commands_refuse_a_sample(command, path, run):
+    code, out, err = run(*command.format(path).split())
+    assert (code, out) == (2, "")
+    assert f"error: {path} is a sample of judgments with inclusion probabilities below 1" in err
+    assert "--interval" in err
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_commands_read_a_sample_where_values_are_estimated(path, run):
+    assert run("evaluate", path, "run.txt", "-m", "stat_ap,judged@10,num_ret")[0] == 0
+    code, out, err = run("evaluate", path, "run.txt", "-m", "dcg@10", "--interval")
+    assert code == 0, err
+    assert "95 % interval" in out
+
+
+def test_models_do_not_learn_from_a_sample(run):
+    table = pd.DataFrame({"qid": list("112233"), "docno": list("ababab"), "f": range(6)})
+    table["label"] = [1, 0] * 3
+    table.assign(inclusion_probability=0.5).to_csv("train.csv", index=False)
+    code, _, err = run("rank-filter", "train.csv", "--models", "bce")
+    assert code == 2
+    assert "train.csv is a sample of judgments" in err
+    # A mark of machines is no feature, and is told of.
+    marked = table.assign(inclusion_probability=1.0, judged_by=["people", "large"] * 3)
+    marked.to_csv("train.csv", index=False)
+    code, _, err = run("rank-filter", "train.csv", "--models", "bce", "--learner", "linear")
+    assert code == 0, err
+    assert "warning: machines gave 3 of 6 labels of train.csv" in err
+    assert "columns: numeric: f\n" in err
+
+
+def test_machine_labels_are_no_sample_of_people(run):
+    table = read_prels("sample.prels").assign(judged_by="large")
+    table.to_csv("machine.csv", index=False)
+    Path("none.txt").write_text("1 0 z 0\n")
+    code, _, err = run(
+        *["evaluate", "none.txt", "run.txt", "-m", "dcg@10", "--interval", "--prels", "machine.csv"]
+    )
+    assert code == 2
+    assert "machine.csv: 6 labels of machines, taken for not judged" in err
+
+
+def test_the_reason_why_a_measure_is_not_estimated(run):
+    arguments = ["evaluate", "sample.prels", "run.txt", "-m", "precision(rel=2)@10", "--interval"]
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert "'precision(rel=2)@10' has a reading of labels of its own" in err
+    assert run(*arguments[:4], "precision@10", "--interval")[0] == 0
+
+
+RUNS = {"a": "run.txt", "b": "other.txt"}
+DOCUMENTS = pd.DataFrame({"docno": list("abd"), "text": ["some words", "more", "other"]})
+FUNCTIONS = {
+    "evaluate_run": lambda qrels: evaluate_run(run="run.txt", qrels=qrels, measures="ap"),
+    "evaluate_runs": lambda qrels: evaluate_runs(runs=RUNS, qrels=qrels, measures=["ap"]),
+    "index": lambda qrels: evaluate_run(run="run.txt", qrels=QrelsIndex(qrels), measures="ap"),
+    "aligned": lambda qrels: evaluate_run(
+        run=align(run="run.txt", qrels=qrels), qrels=None, measures="ap"
+    ),
+    "score_systems": lambda qrels: score_systems(runs=RUNS, qrels=qrels, measures="lexirecall"),
+    "judging_curve": lambda qrels: judging_curve(runs=RUNS, qrels=qrels),
+    "label_degradation": lambda qrels: label_degradation(runs=RUNS, qrels=qrels, measures="ap"),
+    "complete_qrels": lambda qrels: complete_qrels(qrels=qrels, runs=None, documents=DOCUMENTS),
+    "fuse_learned": lambda qrels: fuse_learned(y_true=qrels, systems=RUNS),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("source", [*FILES[1:], "frame"])
+def test_functions_refuse_a_sample(function, source):
+    qrels = read_prels("sample.prels") if source == "frame" else source
+    with pytest.raises(InputError, match="is a sample with inclusion probabilities below 1"):
+        function(qrels)
+
+
+def test_judgments_drawn_with_certainty_are_complete():
+    qrels = read_qrels("sample.csv").assign(inclusion_probability=1.0)
+    bare = qrels.drop(columns="inclusion_probability")
+    values = evaluate_run(run="run.txt", qrels=qrels, measures="dcg@10")
+    pd.testing.assert_frame_equal(
+        values, evaluate_run(run="run.txt", qrels=bare, measures="dcg@10")
+    )
+    assert QrelsIndex(read_prels("sample.prels")).is_sample
+    assert not QrelsIndex(qrels).is_sample
+
+
+@pytest.mark.filterwarnings("default:none of the", "default:the judgments hold no label")
+@pytest.mark.parametrize("command", ["evaluate", "evaluate --jobs 2", "compare", "threshold"])
+def test_judgments_of_other_documents_are_told(run, tmp_path, command):
+    lines = [(qid, docno) for qid in "123456" for docno in "abcd"]
+    for name, sign in (("one", 1), ("two", -1)):
+        text = "".join(f"{q} Q0 {d} 1 {sign * ord(d)} {name}\n" for q, d in lines)
+        (tmp_path / f"{name}.txt").write_text(text)
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"{q} 0 D-{d} {int(d == 'a')}\n" for q, d in lines))
+    runs = tmp_path / "one.txt", tmp_path / "two.txt"
+    _, _, err = run(command.split()[0], qrels, *runs, *command.split()[1:])
+    for name in ("one", "two") if command != "threshold" else ("one",):
+        text = (
+            f"none of the 24 documents that the run '{name}' retrieves is judged: of topic '1' it"
+        )
+        assert err.count(text) == 1
+    if command != "threshold":
+        qrels.write_text("".join(f"{q} 0 {d} -1\n" for q, d in lines))
+        _, _, err = run(command.split()[0], qrels, *runs, "--unjudged-label", "trec")
+        assert err.count("the judgments hold no label") == 1

@@ -1,0 +1,82 @@
+"""Runs of which reports are written, and what a report holds."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+
+# Labels below 0 are forbidden. The run whose name HTML might take for a tag shows most of them.
+QRELS = """\
+1 0 a 3
+1 0 b 1
+1 0 spam1 -2
+1 0 spam2 -2
+2 0 a 2
+2 0 c 0
+2 0 spam1 -2
+3 0 d 1
+3 0 <i>&spam3 -2
+"""
+ODD = '<b>&"x'
+RUNS = {
+    "good": "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n1 Q0 spam1 3 7 x\n2 Q0 a 1 5 x\n2 Q0 c 2 4 x\n"
+    "3 Q0 d 1 2 x\n",
+    ODD: "1 Q0 spam1 1 9 x\n1 Q0 spam2 2 8.5 x\n1 Q0 b 3 8 x\n1 Q0 a 4 7 x\n2 Q0 spam1 1 5 x\n"
+    "2 Q0 c 2 4 x\n3 Q0 <i>&spam3 1 2 x\n3 Q0 d 2 1 x\n",
+    "filtered": "1 Q0 a 1 9 x\n1 Q0 zz 2 8 x\n2 Q0 a 1 5 x\n2 Q0 c 2 4 x\n3 Q0 u 1 2 x\n",
+}
+VOID = {"meta", "br", "img", "link", "use", "path", "image", "rect"}
+
+
+class Page(HTMLParser):
+    """Tables, ids, open tags and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.attributes, self.tables, self.words = [], [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.words.append("" if tag == "bdi" else " ")
+        attributes = dict(attrs)
+        self.attributes.append((tag, attributes))
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append({"caption": "", "rows": []})
+        elif tag == "tr":
+            self.tables[-1]["rows"].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1]["rows"][-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+        self.words.append("" if tag == "bdi" else " ")
+
+    def handle_data(self, data):
+        if "style" in self.open or "script" in self.open:
+            return
+        self.words.append(data)
+        if "caption" in self.open:
+            self.tables[-1]["caption"] += data
+        elif self.open and {"th", "td"} & set(self.open):
+            self.tables[-1]["rows"][-1][-1] += data
+
+    def table(self, caption):
+        """Rows of the first table whose caption has this in it."""
+        return next(each["rows"] for each in self.tables if caption in each["caption"])
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.words))

@@ -1,0 +1,27 @@
+"""Runs that cannot be evaluated."""
+
+import pytest
+
+from skfilterrank.trec import iter_evaluations
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and a run in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    (tmp_path / "good.txt").write_text("1 Q0 a 1 1 x\n")
+
+
+def test_errors_of_the_library_may_be_yielded(files):
+    found = list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap", on_error="yield"))
+    assert [each.error is None for each in found] == [True, False]
+    assert found[1].values is None
+    with pytest.raises(FileNotFoundError):
+        list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap"))
+    with pytest.raises(ValueError, match="on_error must be one of 'raise', 'yield', got 'skip'"):
+        next(iter_evaluations("qrels.txt", ["good.txt"], "ap", on_error="skip"))
+    # Parameters that no run makes right come first.
+    for params in ({"missing": "x"}, {"ties": "x"}, {"gains": 3}, {"undefined": "x"}):
+        with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+            next(iter_evaluations("qrels.txt", ["nope"], "ap", on_error="yield", **params))
