@@ -52,6 +52,11 @@ def test_interpolated_precision():
     for recall, expected in at.items():
         found = interpolated_precision_score(y_true, y_score, groups=groups, recall=recall)
         assert found == pytest.approx(expected), recall
+    # Without a level, that at 1/2: the best from the second of three in places 1, 3 and 9 on.
+    y_true, y_score = [1, 0, 1, 0, 0, 0, 0, 0, 1], list(range(9, 0, -1))
+    assert interpolated_precision_score(y_true, y_score, groups=["q"] * 9) == 2 / 3
+    assert interpolated_precision_score(y_true, y_score, groups=["q"] * 9, recall=0.1) == 1
+    y_true, y_score = [0, 1, 0, 1, 1, 1], [5, 4, 3, 2, 1, -inf]
     # floor(0.7 * 4 + 0.9) = 3 and floor(0.8 * 4 + 0.9) = 4
     mean = eleven_point_precision_score(y_true, y_score, groups=groups)
     assert mean == pytest.approx(8 * (3 / 5) / 11)
