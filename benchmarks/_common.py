@@ -15,9 +15,14 @@ RESULTS = HERE / "results"
 DEFAULT_DATA = Path.home() / "skfilterrank_data"
 
 
-def arguments(description, **options):
-    """Parse `--data`, and further options given as name=default."""
-    parser = argparse.ArgumentParser(description=description)
+def arguments(description, parts=(), **options):
+    """Parse `--data`, names of parts, and further options given as name=default."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if parts:
+        # argparse holds an empty list against the choices.
+        parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")
     parser.add_argument(
         "--data", type=Path, default=Path(os.environ.get("SKFILTERRANK_DATA", DEFAULT_DATA))
     )
@@ -27,7 +32,17 @@ def arguments(description, **options):
             parser.add_argument(flag, action="store_true")
         else:
             parser.add_argument(flag, type=type(default), default=default)
-    return parser.parse_args()
+    parsed = parser.parse_args()
+    if parts and (unknown := set(parsed.parts) - set(parts)):
+        parser.error(f"no parts: {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
+    return parsed
+
+
+def run_parts(description, parts, **options):
+    """Run the parts that the command names, each a function of the options, or all of them."""
+    parsed = arguments(description, parts=tuple(parts), **options)
+    for part in parsed.parts or parts:
+        parts[part](parsed)
 
 
 def best_time(function, repeats=3):

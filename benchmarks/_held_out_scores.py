@@ -1,12 +1,10 @@
 """Scores of cross-validated and refitted models on repeated splits by query.
 
-Shared by threshold_carry_over.py and per_query_threshold.py. For each split the training queries
+For thresholds.py. For each split the training queries
 are cut into 5 folds; every fold is scored by a model fitted on the other four, and the held-out
 queries both by the model refitted on all training rows and by the five fold models.
 """
 
-import argparse
-import os
 import time
 import warnings
 from functools import cached_property
@@ -29,7 +27,6 @@ from skfilterrank.ranking._fitting.adapters import fit_with_groups
 from skfilterrank.ranking._fitting.targets import TargetEncoder
 
 N_FOLDS = 5
-RESULTS = Path(__file__).parent / "results"
 
 
 class Scores(NamedTuple):
@@ -264,20 +261,6 @@ def names_of(data_set):
     if data_set.name == "generator, query_effect=0.5, 10 documents":
         skipped |= {"LambdaRank", "LambdaRank + BCE"}
     return [name for name in MODELS if name not in skipped]
-
-
-def arguments(description):
-    """Command line of both benchmarks."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    default = os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
-    parser.add_argument("data", nargs="?", default=default, help="folder of the data sets")
-    parser.add_argument("--repeats", type=int, default=2, help="times 5 splits")
-    parser.add_argument("--cache", help="folder that keeps the scores for another run")
-    parser.add_argument("--only-cached", action="store_true", help="fit nothing")
-    RESULTS.mkdir(exist_ok=True)
-    return parser.parse_args()
 
 
 def held_out_scores(data_set, models, n_repeats, cache_dir=None, first_repeat=0, only_cached=False):

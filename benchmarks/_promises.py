@@ -1,6 +1,6 @@
 """Populations of scored queries, of which every rate is known at every threshold.
 
-Shared by risk_guarantee.py and promises_validity.py.
+Shared by the parts of promises.py, and by monitor_delays.py.
 """
 
 import numpy as np

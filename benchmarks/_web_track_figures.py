@@ -1,4 +1,4 @@
-"""Figures of web_track_measures."""
+"""Figures of web_track.py measures."""
 
 import matplotlib as mpl
 import numpy as np

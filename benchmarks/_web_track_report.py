@@ -1,4 +1,4 @@
-"""Text of web_track_measures: every number in it is computed, every claim asserted."""
+"""Text of web_track.py measures: every number in it is computed, every claim asserted."""
 
 import numpy as np
 from _web_track_figures import MEASURES

@@ -30,7 +30,8 @@ def result_files(path):
     """Files in results/ that begin as the script, or are named in it or in a part of it."""
     text = path.read_text(encoding="utf-8")
     text += "".join(part for name, part in HELPERS.items() if f"from {name} import" in text)
-    words = set(re.findall(r"[a-z0-9_-]+", text))
+    # Written as "name", "name.md" or results/name.md; other mentions are links to results.
+    words = set(re.findall(r"(?:\"|results/)([a-z0-9_-]+)(?=[\".])", text))
     stems = [script.stem for script in scripts()]
     found = []
     for file in sorted((HERE / "results").iterdir()):

@@ -1,25 +1,34 @@
 """All 143 runs of TREC-COVID round 1: the same values as trec_eval, and how fast.
 
-Compares every topic of every run with pytrec_eval-terrier and every mean with the official
+    python benchmarks/trec_covid_round1.py [values] [evaluation] [reading]
+
+`values` compares every topic of every run with pytrec_eval-terrier, every mean with the official
 leaderboard, and lexirecall's preferences with an element-by-element comparison of all pairs.
+`evaluation` starts at packed files and ends at eight measures of every topic of every run, in one
+process and thread, each package as its documentation shows. `reading` times readers of runs, and
+the join with judgments.
 """
 
+import gzip
+import tempfile
 import time
+import tracemalloc
 from importlib.metadata import version
 from itertools import combinations
+from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytrec_eval
-from _common import arguments, write_report
+from _common import run_parts, write_report
 
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import PreferenceMatrix, relevant_positions
-from skfilterrank.trec import evaluate_run
+from skfilterrank.trec import evaluate_run, evaluate_runs
 
 # Documents of the collection; of any two runs every size prefers the same one.
 N_ITEMS = 1_000_000
-
 # Our name, trec_eval's name of the value, trec_eval's name of the measure.
 SAME = [
     ("ap", "map", "map"),
@@ -161,8 +170,8 @@ def speed(aligned, theirs, judgments, repeats=5):
     return ours_best, theirs_best
 
 
-def main():
-    options = arguments(__doc__)
+def values(options):
+    """Report on values and preferences."""
     folder = options.data / "trec-covid-round1"
     qrels = read_qrels(folder / "qrels.txt.gz")
     index = QrelsIndex(qrels)
@@ -228,5 +237,218 @@ their own structures, best of 5 in turns: {ours:.2f} s, pytrec_eval {pytrec:.2f}
     write_report("trec_covid_round1", "All runs of TREC-COVID round 1", text)
 
 
+# Our name, trec_eval's, that of ir_measures.
+MEASURES = [
+    ("ap", "map", "AP"),
+    ("ndcg_0@10", "ndcg_cut_10", "nDCG@10"),
+    ("ndcg_0", "ndcg", "nDCG"),
+    ("precision@10", "P_10", "P@10"),
+    ("recall@1000", "recall_1000", "R@1000"),
+    ("rr", "recip_rank", "RR"),
+    ("bpref", "bpref", "Bpref"),
+    ("r_precision", "Rprec", "Rprec"),
+]
+
+
+def by_skfilterrank(qrels, runs):
+    """Values by run, topic and our name of the measure."""
+    ours = [name for name, *_ in MEASURES]
+    values = evaluate_runs(qrels, runs, ours, missing="drop", precision="single")
+    return {
+        (run.removesuffix(".txt.gz"), topic): row
+        for (run, topic), row in zip(values.index, values.to_numpy().tolist())
+    }
+
+
+def by_pytrec_eval(qrels, runs):
+    """The same, read by its own functions."""
+    theirs = [name for _, name, _ in MEASURES]
+    with gzip.open(qrels, "rt") as file:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(file), set(theirs))
+    values = {}
+    for path in runs:
+        with gzip.open(path, "rt") as file:
+            topics = evaluator.evaluate(pytrec_eval.parse_run(file))
+        for topic, row in topics.items():
+            values[path.name.removesuffix(".txt.gz"), topic] = [row[name] for name in theirs]
+    return values
+
+
+def by_ir_measures(qrels, runs):
+    """The same, read by its own functions; it counts topics that a run lacks as 0."""
+    measures = [ir_measures.parse_measure(name) for *_, name in MEASURES]
+    evaluator = ir_measures.evaluator(measures, list(ir_measures.read_trec_qrels(str(qrels))))
+    values = {}
+    for path in runs:
+        for value in evaluator.iter_calc(ir_measures.read_trec_run(str(path))):
+            key = path.name.removesuffix(".txt.gz"), value.query_id
+            values.setdefault(key, [None] * len(measures))[measures.index(value.measure)] = (
+                value.value
+            )
+    return values
+
+
+WAYS = {
+    "skfilterrank: `evaluate_runs(qrels, paths, measures)`": by_skfilterrank,
+    "pytrec_eval: `parse_run`, `RelevanceEvaluator.evaluate`": by_pytrec_eval,
+    "ir_measures: `read_trec_run`, `evaluator.iter_calc`": by_ir_measures,
+}
+
+
+def evaluation(options):
+    """Report on the time from files to values."""
+    folder = options.data / "trec-covid-round1"
+    runs, qrels = sorted(folder.glob("runs/*.txt.gz")), folder / "qrels.txt.gz"
+    wall, cpu, values = {}, {}, {}
+    for _ in range(options.repeats):
+        for name, way in WAYS.items():
+            begin, begin_cpu = time.perf_counter(), time.process_time()
+            values[name] = way(qrels, runs)
+            wall.setdefault(name, []).append(time.perf_counter() - begin)
+            cpu.setdefault(name, []).append(time.process_time() - begin_cpu)
+    ours, *others = WAYS
+    largest = max(
+        np.abs(np.subtract(row, values[other][key])).max()
+        for other in others
+        for key, row in values[ours].items()
+    )
+    lines = [
+        f"| {name} | {min(wall[name]):.2f} s | {min(wall[name]) / min(wall[ours]):.1f} | "
+        f"{min(cpu[name]):.2f} s | {min(cpu[name]) / min(cpu[ours]):.1f} |"
+        for name in WAYS
+    ]
+    text = f"""
+pytrec_eval-terrier {version("pytrec_eval-terrier")}, ir_measures {version("ir_measures")}.
+{len(runs)} runs, gzip, from files to the values of every topic of {len(MEASURES)} measures
+({", ".join(name for name, *_ in MEASURES)}), in one process and thread, imports not counted.
+Shortest of {options.repeats} rounds in which all ways take turns. The largest difference between
+any two values of the {len(values[ours]):,} topics of runs is {largest:.1e}.
+
+| | wall | times ours | processor | times ours |
+| --- | --- | --- | --- | --- |
+{chr(10).join(lines)}
+"""
+    write_report("evaluation_speed", "Evaluating runs, from files to values", text)
+
+
+COLUMNS = ["qid", "q0", "docno", "rank", "score", "run"]
+
+
+def reading_by_ir_measures(path, index):
+    """What ir_measures' reader takes to fill dictionaries."""
+    run = {}
+    for row in ir_measures.read_trec_run(str(path)):
+        run.setdefault(row.query_id, {})[row.doc_id] = row.score
+
+
+def by_pandas(path, index):
+    """Reading alone, at its fastest: columns of numbers stay numbers, ids too."""
+    pd.read_csv(path, sep=" ", header=None, names=COLUMNS)
+
+
+def by_pandas_with_ids(path, index):
+    """Reading alone, ids as they are written."""
+    pd.read_csv(path, sep=r"\s+", header=None, names=COLUMNS, dtype={"qid": str, "docno": str})
+
+
+def unzipping(path, index):
+    """What no reader can do without."""
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        gzip.decompress(data)
+
+
+def by_frame(path, index):
+    """read_run, then align."""
+    index.align(read_run(path))
+
+
+def by_path(path, index):
+    """Align straight from the file."""
+    index.align(path)
+
+
+READING_WAYS = {
+    "ir_measures: `read_trec_run` into dictionaries": reading_by_ir_measures,
+    "`pandas.read_csv`, ids parsed as numbers": by_pandas,
+    "`pandas.read_csv`, ids as text": by_pandas_with_ids,
+    "`gzip.decompress`": unzipping,
+    "`index.align(read_run(path))`": by_frame,
+    "`index.align(path)`": by_path,
+}
+
+
+def table(paths, index, repeats, ways=READING_WAYS):
+    """Seconds of each way, shortest of several rounds that take turns."""
+    seconds = dict.fromkeys(ways, np.inf)
+    for _ in range(repeats):
+        for name in ways:
+            begin = time.perf_counter()
+            for path in paths:
+                ways[name](path, index)
+            seconds[name] = min(seconds[name], time.perf_counter() - begin)
+    slowest = next(iter(seconds.values()))
+    rows = [f"| {name} | {s:.2f} s | {slowest / s:.1f} |" for name, s in seconds.items()]
+    return "\n".join(["| | seconds | times faster |", "| --- | --- | --- |", *rows])
+
+
+def generated_run(folder, n_rows, kind):
+    """A run of 1,000 documents a topic with 25-character ids, and judgments of 1 % of them."""
+    rng = np.random.default_rng(0)
+    topics = np.repeat(np.arange(n_rows // 1000) + 1, 1000)
+    numbers = rng.permutation(50_000_000)[: len(topics)]
+    score = np.sort(rng.normal(size=(len(topics) // 1000, 1000)))[:, ::-1].ravel() * 5 + 20
+    texts = {"6 decimals": [f"{s:.6f}" for s in score], "full precision": map(repr, score.tolist())}
+    rows = zip(topics.tolist(), numbers.tolist(), texts[kind], strict=True)
+    path = folder / f"{kind}.txt"
+    with open(path, "w") as file:
+        for i, (topic, number, text) in enumerate(rows):
+            docno = f"clueweb09-en{number // 100000:04}-{number // 1000 % 100:02}-{number:05}"
+            file.write(f"{topic} Q0 {docno} {i % 1000 + 1} {text} generated\n")
+    qrels = read_run(path).iloc[::100]
+    return path, QrelsIndex(qrels.assign(label=rng.integers(0, 3, len(qrels))))
+
+
+def memory(path, index):
+    """Peak memory of both ways of ours, in multiples of the file."""
+    size = path.stat().st_size
+    for way in (by_frame, by_path):
+        tracemalloc.start()
+        way(path, index)
+        yield tracemalloc.get_traced_memory()[1] / size
+        tracemalloc.stop()
+
+
+def reading(options):
+    """Report on reading."""
+    folder = options.data / "trec-covid-round1"
+    paths = sorted(folder.glob("runs/*.txt.gz"))
+    index = QrelsIndex(folder / "qrels.txt.gz")
+    n_lines = sum(gzip.decompress(path.read_bytes()).count(b"\n") for path in paths)
+    parts = [
+        f"ir_measures {version('ir_measures')}. Shortest of {options.repeats} rounds in which all "
+        "ways take turns, one thread. The judgments are indexed once, before.",
+        f"## The {len(paths)} runs of TREC-COVID round 1, {n_lines:,} lines, gzip",
+        table(paths, index, options.repeats),
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        for kind in ("6 decimals", "full precision"):
+            path, index = generated_run(Path(temporary), options.rows, kind)
+            by_frame_peak, by_path_peak = memory(path, index)
+            parts += [
+                f"## One run of {options.rows:,} lines, scores with {kind}, "
+                f"{path.stat().st_size / 1e6:.0f} MB, plain text",
+                table([path], index, options.repeats),
+                f"Peak memory that Python traces: {by_frame_peak:.1f} times the file for "
+                f"`index.align(read_run(path))`, {by_path_peak:.1f} times for `index.align(path)`.",
+            ]
+    write_report("trec_reading", "Reading TREC runs", "\n\n".join(parts))
+
+
 if __name__ == "__main__":
-    main()
+    run_parts(
+        __doc__,
+        {"values": values, "evaluation": evaluation, "reading": reading},
+        rows=1_000_000,
+        repeats=3,
+    )

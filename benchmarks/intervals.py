@@ -1,0 +1,309 @@
+"""Intervals from a sample of people's labels and machine labels: coverage, width, order.
+
+    python benchmarks/intervals.py dl2019 --repetitions 300
+    python benchmarks/intervals.py other --repetitions 300
+    python benchmarks/intervals.py believed
+
+`dl2019`: 37 runs of TREC 2019 Deep Learning, 9,260 passages judged by NIST and by seven language
+models. Each cell of the tables draws samples, takes NIST's labels of them, and asks how often the
+intervals hold the values by all of NIST's labels, how wide they are, and how the order agrees with
+the true one. `believed`: how far values of these runs are off where a machine's labels are taken
+for people's.
+
+`other`: TREC-COVID round 1, 143 runs; the machine is none that read a document: `pseudo_qrels` of
+the runs themselves, a circular judge. MQ2007: the part S5; the runs are its 46 features and a ridge
+regression that learned from S4; the machine is gradient boosting that learned from S1 to S3.
+
+Finished cells are kept in results/intervals_*.csv; with `--resume` they are not made again. All
+cells get 50 repetitions before one gets more.
+"""
+
+import glob
+import time
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+from _common import RESULTS, run_parts, write_report
+from _intervals import Study, in_rounds, true_values
+from scipy.stats import kendalltau
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+
+from skfilterrank.estimation import RankedPool, estimate
+from skfilterrank.io import read_letor, read_qrels, read_run
+from skfilterrank.judgments import LabelPredictor, pseudo_qrels
+from skfilterrank.trec import evaluate_runs
+
+CELLS = RESULTS / "intervals_dl2019.csv"
+KEY = ["judge", "gains", "measures", "design", "share"]
+GAINS = {"labels": None, "2 and 3": {0: 0, 1: 0, 2: 1, 3: 1}, "0 is -1": {0: -1, 1: 1, 2: 2, 3: 3}}
+OTHERS = (
+    ("labels", "ndcg@10 rbp"),
+    ("2 and 3", "precision@10 ap"),
+    ("0 is -1", "ndcg_f@10"),
+)
+BEST = "llama3-70b_4prompts"
+# Share of the documents whose labels `LabelPredictor` learns from.
+LEARNED = 0.1
+
+
+def judges(folder, qrels, runs):
+    """Labels of every judge by name, and some that no one should trust."""
+    found = {}
+    for path in sorted(glob.glob(f"{folder}/llm-qrels/*.txt.gz")):
+        found[path.rsplit("/", 1)[1].removesuffix(".txt.gz")] = path
+    rng = np.random.RandomState(0)
+    chance = qrels.assign(label=rng.randint(0, 4, len(qrels)))
+    first = RankedPool.read(None, runs[:1], pool=qrels)
+    top = np.zeros(len(first))
+    top[first.row[first.place <= 10]] = 1.0
+    return {
+        "people alone": None,
+        **found,
+        "LabelPredictor": partial(predicted, folder, qrels),
+        "all seven": dict(found),
+        "chance": chance,
+        "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
+        "runs' own scores": partial(pseudo_qrels, runs),
+    }
+
+
+def predicted(folder, qrels):
+    """Labels from those of a tenth of the documents; of that tenth, from those of another."""
+    texts = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=False)
+    table = qrels[["qid", "docno", "label"]].astype({"label": float})
+    table = table.merge(texts[["docno", "text"]], how="left")
+    part = np.random.RandomState(0).permutation(len(table)) / len(table)
+    halves = [
+        LabelPredictor(one_class="pool", unjudged_topic="pool", output="soft").fit_transform(
+            table.assign(label=table["label"].where(mine))
+        )["label"]
+        for mine in (part < LEARNED, part >= 1 - LEARNED)
+    ]
+    return table[["qid", "docno"]].assign(label=halves[0].where(part >= LEARNED, halves[1]))
+
+
+def plan(judges):
+    """Cells in the order of their weight: judge, gains, measures, design, share."""
+    dcg = "labels", "dcg@10"
+    designs = [
+        (design, share) for share in (0.1, 0.2, 0.05) for design in ("differences", "uniform")
+    ]
+    useless = ("chance", "top 10 of a run", "runs' own scores")
+    rest = [judge for judge in judges if judge not in (BEST, "people alone", *useless)]
+    for judge in (BEST, "people alone"):
+        for design in designs[:2]:
+            yield judge, *dcg, *design
+    for judge in useless:
+        yield judge, *dcg, *designs[0]
+    for which in OTHERS:
+        yield BEST, *which, *designs[0]
+    for design in designs[2:]:
+        yield BEST, *dcg, *design
+    for judge in rest:
+        yield judge, *dcg, *designs[0]
+    for design in designs[1:]:
+        for which in OTHERS:
+            yield BEST, *which, *design
+    for which in OTHERS:
+        for judge in rest:
+            yield judge, *which, *designs[0]
+
+
+def dl2019(args):
+    """Report on TREC 2019 Deep Learning."""
+    folder = args.data / "trec-dl2019-llm"
+    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    labels = qrels.set_index(["qid", "docno"])["label"]
+    machines = judges(folder, qrels, runs)
+
+    @cache
+    def pool_of(judge):
+        machine = machines[judge]
+        return RankedPool.read(machine() if callable(machine) else machine, runs, pool=qrels)
+
+    @cache
+    def study(judge, gains, names):
+        return Study(pool_of(judge), labels, truth(gains, names))
+
+    @cache
+    def truth(gains, names):
+        return true_values(runs, qrels, names, GAINS[gains], pool_of(BEST).runs)
+
+    def figures(judge, gains, measures, design, share, seeds):
+        names = tuple(measures.split())
+        return study(judge, gains, names).figures(names, GAINS[gains], design, share, seeds)
+
+    cells = list(plan(machines))
+    in_rounds(CELLS, KEY, cells, args.repetitions, figures, report, resume=args.resume)
+
+
+def report(done):
+    """Write the tables as they stand."""
+    columns = [name for name in done if name not in ("gains", "measures", "measure")]
+    parts = []
+    for (measure, gains), table in done.groupby(["measure", "gains"], sort=False):
+        parts.append(f"## {measure}, gains: {gains}\n\n```\n")
+        parts.append(table[columns].to_string(index=False, float_format="{:.3f}".format))
+        parts.append("\n```\n")
+    text = (
+        "Means over repetitions and 37 runs (or 666 pairs), nominal 95 %. `no model`: half-width "
+        "of people's labels of the same sample, divided by their probabilities, without any "
+        "prediction, with quantiles found in the same way, and with the normal one. `tau of "
+        "values`: of the unbiased values with the truth; `tau of order`: of what `order` ranks "
+        "by. `people alone` draws and estimates without any machine. `LabelPredictor` learned "
+        "from a tenth of the labels, none of which it predicts. `chance`, the `top 10 of a run` "
+        "and the `runs' own scores` (pseudo-qrels) are judges to distrust.\n\n" + "\n".join(parts)
+    )
+    write_report("intervals_dl2019", "Intervals from mostly predicted labels", text)
+
+
+OTHER_CELLS = RESULTS / "intervals_other_collections.csv"
+OTHER_KEY = ["collection", "judge", "share"]
+SHARES = {"TREC-COVID": 0.2, "MQ2007": 0.1}
+MEASURE = "dcg@10"
+ALONE = "people alone"
+
+
+def trec_covid(data):
+    """Runs, labels and machines of TREC-COVID."""
+    folder = data / "trec-covid-round1"
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    qrels = qrels[qrels["label"] >= 0].drop_duplicates(["qid", "docno"])
+    paths = sorted(glob.glob(f"{folder}/runs/*"))
+    runs = {path.rsplit("/", 1)[1].removesuffix(".gz"): read_run(path) for path in paths}
+    return runs, qrels, {ALONE: None, "pseudo-qrels": pseudo_qrels(runs)}
+
+
+def mq2007(data):
+    """Rankings by single features and by a model, labels, and another model's labels."""
+    parts = [read_letor(data / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+    test = parts[4]
+    rows = pd.DataFrame(
+        {"qid": test.groups.astype(str), "docno": np.arange(len(test.y)).astype(str)}
+    )
+    scores = {f"feature {i + 1}": test.X[:, i] for i in range(46)}
+    scores["ridge"] = Ridge().fit(parts[3].X, parts[3].y).predict(test.X)
+    X, y = (np.concatenate([getattr(part, name) for part in parts[:3]]) for name in "Xy")
+    guess = HistGradientBoostingRegressor(random_state=0).fit(X, y).predict(test.X).clip(0)
+    runs = {name: rows.assign(score=score) for name, score in scores.items()}
+    qrels = rows.assign(label=test.y.astype(int))
+    return runs, qrels, {ALONE: None, "boosting": rows.assign(label=guess)}
+
+
+def speed(study, measures=("dcg@10", "ndcg@10", "ap"), share=0.2):
+    """Lines about the time of one estimate and all pairs."""
+    for measure in measures:
+        sample, _ = study.sample((measure,), None, "differences", share, 0)
+        seconds = []
+        for _ in range(3):
+            begin = time.process_time()
+            pairs = estimate(sample, study.pool, measure).compare()
+            seconds.append(time.process_time() - begin)
+        yield (
+            f"* {measure}: {len(sample):,} labels, {len(pairs.first):,} pairs with intervals: "
+            f"{min(seconds):.1f} s of one processor, the best of three"
+        )
+
+
+def other(args):
+    """Report on TREC-COVID and MQ2007."""
+    collections = {"TREC-COVID": trec_covid(args.data), "MQ2007": mq2007(args.data)}
+    studies = {}
+    for name, (runs, qrels, machines) in collections.items():
+        labels = qrels.set_index(["qid", "docno"])["label"]
+        for judge, machine in machines.items():
+            pool = RankedPool.read(machine, runs, pool=qrels)
+            truth = true_values(runs, qrels, (MEASURE,), None, pool.runs)
+            studies[name, judge] = Study(pool, labels, truth)
+    lines = list(speed(studies["TREC-COVID", "pseudo-qrels"]))
+
+    def figures(name, judge, share, seeds):
+        return studies[name, judge].figures((MEASURE,), None, "differences", share, seeds)
+
+    cells = [(name, judge, SHARES[name]) for name, judge in studies]
+    in_rounds(
+        OTHER_CELLS,
+        OTHER_KEY,
+        cells,
+        args.repetitions,
+        figures,
+        lambda table: other_report(table, lines),
+        resume=args.resume,
+    )
+
+
+def other_report(done, lines):
+    """Write what there is."""
+    text = "\n".join(
+        [
+            "## Speed",
+            "",
+            "TREC-COVID, 143 runs, 20 % of the labels:",
+            "",
+            *lines,
+            "",
+            "## Coverage",
+            "",
+            'DCG@10, samples by `aim="differences"`; columns as in intervals_dl2019.md.',
+            "",
+            "```",
+            done.to_string(index=False, float_format="{:.3f}".format),
+            "```",
+        ]
+    )
+    write_report("intervals_other_collections", "Intervals on other collections", text)
+
+
+MEASURES = ["dcg@10", "ndcg@10"]
+
+
+def believed(args):
+    """Report on labels that are taken for people's."""
+    folder = args.data / "trec-dl2019-llm"
+    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
+    people = read_qrels(folder / "qrels.txt.gz").set_index(["qid", "docno"])["label"]
+    true = means(runs, people)
+    judges = sorted(glob.glob(f"{folder}/llm-qrels/*.txt.gz"))
+    rows = {measure: [] for measure in MEASURES}
+    for path in judges:
+        labels = read_qrels(path, predicted="use").set_index(["qid", "docno"])["label"]
+        assert labels.index.sort_values().equals(people.index.sort_values())
+        believed = means(runs, labels)
+        name = path.rsplit("/", 1)[1].removesuffix(".txt.gz")
+        same = (labels.reindex(people.index) == people).mean()
+        for measure in MEASURES:
+            off = believed[measure] - true[measure]
+            tau = kendalltau(believed[measure], true[measure]).statistic
+            spread = " | ".join(f"{value:+.2f}" for value in (off.min(), off.mean(), off.max()))
+            rows[measure].append(f"| {name} | {measure} | {spread} | {tau:.3f} | {same:.3f} |")
+    ranges = ", ".join(f"{m} from {true[m].min():.2f} to {true[m].max():.2f}" for m in MEASURES)
+    lines = "\n".join(line for lines in rows.values() for line in lines)
+    write_report(
+        "machine_labels_believed",
+        "A machine's labels, believed",
+        f"{len(judges)} language models labelled the {len(people):,} passages that NIST judged. Of "
+        f"the {len(runs)} runs the means over topics by NIST's labels are: {ranges}. `least`, "
+        "`mean` and `most` are of the value by the machine minus the value by NIST, over the runs; "
+        "Kendall's tau compares the two orders of the runs; `same label` is the share of passages "
+        "to which both give the same label.\n\n"
+        "| judge | measure | least | mean | most | Kendall's tau | same label |\n"
+        f"| --- | --- | --- | --- | --- | --- | --- |\n{lines}",
+    )
+
+
+def means(runs, labels):
+    """Means over topics of each run and measure."""
+    values = evaluate_runs(labels.reset_index(), runs, MEASURES)
+    return values.groupby("run", sort=False).mean()
+
+
+if __name__ == "__main__":
+    run_parts(
+        __doc__,
+        {"dl2019": dl2019, "other": other, "believed": believed},
+        repetitions=300,
+        resume=False,
+    )
