@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binom, binomtest, norm
+from scipy.stats import binom, norm
 
-from profiles import times
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
-from skfilterrank.metrics import any_forbidden_at_k, empty_list_rate, evaluate, forbidden_at_k
-from skfilterrank.ranking import RankAndFilter, risk_certificate, risk_threshold
+from skfilterrank.ranking import RankAndFilter, risk_threshold
 from skfilterrank.ranking._filtering.promises import read_promises
-
-NO = -np.inf
 
 
 def any_bad(y_true, shown, groups):
@@ -31,97 +25,9 @@ def rejected(y_true, shown, groups):
     return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
 
 
-def nothing_good(y_true, shown, groups):
-    return np.bincount(groups, shown & (y_true > 0)) == 0
-
-
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=600, n_features=8, random_state=0)
-
-
-@st.composite
-def judged_rows(draw):
-    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
-    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
-    n = len(groups)
-    label = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
-    score = st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 1.5, 3.0])
-    y_true = draw(st.lists(label, min_size=n, max_size=n))
-    y_score = draw(st.lists(score, min_size=n, max_size=n))
-    return np.array(y_true), np.array(y_score), np.array(groups)
-
-
-def thresholds_of(y_score):
-    distinct = np.unique(y_score[np.isfinite(y_score)])
-    return np.concatenate([[NO], distinct, distinct + 0.1, [np.inf]])
-
-
-class TestMeasure:
-    @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2]))
-    def test_any_forbidden_is_whether_any_order_shows_one(self, rows, k):
-        y_true, y_score, groups = rows
-        found = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, average=None)
-        worst = forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="worst", average=None)
-        np.testing.assert_array_equal(found, worst > 0)
-        best = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="best", average=None)
-        assert np.all(best <= found)
-
-    def test_by_hand(self):
-        y_true, groups = [1, -1, 1, -1, 1, 1], list("aabbcc")
-        y_score = [2, 1, 1, 2, 1, 1]
-        values = evaluate(y_true, y_score, ["any_forbidden@1", "any_forbidden"], groups=groups)
-        assert values["any_forbidden@1"].tolist() == [0, 1, 0]
-        assert values["any_forbidden"].tolist() == [1, 1, 0]
-
-
-class TestSteps:
-    @times(2)
-    @given(
-        rows=judged_rows(),
-        k=st.sampled_from([None, 1, 2]),
-        loss=st.sampled_from([any_bad, rejected, nothing_good]),
-    )
-    def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
-        y_true, y_score, groups = rows
-        (promise,) = read_promises(loss, 0.1, k)
-        lists = RankedLists(y_true, y_score, groups=groups)
-        steps = promise.steps(lists, y_true)
-        codes = np.unique(groups, return_inverse=True)[1]
-        # Of tied documents the worst are shown first.
-        order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))
-        place = np.empty(len(order), dtype=int)
-        place[order] = np.arange(len(order)) - np.searchsorted(codes[order], codes[order])
-        for threshold in thresholds_of(y_score):
-            shown = (y_score >= threshold) & (y_score > NO)
-            if k is not None:
-                shown &= place < k
-            expected = loss(y_true, shown, codes)
-            expected = expected[~np.isnan(np.asarray(expected, dtype=float))]
-            np.testing.assert_array_equal(steps.at(threshold), expected)
-
-    @given(rows=judged_rows())
-    def test_any_measure_between_0_and_1_can_be_promised(self, rows):
-        y_true, y_score, groups = rows
-        (promise,) = read_promises("empty_list_rate", 0.1, None)
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), y_true)
-        for threshold in thresholds_of(y_score):
-            kept = np.where(y_score >= threshold, y_score, NO)
-            expected = empty_list_rate(y_true, kept, groups=groups, average=None)
-            np.testing.assert_array_equal(steps.at(threshold), expected)
-
-    @given(rows=judged_rows(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
-    def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
-        y_true, y_score, groups = rows
-        (promise,) = read_promises(risk, 0.1, None)
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
-        safe_first = np.unique(thresholds_of(y_score))
-        if not steps.is_upward:
-            safe_first = safe_first[::-1]
-        largest = np.zeros(steps.n_queries)
-        for threshold in safe_first:
-            largest = np.maximum(largest, steps.at(threshold))
-            np.testing.assert_array_equal(steps.never_falling().at(threshold), largest)
 
 
 class TestFunctions:
@@ -422,59 +328,3 @@ class TestInExpectation:
             risk_threshold(
                 data.y, data.y, groups=data.groups, risk="any_forbidden", guarantee="sure"
             )
-
-
-class TestFixedThreshold:
-    def test_binomial_bounds_are_those_of_scipy(self, data):
-        found = risk_certificate(
-            data.y, data.bayes_scores, 0.3, groups=data.groups, risk="any_forbidden", k=3
-        )
-        losses = any_forbidden_at_k(
-            data.y,
-            np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO),
-            groups=data.groups,
-            k=3,
-            average=None,
-        )
-        interval = binomtest(int(losses.sum()), len(losses)).proportion_ci(0.8)
-        promise = found.promises["any_forbidden"]
-        assert promise.observed == losses.mean()
-        assert (promise.lower_bound, promise.upper_bound) == pytest.approx(
-            (interval.low, interval.high)
-        )
-
-    @pytest.mark.parametrize(
-        ("threshold", "verdict", "words"),
-        [(5.0, "kept", "is at most 0.1"), (NO, "broken", "is above 0.1"), (0.22, "open", "may be")],
-    )
-    def test_verdicts(self, data, threshold, verdict, words):
-        found = risk_certificate(
-            data.y,
-            data.bayes_scores,
-            threshold,
-            groups=data.groups,
-            risk="any_forbidden",
-            max_risk=0.1,
-            k=3,
-        )
-        assert found.promises["any_forbidden"].verdict == verdict
-        assert words in str(found)
-        assert not found.is_chosen
-
-    def test_filtered_scores_need_no_threshold(self, data):
-        params = {"groups": data.groups, "risk": {"any_forbidden": 0.1, "false_reject_rate": 0.5}}
-        kept = np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO)
-        one = risk_certificate(data.y, kept, NO, **params)
-        two = risk_certificate(data.y, data.bayes_scores, 0.3, **params)
-        assert one.to_frame().equals(two.to_frame())
-
-    @pytest.mark.parametrize("threshold", [None, "0.3", np.nan, True])
-    def test_bad_threshold(self, data, threshold):
-        with pytest.raises(ValueError, match="threshold must be a number"):
-            risk_certificate(
-                data.y, data.bayes_scores, threshold, groups=data.groups, risk="any_forbidden"
-            )
-
-    def test_no_query_counts(self):
-        with pytest.raises(ValueError, match="no query counts for risk='false_reject_rate'"):
-            risk_certificate([-1, -1], [1, 2], 0, groups=[1, 2], risk="false_reject_rate")

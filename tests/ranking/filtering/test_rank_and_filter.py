@@ -5,14 +5,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
@@ -49,100 +47,6 @@ def halves():
     """Data with its Bayes-optimal scores, and which rows are for training."""
     data = make_rank_and_filter(n_queries=8000, n_features=8, random_state=3)
     return data, data.groups < 4000
-
-
-class TestByHand:
-    # Two queries, one fold each; the score is the feature.
-    X = np.array([[0.9], [0.5], [0.2], [0.8], [0.3]])
-    y = np.array([2, 1, -1, 1, -1])
-    groups = np.array(["a", "a", "a", "b", "b"])
-
-    def test_threshold_lies_between_the_worst_good_and_the_best_bad_score(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
-        assert model.threshold_ == pytest.approx((0.3 + 0.5) / 2)
-        assert model.best_score_ == 1.0
-        assert model.score(self.X, self.y, groups=self.groups) == 1.0
-
-    def test_predict_rank_and_margin(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
-        np.testing.assert_array_equal(model.predict(self.X), [0.9, 0.5, -np.inf, 0.8, -np.inf])
-        np.testing.assert_array_equal(model.rank(self.X, groups=self.groups), [1, 2, 0, 1, 0])
-        np.testing.assert_allclose(model.decision_function(self.X), self.X[:, 0] - 0.4)
-
-    def test_shuffled_rows_keep_their_places(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
-        order = [4, 1, 3, 0, 2]
-        groups = self.groups[order]
-        np.testing.assert_array_equal(model.rank(self.X[order], groups=groups), [0, 2, 1, 1, 0])
-
-    def test_equal_scores_stand_in_row_order(self):
-        model = RankAndFilter(FirstColumn(), threshold=0.5)
-        model.fit(self.X, self.y, groups=self.groups)
-        X = [[0.7], [0.9], [0.7], [0.1]]
-        np.testing.assert_array_equal(model.rank(X, groups=[7, 7, 7, 7]), [2, 1, 3, 0])
-
-    def test_curve_holds_every_threshold(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
-        # Nothing shown: W / (I - W) is 1 / (2 + 1 / log2(3) + 1) and 1 / 2.
-        nothing = (1 / (3 + 1 / np.log2(3)) + 1 / 2) / 2
-        curve = model.threshold_curve_
-        assert curve.thresholds[-1] == np.inf
-        assert curve.values[-1] == pytest.approx(nothing)
-        assert curve.best_value == 1.0
-
-
-def filtered_at(threshold, scores, **options):
-    """A model that filters these scores, as they are, each row a query of its own."""
-    X = np.array(scores, dtype=float)[:, None]
-    estimator = FirstColumn().fit(X, None)
-    model = RankAndFilter(estimator, cv="prefit", threshold=threshold, **options)
-    labels = np.where(X[:, 0] >= 0.5, 1, -1)
-    return X, model.fit(X, labels, groups=np.arange(len(X)))
-
-
-class TestContract:
-    """Rows with ``score >= threshold_`` are kept, and no others."""
-
-    scores = (0.5, 0.5 - 2**-54, 0.5 + 2**-53)
-
-    def test_a_score_at_the_threshold_is_kept(self):
-        X, model = filtered_at(0.5, self.scores)
-        np.testing.assert_array_equal(model.predict(X), [0.5, -np.inf, 0.5 + 2**-53])
-        np.testing.assert_array_equal(model.rank(X, groups=np.zeros(3)), [2, 0, 1])
-        np.testing.assert_array_equal(model.decision_function(X), [0, -(2**-54), 2**-53])
-
-    def test_tuning_keeps_the_score_at_the_threshold(self):
-        # No number lies between these scores, so that the threshold is the lowest to keep itself.
-        X, model = filtered_at("tune", self.scores)
-        assert model.threshold_ == 0.5
-        assert model.best_score_ == 1.0
-        np.testing.assert_array_equal(model.predict(X), [0.5, -np.inf, 0.5 + 2**-53])
-        labels = np.array([1, -1, 1])
-        assert model.score(X, labels, groups=np.arange(3)) == 1.0
-
-    def test_each_query_keeps_the_score_at_its_own_threshold(self):
-        class Halves:
-            def shown(self, scores, index):
-                return scores >= np.where(index.codes() == 0, 0.5, 0.25)
-
-        X, model = filtered_at("per_query", [0.5, 0.25, 0.5, 0.25, 0.125])
-        model.query_threshold_ = Halves()
-        groups = ["a", "a", "b", "b", "b"]
-        np.testing.assert_array_equal(
-            model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]
-        )
-
-    @given(
-        st.lists(st.floats(-10, 10), min_size=1, max_size=8),
-        st.data(),
-    )
-    def test_predict_and_margin_agree(self, scores, data):
-        threshold = data.draw(st.one_of(st.sampled_from(scores), st.floats(-10, 10)))
-        X, model = filtered_at(threshold, scores)
-        kept = X[:, 0] >= threshold
-        np.testing.assert_array_equal(model.predict(X), np.where(kept, X[:, 0], -np.inf))
-        np.testing.assert_array_equal(model.decision_function(X) >= 0, kept)
-        np.testing.assert_array_equal(model.rank(X, groups=np.zeros(len(X))) > 0, kept)
 
 
 class TestThreshold:
@@ -229,115 +133,6 @@ class TestThreshold:
         model.set_params(threshold=0.0).fit(data.X, data.y, groups=data.groups)
         assert not hasattr(model, "threshold_curve_")
         assert not hasattr(model, "best_score_")
-
-
-class TestFolds:
-    def test_results_of_each_fold(self, data, ridge):
-        folds = FIVE_FOLDS.split(data.X, groups=data.groups)
-        for fold, (train, test) in enumerate(folds):
-            scores = Ridge().fit(data.X[train], data.y[train]).predict(data.X[test])
-            kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
-            truth, queries = data.y[test], data.groups[test]
-            results = {name: values[fold] for name, values in ridge.cv_results_.items()}
-            assert results["n_queries"] == len(np.unique(queries))
-            assert results["test_score"] == pytest.approx(
-                ndcg_f_score(truth, kept, groups=queries, k=3)
-            )
-            own = threshold_curve(truth, scores, groups=queries, k=3)
-            assert results["best_threshold"] == pytest.approx(own.best_threshold, abs=1e-12)
-            assert results["best_score"] == pytest.approx(own.best_value)
-            assert results["fit_time"] >= 0
-            assert results["score_time"] >= 0
-            np.testing.assert_allclose(ridge.fold_threshold_curves_[fold].values, own.values)
-        assert len(ridge.fold_threshold_curves_) == 5
-
-    @pytest.mark.parametrize(
-        ("cv", "n_folds"),
-        [
-            (None, 5),
-            (3, 3),
-            (np.int64(4), 4),
-            (0.25, 1),
-            (GroupKFold(2, shuffle=True, random_state=0), 2),
-            (GroupShuffleSplit(3, random_state=1), 3),
-        ],
-    )
-    def test_ways_to_say_cv(self, data, cv, n_folds):
-        model = RankAndFilter(Ridge(), cv=cv).fit(data.X, data.y, groups=data.groups)
-        assert len(model.cv_results_["n_queries"]) == n_folds
-
-    def test_iterable_of_splits_gives_what_its_splitter_gives(self, data):
-        splits = list(GroupKFold(3, shuffle=True, random_state=0).split(data.X, groups=data.groups))
-        first = RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
-        other = RankAndFilter(Ridge(), cv=3).fit(data.X, data.y, groups=data.groups)
-        assert first.threshold_ == other.threshold_
-
-    def test_no_query_is_on_both_sides(self, data):
-        seen = []
-
-        class Spy(FirstColumn):
-            def fit(self, X, y):
-                seen.append(set(np.asarray(X)[:, 1]))
-                return super().fit(X, y)
-
-            def predict(self, X):
-                assert len(seen) == 6 or not seen[-1] & set(np.asarray(X)[:, 1])
-                return super().predict(X)
-
-        X = np.column_stack([data.X[:, 0], data.groups])
-        RankAndFilter(Spy()).fit(X, data.y, groups=data.groups)
-        assert len(seen) == 6
-
-    def test_splitter_that_cuts_queries_is_warned_about(self, data):
-        model = RankAndFilter(Ridge(), cv=list(KFold(3).split(data.X)))
-        with pytest.warns(UserWarning, match=r"cv splits queries: \d+ have rows on both sides"):
-            model.fit(data.X, data.y, groups=data.groups)
-
-    def test_prefit_tunes_on_all_rows(self, data):
-        fitted = Ridge().fit(data.X, data.y)
-        model = RankAndFilter(fitted, k=3, cv="prefit").fit(data.X, data.y, groups=data.groups)
-        assert model.estimator_ is fitted
-        curve = threshold_curve(data.y, fitted.predict(data.X), groups=data.groups, k=3)
-        assert model.threshold_ == curve.best_threshold
-        assert model.best_score_ == pytest.approx(model.score(data.X, data.y, groups=data.groups))
-
-    @pytest.mark.parametrize("threshold", [0.5, None, "per_query"])
-    def test_prefit_with_other_thresholds(self, data, threshold):
-        fitted = Ridge().fit(data.X, data.y)
-        model = RankAndFilter(fitted, threshold=threshold, cv="prefit")
-        model.fit(data.X, data.y, groups=data.groups)
-        assert model.estimator_ is fitted
-        assert len(model.predict(data.X, groups=data.groups)) == len(data.y)
-
-    def test_prefit_classifier_of_text_labels(self, data):
-        labels = np.where(data.y > 0, "good", "bad")
-        fitted = LogisticRegression().fit(data.X, labels)
-        model = RankAndFilter(
-            fitted, cv="prefit", target="label", gains={"good": 1, "bad": -1}
-        ).fit(data.X, labels, groups=data.groups)
-        kept = model.predict(data.X)
-        assert kept[np.isfinite(kept)].min() >= model.threshold_
-        np.testing.assert_array_equal(
-            kept[np.isfinite(kept)], fitted.predict_proba(data.X)[np.isfinite(kept), 1]
-        )
-
-    def test_refit_false_keeps_the_model_of_the_split(self, data):
-        model = RankAndFilter(Ridge(), cv=0.3, refit=False)
-        model.fit(data.X, data.y, groups=data.groups)
-        splitter = GroupShuffleSplit(1, test_size=0.3, random_state=0)
-        train, _ = next(splitter.split(data.X, groups=data.groups))
-        expected = Ridge().fit(data.X[train], data.y[train])
-        np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
-
-    def test_n_jobs_does_not_change_the_result(self, data, ridge):
-        other = RankAndFilter(Ridge(), k=3, n_jobs=2)
-        other.fit(data.X, data.y, groups=data.groups)
-        assert other.threshold_ == ridge.threshold_
-        np.testing.assert_array_equal(other.predict(data.X), ridge.predict(data.X))
-
-    def test_verbose_shows_progress(self, data, capsys):
-        RankAndFilter(Ridge(), verbose=1).fit(data.X, data.y, groups=data.groups)
-        assert "5/5" in capsys.readouterr().err
 
 
 class TestQueries:

@@ -3,7 +3,6 @@
 import math
 import pickle
 import warnings
-from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
@@ -21,8 +20,7 @@ from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FitWarning, UnjudgedWarning
-from skfilterrank.io import load_model, save_model
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (
     false_reject_rate,
     forbidden_at_k,
@@ -35,21 +33,22 @@ from skfilterrank.ranking import (
     RiskCertificate,
     ThresholdCurve,
     make_logistic,
-    read_filter,
-    risk_certificate,
     risk_threshold,
     threshold_curve,
-    write_filter,
 )
-from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
 
+
 NO = -np.inf
+
+
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
+
+
 BOUNDS = {
     "any_forbidden": BinomialBound,
     "forbidden": BettingBound,
@@ -106,163 +105,6 @@ def judged_rows(draw):
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=600, n_features=8, random_state=0)
-
-
-class TestBinomialBound:
-    @pytest.mark.parametrize("n", [1, 7, 45, 200])
-    @pytest.mark.parametrize("level", [0.02, 0.05, 0.3, 0.9])
-    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
-    def test_is_the_exact_test_of_scipy(self, n, level, confidence):
-        bound = BinomialBound(n, level, confidence)
-        for n_bad in {0, 1, n // 4, n // 2, n - 1, n}:
-            losses = np.arange(n) < n_bad
-            p_value = binomtest(n_bad, n, level, alternative="less").pvalue
-            assert bound.rules_out(losses) == (p_value <= 1 - confidence)
-            # A two-sided interval leaves out half the error on each side.
-            interval = binomtest(n_bad, n).proportion_ci(2 * confidence - 1) if n_bad < n else None
-            upper = interval.high if interval else 1.0
-            if confidence > 0.5:
-                assert bound.upper(losses) == pytest.approx(upper)
-            assert bound.rules_out(losses) == (bound.upper(losses) <= level)
-
-    @pytest.mark.parametrize("level", [0.01, 0.05, 0.5, 0.99])
-    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
-    def test_queries_needed(self, level, confidence):
-        # (1 - level) ** n is the probability of no failure at all.
-        needed = queries_needed(BinomialBound, level, confidence)
-        assert (1 - level) ** needed <= 1 - confidence + 1e-12
-        assert (1 - level) ** (needed - 1) > 1 - confidence
-
-    def test_queries_needed_by_hand(self):
-        # 0.95 ** 45 = 0.0994, 0.95 ** 44 = 0.1047.
-        assert queries_needed(BinomialBound, 0.05, 0.9) == 45
-
-
-class TestBettingBound:
-    def capital(self, losses, level, confidence):
-        """The highest capital on the way, bet by bet and loss by loss."""
-        n = len(losses)
-        order = np.random.default_rng(0).permutation(n)
-        capitals, highest = [1 / 3, 1 / 3, 1 / 3], 1.0
-        for i in order:
-            for j, share in enumerate((1, 1 / 2, 1 / 4)):
-                bet = math.sqrt(
-                    2 * math.log(1 / (1 - confidence)) / (n * level * (1 - level) * share)
-                )
-                capitals[j] *= 1 + min(bet, 1 / (1 - level)) * (level - losses[i])
-            highest = max(highest, sum(capitals))
-        return highest
-
-    @pytest.mark.parametrize("level", [0.05, 0.2, 0.7])
-    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
-    def test_is_the_highest_capital(self, level, confidence):
-        rng = np.random.default_rng(0)
-        outcomes = set()
-        for n in (5, 30, 200):
-            bound = BettingBound(n, level, confidence)
-            for share in (0, 0.2, 0.5, 1):
-                losses = rng.binomial(3, level * share, size=n) / 3
-                expected = self.capital(losses, level, confidence)
-                assert np.exp(bound._log_capital(losses, level)) == pytest.approx(expected)
-                wins = expected >= 1 / (1 - confidence) - 1e-9
-                assert bound.rules_out(losses) == (wins and losses.mean() <= level)
-                outcomes.add(bound.rules_out(losses))
-        assert outcomes == {True, False}
-
-    @given(
-        losses=st.lists(st.floats(0, 1), min_size=1, max_size=60),
-        level=st.sampled_from([0.05, 0.3, 0.8]),
-        seed=st.integers(0, 10),
-    )
-    def test_larger_losses_never_make_more_capital(self, losses, level, seed):
-        # What allows to test a stretch of thresholds at once.
-        losses = np.array(losses)
-        rng = np.random.default_rng(seed)
-        larger = losses + (1 - losses) * rng.uniform(size=len(losses)) * rng.integers(0, 2)
-        bound = BettingBound(len(losses), level, 0.9)
-        slack = 1e-9
-        assert bound._log_capital(larger, level) <= bound._log_capital(losses, level) + slack
-        assert bound.upper(larger) >= bound.upper(losses) - slack
-
-    @pytest.mark.parametrize("n", [60, 500])
-    def test_upper_is_the_smallest_level_ruled_out(self, n):
-        losses = np.random.default_rng(1).binomial(3, 0.05, size=n) / 3
-        bound = BettingBound(n, 0.1, 0.9)
-        upper = bound.upper(losses)
-        goal = math.log(10)
-        assert losses.mean() < upper < 1
-        assert (
-            bound._log_capital(losses, upper + 1e-6)
-            >= goal
-            > bound._log_capital(losses, upper - 1e-6)
-        )
-        assert bound.rules_out(losses) == (upper <= 0.1)
-        assert bound.upper(np.ones(n)) == 1.0
-
-    def test_capital_that_is_lost_again_does_not_count(self):
-        # The first losses of the order are 0 and win, the others are 1.
-        bound = BettingBound(100, 0.1, 0.9)
-        losses = np.ones(100)
-        losses[bound._order[:60]] = 0
-        assert bound._log_capital(losses, 0.1) >= math.log(10)
-        assert not bound.rules_out(losses)
-        assert bound.upper(losses) == losses.mean() == 0.4
-
-    def test_a_mean_at_the_level_is_ruled_out_where_the_losses_come_last(self):
-        # 20 losses of 0 come first in the order, then 20 of 1.
-        bound = BettingBound(40, 0.5, 0.9)
-        losses = np.ones(40)
-        losses[bound._order[:20]] = 0
-        assert bound.rules_out(losses)
-        losses[bound._order[20:22]] = [0.5, 1.0]
-        assert bound.rules_out(losses)
-        losses[bound._order[19]] = 0.51
-        assert not bound.rules_out(losses)
-
-    def test_one_query_that_shows_no_failure(self):
-        # It may win all: 1 + bet * level is 1 / (1 - level), as for a bet of 1 / (1 - level).
-        # Level 0.03 allows bets of sqrt(2 log(10) / (0.03 * 0.97)) = 12.6 and above.
-        assert BettingBound(1, 0.03, 0.9).upper(np.zeros(1)) == pytest.approx(0.9)
-
-    def test_losing_all_is_no_error(self):
-        for level in np.arange(1, 100) / 100:
-            bound = BettingBound(2, level, 0.9)
-            assert not bound.rules_out(np.ones(2)), level
-            assert bound.upper(np.ones(2)) == 1, level
-            assert bound._log_capital(np.ones(2), level) == 0, level
-
-    @pytest.mark.parametrize("level", [0.05, 0.3])
-    @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_queries_needed_is_the_fewest(self, level, confidence):
-        needed = queries_needed(BettingBound, level, confidence)
-        fits = [
-            BettingBound(n, level, confidence).rules_out(np.zeros(n)) for n in range(2 * needed)
-        ]
-        assert fits.index(True) == needed
-        assert all(fits[needed:])
-
-    @pytest.mark.parametrize("draw", ["all or nothing", "thirds"])
-    def test_a_mean_at_the_level_is_seldom_ruled_out(self, draw):
-        rng = np.random.default_rng(0)
-        n, level, times = 100, 0.2, 1000
-        bound = BettingBound(n, level, 0.9)
-        m = 1 if draw == "all or nothing" else 3
-        wrong = sum(bound.rules_out(rng.binomial(m, level, size=n) / m) for _ in range(times))
-        assert 0 < wrong <= binom.ppf(0.999, times, 0.1)
-
-
-class TestSteps:
-    @pytest.mark.parametrize("risk", STEPS)
-    @times(1 / 2)  # of each risk
-    @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
-    def test_are_the_rate_at_every_threshold(self, risk, rows, k):
-        y_true, y_score, groups = rows
-        (promise,) = read_promises(risk, 0.1, k)
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
-        for threshold in real_thresholds(y_score):
-            expected = rates(risk, y_true, y_score, groups, threshold, k)
-            found = steps.at(threshold)
-            np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
@@ -474,41 +316,12 @@ def test_where_all_pass_there_is_no_limit(label, risk):
     assert found.n_tried == (0 if label > 0 else 1)
 
 
-def test_a_certificate_cannot_be_changed():
-    found = risk_threshold(np.ones(60), np.arange(60), groups=np.arange(60), risk="any_forbidden")
-    with pytest.raises(FrozenInstanceError):
-        found.threshold = 0.5
-    with pytest.raises(FrozenInstanceError):
-        found.promises["any_forbidden"].max_risk = 0.5
-
-
 def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
     found = certify(curve, lists, risk="any_forbidden", max_risk=0.05, confidence=0.9, k=None)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert (found.value, found.threshold) == (0.2, 0.5)
-
-
-def test_rounding_does_not_lift_the_upper_bound_over_the_level():
-    # The smallest level that 45 queries without a failure allow, to the last digit.
-    n = 45
-    low, level = 0.01, 0.99
-    while low < (middle := (low + level) / 2) < level:
-        if BinomialBound(n, middle, 0.9).rules_out(np.zeros(n)):
-            level = middle
-        else:
-            low = middle
-    assert level < BinomialBound(n, level, 0.9).upper(np.zeros(n)) < level + 1e-12
-    found = promise_at(
-        np.tile([1, -1], n),
-        np.tile([0.9, 0.1], n),
-        groups=np.repeat(np.arange(n), 2),
-        risk="any_forbidden",
-        max_risk=level,
-    )
-    assert found.observed == 0
-    assert found.upper_bound == level
 
 
 def test_limit_within_a_stretch_of_equal_value():
@@ -918,67 +731,6 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
         # The limit itself keeps what the next threshold of the curve keeps.
         values = np.append(values, curve.values[np.searchsorted(curve.thresholds, limit)])
     assert found.value == pytest.approx(values.min())
-
-
-def _unjudged_above(y, scores, groups, *, k, above):
-    """Row numbers of unjudged documents among the first k places, by hand."""
-    rows = []
-    for query in np.unique(groups):
-        own = np.flatnonzero(groups == query)
-        if np.isnan(y[own]).all():
-            continue
-        for row in own[np.argsort(-scores[own], kind="stable")]:
-            n_above = np.count_nonzero(scores[own] > scores[row])
-            if np.isnan(y[row]) and scores[row] > above and n_above < k:
-                rows.append(row)
-    return rows
-
-
-def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
-    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    y = y.astype(float)
-    y[::4] = np.nan
-    scores = np.round(scores, 1)
-    groups = np.char.add("q", (100 + groups).astype(str))
-    given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
-    message = f"of {len(y)} documents are unjudged although a rate depends on them"
-    with pytest.warns(DataWarning, match=message):
-        chosen = risk_threshold(y, scores, **given)
-    rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
-    assert 0 < len(rows) < np.count_nonzero(np.isnan(y))
-    with pytest.warns(
-        DataWarning, match=rf"{len(rows)} of .*query '{groups[rows[0]]}' row {rows[0]}"
-    ):
-        risk_threshold(y, scores, **given)
-    with pytest.warns(DataWarning, match=message):
-        fixed = risk_certificate(y, scores, np.nextafter(chosen.lower, 1), **given)
-    # Behind the first places, and below the lowest certified threshold, nothing need be judged.
-    whole = y.copy()
-    whole[rows] = 0
-    assert risk_threshold(whole, scores, **given).n_unjudged == 0
-    with pytest.warns(DataWarning, match=message):
-        rejected = risk_threshold(whole, scores, **given | {"risk": "false_reject_rate"})
-    judged = pd.Series(whole).notna().groupby(groups).transform("any")
-    assert rejected.n_unjudged == (np.isnan(whole) & judged).sum()
-    empty = risk_threshold(y, scores, **given | {"risk": "empty_list_rate"})
-    assert empty.n_unjudged == 0
-    n_unjudged = len(rows)
-    model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.2, k=3)
-    with (
-        pytest.warns(DataWarning, match=message),
-        pytest.warns(UnjudgedWarning, match="are unjudged"),
-    ):
-        model.fit(scores, y, groups=groups)
-    write_filter(tmp_path / "filter.json", model)
-    kept = read_filter(tmp_path / "filter.json").risk_certificate_
-    save_model(model, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops").risk_certificate_
-    for certificate in (chosen, fixed, model.risk_certificate_, kept, loaded):
-        assert certificate.n_unjudged == n_unjudged
-        assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
-    for certificate in (chosen, fixed, model.risk_certificate_, loaded):
-        assert certificate.to_judge["row"].tolist() == rows
-        assert certificate.to_judge["query"].tolist() == groups[rows].tolist()
 
 
 @pytest.mark.parametrize("threshold", ["tune", "risk", "per_query"])

@@ -3,7 +3,6 @@
 import functools
 import io
 import json
-import pickle
 import warnings
 
 import numpy as np
@@ -17,13 +16,15 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FileFormatError, FitWarning
+from skfilterrank.exceptions import FileFormatError, FitWarning
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
 from skfilterrank.ranking._filtering.parameters import CUTS
 
 INF = np.inf
+
+
 LISTS = [
     {},
     {"abstain": "best_score"},
@@ -32,6 +33,8 @@ LISTS = [
     {"min_shown": 1},
     {"min_shown": 1, "max_shown": 3},
 ]
+
+
 MODES = [None, 0.0, "tune", "per_query", "expected", "first_k", "largest_gap", "surprise"]
 
 
@@ -53,11 +56,6 @@ def new():
 @pytest.fixture(scope="module")
 def few_new():
     return make_rank_and_filter(80, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def tens():
-    return make_rank_and_filter(100, documents_per_query=10, random_state=0)
 
 
 def fitted(data, **parameters):
@@ -223,48 +221,6 @@ class TestCaps:
             fitted(data, **parameters)
 
 
-class TestAbstention:
-    @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
-    @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
-    def test_the_level_is_the_best_of_all(self, few, name, mode):
-        model = fitted(few, threshold=mode, abstain=name)
-        found = model.query_threshold_
-        frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})
-        lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
-        confidence = {
-            "best_score": lists.max(),
-            "score_gap": lists.agg(lambda s: s.iloc[0] - s.iloc[1] if len(s) > 1 else 0.0),
-            "score_std": lists.std(ddof=0),
-        }[name].to_numpy()
-        plain = fitted(few, threshold=mode).predict(few.bayes_scores, groups=few.groups)
-
-        def value(level):
-            kept = np.where((confidence >= level)[few.groups], plain, -INF)
-            return ndcg_f_score(few.y, kept, groups=few.groups, k=3)
-
-        best = max(value(level) for level in [*np.unique(confidence), INF])
-        assert model.best_score_ == pytest.approx(best)
-        assert value(found.answer_level_) == pytest.approx(best)
-        assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
-
-    def test_a_query_is_shown_nothing(self, data, new):
-        empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0
-        assert 0.01 < empty.mean() < 0.5
-        best = np.full(300, -INF)
-        np.maximum.at(best, new.groups, new.bayes_scores)
-        assert best[empty].max() < best[~empty].min()
-
-    def test_weights_of_queries(self, data):
-        heavy = np.where(data.groups < 150, 1.0, 0.0)
-        model = RankAndFilter("passthrough", k=3, threshold="tune", abstain="best_score")
-        one = model.fit(data.bayes_scores, data.y, groups=data.groups, query_weight=heavy)
-        half = data.groups < 150
-        two = clone(model).fit(data.bayes_scores[half], data.y[half], groups=data.groups[half])
-        assert one.threshold_ == two.threshold_
-        assert one.query_threshold_.answer_level_ == two.query_threshold_.answer_level_
-        assert one.best_score_ == pytest.approx(two.best_score_)
-
-
 def _dear(labels):
     """Gains at which a forbidden document costs ten times as much."""
     return np.where(labels < 0, 10 * labels, labels)
@@ -382,78 +338,6 @@ class TestHeldOutScore:
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert not hasattr(model, "held_out_score_")
         assert not hasattr(model, "held_out_score_unfiltered_")
-
-
-class TestListSizes:
-    def test_lists_of_other_sizes_are_warned_of(self, tens):
-        model = fitted(tens)
-        assert model.list_sizes_.tolist() == [10, 10]
-        message = r"100 % of the lists have other sizes \(median 1 documents\).* threshold='expecte"
-        first = np.arange(0, 1000, 10)
-        with pytest.warns(DataWarning, match=message):
-            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
-        # Once is enough, until the next fit.
-        model.predict(tens.bayes_scores[first], groups=tens.groups[first])
-        model.fit(tens.bayes_scores, tens.y, groups=tens.groups)
-        with pytest.warns(DataWarning, match=message):
-            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
-
-    def test_queries_that_come_one_by_one(self, tens):
-        model = fitted(tens)
-        for _ in range(29):  # so few may be so by chance
-            model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
-        with pytest.warns(DataWarning, match="median 16 documents"):
-            model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
-        model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
-
-    def test_usual_lists_before_do_not_hide_others(self, tens):
-        model = fitted(tens)
-        model.predict(tens.bayes_scores, groups=tens.groups)
-        first = np.arange(0, 1000, 10)
-        with pytest.warns(DataWarning, match="100 % of the lists"):
-            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
-
-    def test_what_was_served_is_not_part_of_the_model(self, tens):
-        model = fitted(tens)
-        before = pickle.dumps(model)
-        model.predict(tens.bayes_scores[:16], groups=np.zeros(16))
-        assert pickle.dumps(model) == before
-
-    def test_documents_without_a_score_are_no_part_of_a_list(self, tens):
-        # Judged but not retrieved, as in qrels that are joined to a run.
-        first = np.arange(len(tens.y)) % 10 < 5
-        scores = np.where(first, tens.bayes_scores, -np.inf)
-        model = RankAndFilter("passthrough", k=3).fit(scores, tens.y, groups=tens.groups)
-        assert model.list_sizes_.tolist() == [5, 5]
-        model.predict(scores[first], groups=tens.groups[first])
-        model.predict(scores, groups=tens.groups)
-        with pytest.warns(DataWarning, match="median 10 documents"):
-            model.predict(tens.bayes_scores, groups=tens.groups)
-
-    def test_few_others_and_usual_ones_are_not(self, tens):
-        model = fitted(tens)
-        for n in (7, 10, 15):
-            groups = np.repeat(np.arange(30), n)
-            model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
-        for _ in range(40):
-            model.predict(tens.bayes_scores[:16])  # without queries nothing is known
-        groups = np.repeat(np.arange(40), [1] * 10 + [10] * 30)
-        model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
-        groups = np.repeat(np.arange(40), [1] * 11 + [10] * 29)
-        with pytest.warns(DataWarning, match="28 % of the lists"):
-            model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
-
-    def test_what_follows_the_size_does_not_warn(self, tens):
-        first = np.arange(0, 1000, 10)
-        for mode in ("per_query", "expected", "largest_gap", 0.5, None):
-            model = fitted(tens, threshold=mode)
-            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
-
-    def test_without_queries_at_fit(self, data):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = RankAndFilter("passthrough").fit(data.bayes_scores, data.y)
-        model.predict(data.bayes_scores, groups=data.groups)
 
 
 def test_search_over_thresholds(data):

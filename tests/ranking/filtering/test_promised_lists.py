@@ -1,19 +1,17 @@
 """Promises hold whatever the order of rows, and cover all that is shown."""
 
 import io
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
-from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.ranking import (
     LambdaRankRanker,
     QueryRanker,
@@ -280,75 +278,6 @@ def test_lists_of_other_sizes_end_a_promise():
     short = np.repeat(np.arange(100), 2)
     with pytest.warns(DataWarning, match=r"need not hold for such lists: (?!.*'expected')"):
         model.predict(tens.bayes_scores[:200], groups=short)
-
-
-class TestLabelsOfMachines:
-    """A certificate states how many of its labels machines gave, wherever it is shown."""
-
-    def check(self, certificate, n_machine):
-        labels = "label" if n_machine == 1 else "labels"
-        assert f"Machines gave {n_machine} {labels} of these queries" in str(certificate)
-        assert "for labels of machines" in repr(certificate)
-        assert (certificate.to_frame()["n_machine"] == n_machine).all()
-
-    def test_every_way_to_promise(self, data):
-        judges = np.where(data.groups % 4 == 0, "predicted:large", "people").astype(object)
-        judges[data.groups % 4 == 1] = None
-        y = np.where(np.arange(len(data.y)) % 16 == 0, 0.0, data.y)
-        n_machine = int((data.groups % 4 == 0).sum())
-        given = {"groups": data.groups, "judged_by": judges}
-        promise = {"risk": "any_forbidden", "max_risk": 0.4, "k": 3}
-        self.check(risk_threshold(y, data.bayes_scores, **given, **promise), n_machine)
-        self.check(risk_certificate(y, data.bayes_scores, 0.2, **given, **promise), n_machine)
-        model = RankAndFilter("passthrough", threshold="risk", **promise)
-        model.fit(data.bayes_scores, y, **given)
-        self.check(model.risk_certificate_, n_machine)
-        self.check(copy_of(model).risk_certificate_, n_machine)
-        X = pd.DataFrame(
-            {"score": data.bayes_scores, "part": np.where(data.groups < 200, "a", "b")}
-        )
-        parts = SegmentedFilter(model, segment="part").fit(X, y, **given)
-        for name, part in parts.filters_.items():
-            own = (X["part"] == name).to_numpy() & (data.groups % 4 == 0)
-            self.check(part.risk_certificate_, int(own.sum()))
-        by_people = model.fit(data.bayes_scores, y, groups=data.groups).risk_certificate_
-        assert "achine" not in str(by_people) + repr(by_people)
-
-    def test_predicted_labels(self, data):
-        y = data.y.astype(float)
-        y[::10] = np.nan
-        promise = {"risk": "any_forbidden", "max_risk": 0.6, "k": 3}
-        inner = RankAndFilter(LogisticRegression(), threshold="risk", **promise)
-        model = CompletedLabels(inner, predictor=LabelPredictor(shared=True))
-        model.fit(data.X, y, data.groups)
-        certificate = model.estimator_.risk_certificate_
-        assert 0 < certificate.n_machine < model.n_imputed_
-        self.check(certificate, certificate.n_machine)
-
-    @pytest.mark.parametrize("n_machine", [0, 30])
-    def test_command(self, data, tmp_path, n_machine, capsys):
-        qrels, run, saved = (str(tmp_path / name) for name in ("qrels", "run", "filter.json"))
-        with open(qrels, "w") as judgments, open(run, "w") as lists:
-            rows = zip(data.groups, data.y, data.bayes_scores)
-            for row, (query, label, score) in enumerate(rows):
-                judge = "predicted" if row < n_machine else "0"
-                judgments.write(f"{query} {judge} d{row} {label}\n")
-                lists.write(f"{query} Q0 d{row} 1 {float(score)} x\n")
-        options = ["--unjudged-label", "none", "--predicted", "use", "--save", saved]
-        options += ["--k", "3", "--risk", "any_forbidden=0.3"]
-        assert main(["threshold", qrels, run, *options]) == 0
-        shown = capsys.readouterr().out
-        assert ("labels of machines" in shown) == ("Machines gave 30" in shown) == bool(n_machine)
-        assert read_filter(saved).risk_certificate_.n_machine == n_machine
-
-    def test_bad_input(self, data):
-        certify = partial(
-            risk_threshold, data.y, data.bayes_scores, groups=data.groups, risk="any_forbidden"
-        )
-        with pytest.raises(InputError, match="judged_by has 3 entries but there are"):
-            certify(judged_by=["people"] * 3)
-        with pytest.raises(InputError, match=r"judged_by must hold texts, .*; got boolean"):
-            certify(judged_by=data.y > 0)
 
 
 class TestQueriesThatTheEstimatorWasFittedOn:

@@ -1,0 +1,94 @@
+"""Values against the share of queries that are answered, and against prices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import RankAndFilter, answer_curve
+
+INF = np.inf
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(300, random_state=0)
+
+
+class TestAnswerCurve:
+    @given(st.integers(0, 10**6))
+    def test_is_the_mean_of_lists_with_some_left_out(self, seed):
+        rng = np.random.RandomState(seed)
+        groups = np.concatenate([np.arange(12), rng.randint(0, 12, 30)])
+        y, scores = rng.choice([-1.0, 1, 2, np.nan], 42), rng.randint(0, 9, 42) / 8.0
+        sure = rng.randint(0, 5, 12)
+        curve = answer_curve(y, scores, groups=groups, confidence=sure, k=2)
+        for share, level, value, answered in zip(
+            curve.shares, curve.confidences, curve.values, curve.answered_values
+        ):
+            is_answered = sure >= level
+            kept = np.where(is_answered[groups], scores, -INF)
+            values = ndcg_f_score(y, kept, groups=groups, k=2, average=None)
+            assert share == is_answered.mean()
+            assert value == pytest.approx(values.mean())
+            if is_answered.any():
+                assert answered == pytest.approx(values[is_answered].mean())
+        assert np.isnan(curve.answered_values[0])
+        assert curve.best_value == pytest.approx(curve.values.max())
+        assert curve.best_share == (sure >= curve.best_confidence).mean()
+
+    def test_area_is_one_of_the_values_themselves_and_none_by_chance(self, data):
+        params = {"groups": data.groups, "k": 3}
+        values = ndcg_f_score(data.y, data.bayes_scores, average=None, **params)
+        area = [
+            answer_curve(data.y, data.bayes_scores, confidence=sure, **params).area
+            for sure in (values, -values, np.zeros(300))
+        ]
+        assert area[0] == pytest.approx(1)
+        assert area[1] < -0.5
+        assert area[2] == pytest.approx(0, abs=1e-12)
+        drawn = [np.random.RandomState(i).rand(300) for i in range(200)]
+        areas = [
+            answer_curve(data.y, data.bayes_scores, confidence=each, **params).area
+            for each in drawn
+        ]
+        assert abs(np.mean(areas)) < 4 * np.std(areas) / np.sqrt(200)
+
+    def test_agrees_with_the_filter_that_abstains(self, data):
+        model = RankAndFilter("passthrough", k=3, threshold=None, abstain="score_gap")
+        model.fit(data.bayes_scores, data.y, groups=data.groups)
+        curve = answer_curve(
+            data.y, data.bayes_scores, groups=data.groups, k=3, confidence="score_gap"
+        )
+        assert curve.best_value == pytest.approx(model.best_score_)
+        assert curve.best_confidence == model.query_threshold_.answer_level_
+
+    def test_lower_is_better(self, data):
+        curve = answer_curve(data.y, data.bayes_scores, groups=data.groups, measure="forbidden@3")
+        assert curve.values[0] == 0
+        assert curve.best_value == curve.values.min()
+        assert curve.values[-1] > 0
+
+    def test_lists_without_scores_are_never_answered(self):
+        curve = answer_curve([1, 1, -1], [0.5, -INF, -INF], groups=[0, 1, 1])
+        assert curve.confidences.tolist() == [INF, 0.5, -INF]
+
+    def test_result(self, data):
+        curve = answer_curve(data.y, data.bayes_scores, groups=data.groups, k=3)
+        frame = curve.to_frame()
+        assert list(frame) == ["share", "confidence", "value", "answered_value"]
+        assert "are answered, area" in repr(curve)
+
+    @pytest.mark.parametrize(
+        ("confidence", "message"),
+        [
+            ("sure", "confidence must be one of 'best_score'"),
+            ([0.5], "one number for each of 300 queries.*got 1 number"),
+            ([np.nan] * 300, "confidence must have no NaN"),
+        ],
+    )
+    def test_bad_input(self, data, confidence, message):
+        with pytest.raises(ValueError, match=message):
+            answer_curve(data.y, data.bayes_scores, groups=data.groups, confidence=confidence)

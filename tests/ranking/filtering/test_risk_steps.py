@@ -1,0 +1,170 @@
+"""Losses of queries at every threshold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles import times
+from skfilterrank._core.lists import RankedLists
+from skfilterrank.metrics import (
+    any_forbidden_at_k,
+    empty_list_rate,
+    evaluate,
+    false_reject_rate,
+    forbidden_at_k,
+)
+from skfilterrank.ranking._filtering.promises import read_promises
+
+# Lists drawn at random often hold nothing that a promise could be broken by.
+pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
+
+
+NO = -np.inf
+
+
+STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
+
+
+def rates(risk, y_true, y_score, groups, threshold, k):
+    """Rate of each query that counts when documents below a threshold are filtered."""
+    kept = np.where(y_score >= threshold, y_score, NO)
+    params = {"groups": groups, "average": None}
+    if risk == "false_reject_rate":
+        values = false_reject_rate(y_true, kept, undefined="drop", **params)
+        return values[~np.isnan(values)]
+    judged = np.array([(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)])
+    values = forbidden_at_k(y_true, kept, k=k, ties="worst", **params)[judged]
+    return (values > 0).astype(float) if risk == "any_forbidden" else values
+
+
+def real_thresholds(y_score):
+    """Every distinct score, and numbers between, below and above them, ascending."""
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between]))
+
+
+@st.composite
+def judged_rows(draw):
+    """Labels, scores and queries with ties, filtered and unjudged rows."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
+    n = len(groups)
+    label = st.sampled_from([-10.0, -1.0, 0.0, 1.0, 1.0, 2.0, np.nan])
+    score = st.sampled_from([NO, -1.0, 0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 3.0])
+    y_true = draw(st.lists(label, min_size=n, max_size=n))
+    y_score = draw(st.lists(score, min_size=n, max_size=n))
+    return np.array(y_true), np.array(y_score), np.array(groups)
+
+
+class TestSteps:
+    @pytest.mark.parametrize("risk", STEPS)
+    @times(1 / 2)  # of each risk
+    @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
+    def test_are_the_rate_at_every_threshold(self, risk, rows, k):
+        y_true, y_score, groups = rows
+        (promise,) = read_promises(risk, 0.1, k)
+        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
+        for threshold in real_thresholds(y_score):
+            expected = rates(risk, y_true, y_score, groups, threshold, k)
+            found = steps.at(threshold)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def any_bad(y_true, shown, groups):
+    return np.bincount(groups, shown & (y_true < 0)) > 0
+
+
+def rejected(y_true, shown, groups):
+    n_good = np.bincount(groups, y_true > 0)
+    n_rejected = np.bincount(groups, (y_true > 0) & ~shown)
+    return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
+
+
+def nothing_good(y_true, shown, groups):
+    return np.bincount(groups, shown & (y_true > 0)) == 0
+
+
+@st.composite
+def rows_of_labels(draw):
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
+    n = len(groups)
+    label = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
+    score = st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 1.5, 3.0])
+    y_true = draw(st.lists(label, min_size=n, max_size=n))
+    y_score = draw(st.lists(score, min_size=n, max_size=n))
+    return np.array(y_true), np.array(y_score), np.array(groups)
+
+
+def thresholds_of(y_score):
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    return np.concatenate([[NO], distinct, distinct + 0.1, [np.inf]])
+
+
+class TestMeasure:
+    @given(rows=rows_of_labels(), k=st.sampled_from([None, 1, 2]))
+    def test_any_forbidden_is_whether_any_order_shows_one(self, rows, k):
+        y_true, y_score, groups = rows
+        found = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, average=None)
+        worst = forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="worst", average=None)
+        np.testing.assert_array_equal(found, worst > 0)
+        best = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="best", average=None)
+        assert np.all(best <= found)
+
+    def test_by_hand(self):
+        y_true, groups = [1, -1, 1, -1, 1, 1], list("aabbcc")
+        y_score = [2, 1, 1, 2, 1, 1]
+        values = evaluate(y_true, y_score, ["any_forbidden@1", "any_forbidden"], groups=groups)
+        assert values["any_forbidden@1"].tolist() == [0, 1, 0]
+        assert values["any_forbidden"].tolist() == [1, 1, 0]
+
+
+class TestStepsOfPromises:
+    @times(2)
+    @given(
+        rows=rows_of_labels(),
+        k=st.sampled_from([None, 1, 2]),
+        loss=st.sampled_from([any_bad, rejected, nothing_good]),
+    )
+    def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
+        y_true, y_score, groups = rows
+        (promise,) = read_promises(loss, 0.1, k)
+        lists = RankedLists(y_true, y_score, groups=groups)
+        steps = promise.steps(lists, y_true)
+        codes = np.unique(groups, return_inverse=True)[1]
+        # Of tied documents the worst are shown first.
+        order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))
+        place = np.empty(len(order), dtype=int)
+        place[order] = np.arange(len(order)) - np.searchsorted(codes[order], codes[order])
+        for threshold in thresholds_of(y_score):
+            shown = (y_score >= threshold) & (y_score > NO)
+            if k is not None:
+                shown &= place < k
+            expected = loss(y_true, shown, codes)
+            expected = expected[~np.isnan(np.asarray(expected, dtype=float))]
+            np.testing.assert_array_equal(steps.at(threshold), expected)
+
+    @given(rows=rows_of_labels())
+    def test_any_measure_between_0_and_1_can_be_promised(self, rows):
+        y_true, y_score, groups = rows
+        (promise,) = read_promises("empty_list_rate", 0.1, None)
+        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), y_true)
+        for threshold in thresholds_of(y_score):
+            kept = np.where(y_score >= threshold, y_score, NO)
+            expected = empty_list_rate(y_true, kept, groups=groups, average=None)
+            np.testing.assert_array_equal(steps.at(threshold), expected)
+
+    @given(rows=rows_of_labels(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
+    def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
+        y_true, y_score, groups = rows
+        (promise,) = read_promises(risk, 0.1, None)
+        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
+        safe_first = np.unique(thresholds_of(y_score))
+        if not steps.is_upward:
+            safe_first = safe_first[::-1]
+        largest = np.zeros(steps.n_queries)
+        for threshold in safe_first:
+            largest = np.maximum(largest, steps.at(threshold))
+            np.testing.assert_array_equal(steps.never_falling().at(threshold), largest)
