@@ -103,7 +103,7 @@ def size_limit():
 
 
 # Pictures are written in one way, whatever matplotlib makes of their names.
-PICTURES = [".pdf", ".jpg"]
+PICTURES = [".png", ".pdf", ".jpg"]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,6 +16,12 @@ from skfilterrank.io._archives import Unpacker
 LIMIT = 10**6
 
 
+@pytest.fixture(scope="module", autouse=True)
+def skops():
+    """Models are read by skops, for which all of scikit-learn is imported."""
+    return pytest.importorskip("skops.io")
+
+
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch):
     monkeypatch.setattr(_models, "_MOST_BYTES", LIMIT)
@@ -66,15 +72,13 @@ def archive(way=zipfile.ZIP_DEFLATED, **entries):
     return target.getvalue()
 
 
-def test_a_copy_holds_the_same():
+def test_a_copy_holds_the_same(skops):
     model = {"a": np.arange(5), "b": sparse.csr_matrix(np.eye(3)), "c": "text"}
-    import skops.io
-
-    data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     copied = Unpacker("m", LIMIT).unpack(data)
     with zipfile.ZipFile(io.BytesIO(copied)) as found:
         assert {info.compress_type for info in found.infolist()} == {zipfile.ZIP_STORED}
-    loaded = skops.io.loads(copied, trusted=["scipy.sparse._csr.csr_matrix"])
+    loaded = skops.loads(copied, trusted=["scipy.sparse._csr.csr_matrix"])
     np.testing.assert_array_equal(loaded["a"], model["a"])
     np.testing.assert_array_equal(loaded["b"].toarray(), model["b"].toarray())
     assert loaded["c"] == "text"

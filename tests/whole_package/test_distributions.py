@@ -1,7 +1,5 @@
 """What the wheel and the sdist hold."""
 
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -10,6 +8,9 @@ import pytest
 
 pytest.importorskip("hatchling", reason="hatchling is not installed")
 
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,9 +18,10 @@ ROOT = Path(__file__).parents[2]
 def built(tmp_path_factory):
     """Names of the files in the wheel and in the sdist."""
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    sdist, wheel = (
+        next(builder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+        for builder in (SdistBuilder, WheelBuilder)
+    )
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
     with tarfile.open(sdist) as archive:

@@ -56,8 +56,12 @@ ON_JUDGMENTS = {
     ),
     "two processes": lambda *args: evaluate_runs(*args, n_jobs=2),
     "score_systems": lambda *args: score_systems(*args)["ap"].to_frame(),
-    "label_degradation": lambda *args: label_degradation(*args, n_samples=1).to_frame(),
-    "judging_curve": lambda *args: judging_curve(*args, n_samples=1).to_frame(),
+    "label_degradation": lambda *args: label_degradation(
+        *args, shares=[0.5], n_samples=1
+    ).to_frame(),
+    "judging_curve": lambda *args: judging_curve(
+        *args, selections=["pooling"], shares=[0.5], n_samples=1
+    ).to_frame(),
 }
 ALONE = {
     "read_runs": lambda runs: pd.concat(read_runs(runs)),
