@@ -509,8 +509,9 @@ def of_whole_models(repeats):
                     ).fit(X[rows], y[rows], groups=groups[rows])
                     if population is None:
                         # The three risks fit the same model.
-                        raw = model.set_params(threshold=None)._scores_and_thresholds(X[test], None)
-                        population = Population(y[test].astype(float), raw[0], groups[test], k)
+                        rank_only = model.set_params(threshold=None)
+                        raw, *_ = rank_only._scores_and_thresholds(X[test], groups[test])
+                        population = Population(y[test].astype(float), raw, groups[test], k)
                     t = model.threshold_
                     records.append(
                         (

@@ -101,10 +101,11 @@ def test_a_page_says_when_its_code_has_changed(tmp_path):
     assert pages_of_results.commits_since(measured, ["a.py"], tmp_path / "gone") == 0
 
 
-def test_a_page_knows_the_files_that_its_script_measures(monkeypatch):
-    script = pages_of_results.script_of("fit_overhead.md")
-    files = pages_of_results.measured_files(script)
-    assert "skfilterrank/ranking/_filtering/rank_and_filter.py" in files
+def test_a_page_knows_the_files_that_its_script_measures(monkeypatch, tmp_path):
+    assert pages_of_results.script_of("evaluation_speed.md").name == "trec_covid_round1.py"
+    script = tmp_path / "script.py"
+    script.write_text("import _common\nfrom skfilterrank.metrics import ndcg_f_score, gone\n")
+    assert pages_of_results.measured_files(script) == {"skfilterrank/metrics/_forbidden/dcg.py"}
     monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: len(commit))
     text = "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n| a |\n"
     assert pages_of_results.with_age(text, script) == (
