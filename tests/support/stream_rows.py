@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from skfilterrank import metrics
+
 
 def make_rows(n_queries=60, *, seed=0, text_ids=False):
     """A dict of columns: ids in no order, some labels missing, scores tied and filtered."""
@@ -34,3 +36,14 @@ def arrays(columns):
         "y_score": columns["score"],
         "groups": columns["qid"],
     }
+
+
+NAMES = ["ndcg_f@10", "ap", "forbidden@3", "lexirecall", "false_reject_rate", "gm_map", "num_rel"]
+COLUMNS = make_rows()
+IN_MEMORY = metrics.evaluate(**arrays(COLUMNS), measures=NAMES, average="mean")
+
+
+def same(result, expected=IN_MEMORY):
+    """The means of a stream are those of arrays, in the same order."""
+    np.testing.assert_allclose(result.means, expected, rtol=1e-13)
+    assert list(result.means.index) == list(expected.index)

@@ -1,19 +1,25 @@
-"""Reports, values and guarantees of streams are those of arrays."""
+"""Reports on streams are those of arrays."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank import comparison, metrics, ranking
+from skfilterrank import metrics
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream import Rows, rank_filter_report, risk_threshold, score_predictions
-from stream_rows import arrays, cut, make_rows
+from skfilterrank.stream import Rows, rank_filter_report, score_predictions
+from stream_rows import cut, make_rows
 
 COLUMNS = make_rows(120)
 COLUMNS["other"] = np.random.default_rng(5).normal(size=len(COLUMNS["qid"]))
 COLUMNS["same"] = COLUMNS["score"].copy()
+
+
 SYSTEMS = {"one": "score", "two": "other", "copy": "same"}
+
+
 ROWS = Rows(cut(COLUMNS, 200, 201, 1000), chunk_rows=300)
+
+
 IN_MEMORY = {
     "y_true": COLUMNS["label"],
     "y_scores": {name: COLUMNS[column] for name, column in SYSTEMS.items()},
@@ -58,33 +64,3 @@ def test_odd_systems():
         rank_filter_report(ROWS, ["score"])
     with pytest.raises(InputError, match=r"y_scores\['one'\] must be the name of a column"):
         score_predictions(ROWS, {"one": 3}, "ap")
-
-
-@pytest.mark.parametrize("given", [{}, {"undefined": "drop", "missing": "drop"}, {"ties": "worst"}])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_values_of_systems(given, n_jobs):
-    names = ["ndcg_f@5", "false_reject_rate", "lexirecall", "lexiprecision"]
-    expected = comparison.score_predictions(measures=names, **IN_MEMORY, **given)
-    found = score_predictions(ROWS, SYSTEMS, names, n_jobs=n_jobs, **given)
-    assert list(found) == names
-    for name in names:
-        pd.testing.assert_frame_equal(found[name].to_frame(), expected[name].to_frame(), rtol=1e-13)
-        assert found[name].dropped_queries == expected[name].dropped_queries
-        assert found[name].is_preference == expected[name].is_preference
-
-
-def test_missing_values_are_told():
-    with pytest.raises(InputError, match="values are missing"):
-        score_predictions(ROWS, SYSTEMS, "false_reject_rate", undefined="drop")
-
-
-@pytest.mark.filterwarnings(
-    "ignore:.*are unjudged although a rate:skfilterrank.exceptions.DataWarning"
-)
-def test_guarantee():
-    columns = make_rows(400, seed=3, text_ids=True)
-    given = {"risk": {"any_forbidden": 0.7, "false_reject_rate": 0.9}, "k": 3}
-    expected = ranking.risk_threshold(**arrays(columns), **given)
-    found = risk_threshold(Rows(cut(columns, 500, 2000), chunk_rows=600), **given)
-    assert found.threshold == expected.threshold
-    assert str(found) == str(expected)

@@ -1,0 +1,136 @@
+"""Parquet and Arrow files, and folders of them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import dataset, parquet
+
+from skfilterrank.exceptions import (
+    FileFormatError,
+    InputError,
+)
+from skfilterrank.stream import Rows, evaluate
+from stream_rows import COLUMNS, NAMES, cut, make_rows, same
+
+
+def written(tmp_path, kind):
+    """The same rows as a source of some kind."""
+    table = pa.table(COLUMNS)
+    frame = pd.DataFrame(COLUMNS)
+    if kind == "Parquet":
+        parquet.write_table(table, tmp_path / "a.parquet", row_group_size=101)
+        return tmp_path / "a.parquet"
+    if kind == "Arrow":
+        with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as writer:
+            writer.write_table(table, max_chunksize=50)
+        return str(tmp_path / "a.arrow")
+    if kind == "Arrow stream":
+        with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as writer:
+            writer.write_table(table, max_chunksize=50)
+        return tmp_path / "a.arrow"
+    if kind in ("folder", "files"):
+        (tmp_path / "rows" / "day=1").mkdir(parents=True)
+        frame[:300].to_parquet(tmp_path / "rows/0.parquet")
+        frame[300:310].to_feather(tmp_path / "rows/1.feather")
+        pl.from_pandas(frame[310:]).write_parquet(tmp_path / "rows" / "day=1" / "2.parquet")
+        (tmp_path / "rows/_SUCCESS").touch()
+        names = ("0.parquet", "1.feather", "day=1/2.parquet")
+        folder = tmp_path / "rows"
+        return folder if kind == "folder" else [folder / name for name in names]
+    if kind == "memory maps":
+        for name, values in COLUMNS.items():
+            np.save(tmp_path / f"{name}.npy", values)
+        return {name: np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in COLUMNS}
+    return {
+        "pandas": frame,
+        "index": frame.set_index("qid"),
+        "polars": pl.from_pandas(frame),
+        "polars lazy": pl.from_pandas(frame).lazy(),
+        "polars categories": pl.from_pandas(frame.astype({"qid": str})).with_columns(
+            pl.col("qid").cast(pl.Categorical)
+        ),
+        "dataset": dataset.dataset(table),
+        "pyarrow": table,
+        "dictionary": table.set_column(
+            0, "qid", table["qid"].cast(pa.string()).dictionary_encode()
+        ),
+        "batches": table.to_batches(max_chunksize=37),
+        "reader": table.to_reader(37),
+        "generator": (pl.from_pandas(frame[i : i + 40]) for i in range(0, len(frame), 40)),
+        "function": lambda: iter(cut(COLUMNS, 5, 500)),
+        "other endianness": {name: v.astype(v.dtype.newbyteorder()) for name, v in COLUMNS.items()},
+        "lists": {name: values.tolist() for name, values in COLUMNS.items()},
+        "float32": pd.DataFrame(COLUMNS).astype({"label": "float32"}),
+    }[kind]
+
+
+def test_files_that_end_early(tmp_path):
+    for kind, name in (("Parquet", "a.parquet"), ("Arrow stream", "a.arrow")):
+        written(tmp_path, kind)
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(FileFormatError, match=f"{name}.*damaged or ends early"):
+            evaluate(Rows(tmp_path / name), "ap")
+
+
+@pytest.mark.parametrize("place", ["", "_rows", ".rows"])
+def test_folders_hide_what_pyarrow_does_not_read(tmp_path, place):
+    folder = tmp_path / place
+    frame = pd.DataFrame(COLUMNS)
+    names = ["1.parquet", "day=2/hour=3/2.parquet", "x_1/3.parquet"]
+    hidden = [".a.parquet", "_b.parquet", "_temporary/0/c.parquet", ".ipynb_checkpoints/d.parquet"]
+    hidden += ["day=2/_temporary/e.parquet", "day=2/.f/g/h.parquet"]
+    for number, name in enumerate(names + hidden):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        frame.assign(qid=frame["qid"] + 1000 * number).to_parquet(folder / name)
+    expected = dataset.dataset(str(folder), format="parquet", exclude_invalid_files=False)
+    assert evaluate(Rows(folder), "num_rel").n_rows == len(expected.to_table()) == 3 * len(frame)
+    # A partition, which Spark reads and pyarrow does not.
+    (folder / "_day=1").mkdir()
+    frame.assign(qid=-1).to_parquet(folder / "_day=1" / "4.parquet")
+    assert evaluate(Rows(folder), "num_rel").n_rows == 4 * len(frame)
+
+
+def test_folders_of_unlike_files(tmp_path):
+    frame = pd.DataFrame(COLUMNS)
+    frame[:300].to_parquet(tmp_path / "a.parquet")
+    frame[300:].astype({"qid": str}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(FileFormatError, match=r"b\.parquet.*'qid' holds text, but whole numbers"):
+        evaluate(Rows(tmp_path), "ap")
+    frame[300:].drop(columns="label").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(FileFormatError, match=r"b\.parquet.*no column 'label'"):
+        evaluate(Rows(tmp_path), "ap")
+    (tmp_path / "b.parquet").rename(tmp_path / "notes.txt")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        evaluate(Rows(tmp_path), "ap")
+
+
+def test_dictionaries_that_change_between_files(tmp_path):
+    columns = make_rows(text_ids=True)
+    for number, part in enumerate(cut(columns, 203)):
+        table = pa.table(part)
+        table = table.set_column(0, "qid", table["qid"].dictionary_encode())
+        parquet.write_table(table, tmp_path / f"{number}.parquet")
+    same(evaluate(Rows(tmp_path), NAMES))
+
+
+def test_empty_row_groups_and_frames(tmp_path):
+    table = pa.table(COLUMNS)
+    with parquet.ParquetWriter(tmp_path / "a.parquet", table.schema) as writer:
+        for part in (table[:0], table[:50], table[:0], table[50:], table[:0]):
+            writer.write_table(part)
+    same(evaluate(Rows(tmp_path / "a.parquet"), NAMES))
+    frames = [{name: values[:0] for name, values in COLUMNS.items()}, *cut(COLUMNS, 0, 5, 5)]
+    same(evaluate(Rows(frames), NAMES))
+    for nothing in ([], frames[:1], pd.DataFrame(COLUMNS)[:0], lambda: iter([])):
+        with pytest.raises(InputError, match="rows holds no rows"):
+            evaluate(Rows(nothing), "ap")
+
+
+def test_bad_scores_say_where(tmp_path):
+    columns = COLUMNS | {"score": np.where(np.arange(len(COLUMNS["qid"])) == 150, np.nan, 0.0)}
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet", row_group_size=100)
+    with pytest.raises(InputError, match=r"a\.parquet, rows from 100: column 'score' holds 1 NaN"):
+        evaluate(Rows(tmp_path / "a.parquet", chunk_rows=100), "ap")
