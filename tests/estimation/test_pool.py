@@ -12,7 +12,7 @@ from skfilterrank.exceptions import DataWarning, InputError
 _N = 80
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def world():
     """Two topics, two runs, people's and a machine's labels, and a sample of people's."""
     rng = np.random.RandomState(0)

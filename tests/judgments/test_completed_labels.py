@@ -33,17 +33,17 @@ from skfilterrank.ranking import RankAndFilter
 @pytest.fixture
 def data():
     """Rows of which half are unjudged, topics in the index of y."""
-    return make_data(24)
+    return make_data(12)
 
 
 @pytest.fixture
 def less_data():
     """The same of fewer topics, for what is completed many times."""
-    return make_data(8)
+    return make_data(5)
 
 
-def test_the_estimator_gets_completed_labels(data):
-    X, y, _, truth = data
+def test_the_estimator_gets_completed_labels():
+    X, y, _, truth = make_data(24)
     model = CompletedLabels(Recorder()).fit(X, y)
     known = y.notna().to_numpy()
     found = model.estimator_.y_
@@ -256,8 +256,8 @@ def test_a_selector_without_a_budget_says_nothing(data):
         model.fit(X, y)
 
 
-def test_text_in_a_pipeline(less_data):
-    _, y, groups, truth = less_data
+def test_text_in_a_pipeline():
+    _, y, groups, truth = make_data(8)
     rng = np.random.RandomState(0)
     words = {-1.0: "spam offer", 1.0: "plain answer", 2.0: "great helpful"}
     texts = [f"{words[label]} {' '.join(rng.choice(list('abcdefgh'), 3))} d" for label in truth]
@@ -274,7 +274,7 @@ def test_text_in_a_pipeline(less_data):
 def test_minus_one_where_nothing_is_missing(data, kind):
     X, y, _, _ = data
     coded = y.fillna(-1).astype(kind)
-    message = r"y has no NaN.* \d+ of its 480 labels are -1.*forbidden. Write NaN"
+    message = r"y has no NaN.* \d+ of its 240 labels are -1.*forbidden. Write NaN"
     with pytest.warns(UserWarning, match=message) as caught:
         model = CompletedLabels(Recorder()).fit(X, coded)
     assert caught[0].filename == __file__
@@ -296,9 +296,9 @@ def test_bad_input(data):
     with pytest.raises(ValueError, match="no row is judged"):
         CompletedLabels(Ridge()).fit(X, y * NAN)
     model = CompletedLabels(Ridge()).fit(X, y)
-    with pytest.raises(ValueError, match="y has no judged row in the held-out fold: all 480"):
+    with pytest.raises(ValueError, match="y has no judged row in the held-out fold: all 240"):
         make_completed_scorer("ap")(model, X, y * NAN)
-    with pytest.raises(ValueError, match="y has 3 labels but X has 480 rows"):
+    with pytest.raises(ValueError, match="y has 3 labels but X has 240 rows"):
         CompletedLabels(Ridge()).fit(X, y.iloc[:3])
     with pytest.raises(ValueError, match="y must hold numbers, NaN where unjudged, got 'good'"):
         CompletedLabels(Ridge()).fit(X, y.astype(object).where(y.isna(), "good"))
@@ -310,6 +310,9 @@ def test_bad_input(data):
     assert clone(CompletedLabels(Ridge())).predictor is None
 
 
-@pytest.mark.parametrize("learner", [Ridge(), LogisticRegression(C=0.1)])
+@pytest.mark.parametrize(
+    "learner",
+    [pytest.param(Ridge(), marks=pytest.mark.nightly), LogisticRegression(C=0.1)],
+)
 def test_scikit_learn_checks(learner):
     assert_passes_checks(CompletedLabels(learner))

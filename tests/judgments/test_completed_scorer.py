@@ -24,7 +24,7 @@ from skfilterrank.ranking import RankAndFilter
 @pytest.fixture
 def less_data():
     """The same of fewer topics, for what is completed many times."""
-    return make_data(8)
+    return make_data(5)
 
 
 @pytest.mark.parametrize(

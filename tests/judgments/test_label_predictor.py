@@ -76,7 +76,7 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
 )
 def test_fit_transform_is_fit_and_transform(n_labels, params):
     labels = [(0.0, 1.0), (-1.0, 0.0, 2.0)][n_labels - 2]
-    T = make_table(labels=labels)
+    T = make_table(labels=labels, n_docs=16)
     rng = np.random.RandomState(1)
     T = T.assign(f0=T["truth"] + rng.normal(size=len(T)), f1=rng.normal(size=len(T)))
     predictor = LabelPredictor(**params)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooled_runs import random_runs, run_of, runs_of
+from pooled_runs import few_runs, run_of, runs_of
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
@@ -78,13 +78,13 @@ def test_a_number_of_documents_in_place_of_a_share():
             found = pseudo_qrels(SIX, n_relevant=n_relevant)
         assert relevant(found) == expected
         assert len(found) == 6
-    runs, _ = random_runs(3)
+    runs, _ = few_runs(3)
     for method in ("sakai", "soboroff"):
         found = pseudo_qrels(runs, method, n_relevant=2)
         n_relevant = found.groupby([c for c in ("trial", "qid") if c in found])["label"].sum()
         assert set(n_relevant) <= ({1, 2} if method == "soboroff" else {2})
-        values = rank_systems(runs, method, n_relevant=2)
-        assert not values.equals(rank_systems(runs, method, share=1.0))
+    values = rank_systems(runs, method, n_relevant=2)
+    assert not values.equals(rank_systems(runs, method, share=1.0))
     for function in (pseudo_qrels, rank_systems):
         with pytest.raises(InputError, match="both say how many documents are relevant"):
             function(runs, share=0.3, n_relevant=2)
@@ -130,14 +130,14 @@ def test_bias_keeps_the_pool_of_the_biased_half():
     share=st.sampled_from([0.1, 0.25, 0.3, 0.5, 1.0]),
 )
 def test_the_same_as_loops(seed, method, depth, share):
-    runs, lists = random_runs(seed)
+    runs, lists = few_runs(seed)
     qrels = pseudo_qrels(runs, method, depth=depth, share=share)
     assert pairs(qrels) == by_loops(lists, method, depth, share)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_form(method):
-    runs, _ = random_runs(1)
+    runs, _ = few_runs(1)
     qrels = pseudo_qrels(runs, method, random_state=0)
     columns = ["qid", "docno", "label", "trial"]
     assert list(qrels) == (columns if method == "soboroff" else columns[:3])
@@ -162,7 +162,7 @@ def test_it_takes_the_place_of_judgments(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_must_not_change_it(method):
-    runs, _ = random_runs(2, n_topics=2)
+    runs, _ = few_runs(2, n_topics=2)
     expected = pseudo_qrels(runs, method, depth=10, random_state=0)
     shuffled = {
         name: run.assign(score=np.exp(run["score"])).sample(frac=1, random_state=0)
@@ -178,7 +178,7 @@ def test_what_must_not_change_it(method):
 
 @pytest.mark.parametrize("method", ["nruns", "sakai", "condorcet", "bias+condorcet"])
 def test_new_ids_that_keep_their_order_change_nothing(method):
-    runs, _ = random_runs(3)
+    runs, _ = few_runs(3)
     expected = pseudo_qrels(runs, method)
     renamed = {name: run.assign(docno="new" + run["docno"]) for name, run in runs.items()}
     found = pseudo_qrels(renamed, method)
@@ -187,7 +187,7 @@ def test_new_ids_that_keep_their_order_change_nothing(method):
 
 
 def test_a_topic_is_by_itself():
-    runs, _ = random_runs(4)
+    runs, _ = few_runs(4)
     whole = pseudo_qrels(runs, "condorcet")
     one = {name: run[run["qid"] == "q1"] for name, run in runs.items() if "q1" in set(run["qid"])}
     expected = whole[whole["qid"] == "q1"].reset_index(drop=True)
@@ -254,7 +254,7 @@ def test_drawing_all_entries_takes_all_documents():
 
 
 def test_seeds():
-    runs, _ = random_runs(5)
+    runs, _ = few_runs(5)
     first, again, other = (pseudo_qrels(runs, "soboroff", random_state=seed) for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other)

@@ -32,3 +32,8 @@ def random_runs(seed, n_runs=7, n_topics=4, n_documents=30, most=20):
             topics[f"q{topic}"] = [f"d{number:02d}" for number in drawn]
         lists[f"run{run}"] = topics
     return {name: run_of(topics) for name, topics in lists.items()}, lists
+
+
+def few_runs(seed, n_runs=5, n_topics=3):
+    """The same, of fewer runs and topics."""
+    return random_runs(seed, n_runs, n_topics)
