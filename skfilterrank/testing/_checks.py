@@ -23,7 +23,7 @@ from skfilterrank.testing._rows import LABELS, Rows
 _N_SEEDS, _N_SEEDS_WITHOUT_K = 4, 3
 # Without a cut-off, and with one of 3, beyond which some lists go.
 _SOME_SEEDS = (0, 3)
-_SEEDS_OF_CONTAINERS = (3,)
+_ANY_SEED = (3,)
 _MOST_LABEL = 100
 _OF_MEASURES = _first_measure_checks.FIRST + _measure_checks.OF_ROWS + _measure_checks.OF_LABELS
 # What fails one of them fails many others, which would not say why.
@@ -240,8 +240,8 @@ def _with_rows(check, measure: ParsedMeasure, labels):
     seeds: Iterable[int] = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
     if check in _measure_checks.OF_SOME_ROWS:
         seeds = _SOME_SEEDS
-    elif check in _measure_checks.OF_CONTAINERS:
-        seeds = _SEEDS_OF_CONTAINERS
+    elif check in _measure_checks.OF_ANY_ROWS:
+        seeds = _ANY_SEED
     for seed in seeds:
         try:
             _quietly(check, measure, Rows.random(seed, labels))

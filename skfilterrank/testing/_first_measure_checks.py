@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank.testing._rows import NO, Rows, score
 
-_N_SEEDS = 3
+_N_SEEDS = 2
 _N_ALONE = 8
 
 

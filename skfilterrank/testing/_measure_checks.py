@@ -407,16 +407,16 @@ OF_ROWS = (
 # These are about the rows as a whole, not about what each list is like: some will do.
 OF_SOME_ROWS = (
     check_order_of_rows,
-    check_stable_ties,
-    check_scale_of_scores,
     check_queries_alone,
-    check_further_queries,
     check_mean,
     check_cut_off_beyond_the_list,
-    check_ties_without_ties,
 )
-# These are about what holds the rows: any will do.
-OF_CONTAINERS = (
+# These are about what holds the rows, and the order that they stand in: any will do.
+OF_ANY_ROWS = (
+    check_stable_ties,
+    check_ties_without_ties,
+    check_scale_of_scores,
+    check_further_queries,
     check_names_of_queries,
     check_names_of_documents,
     check_query_ids_in_the_index,

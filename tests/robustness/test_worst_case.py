@@ -133,7 +133,7 @@ def expected_worst_case(n_relevant, measure, exposure="ap"):
 
 
 @pytest.mark.parametrize("measure", NAMED)
-@pytest.mark.parametrize("n_relevant", range(1, 6))
+@pytest.mark.parametrize("n_relevant", [1, 2, 4])
 def test_optimal_rankings_by_enumeration(measure, n_relevant):
     top = range(1, n_relevant + 1)
     deterministic = least_of_all_sets(top, measure)

@@ -52,7 +52,6 @@ RANKERS = {
     "QueryRanker(LGBMRanker)": QueryRanker(LGBMRanker(verbose=-1, **TREES)),
     "RankAndFilter(Ridge)": RankAndFilter(Ridge(), cv=2),
     "LambdaRankRanker": LambdaRankRanker(**TREES),
-    "QueryRanker(LambdaRankRanker)": QueryRanker(LambdaRankRanker(**TREES)),
     "CalibratedRanker(QueryRanker)": CalibratedRanker(QueryRanker(Ridge()), cv=2),
     "QueryRanker(Pipeline)": QueryRanker(make_pipeline(QueryScaler(), LambdaRankRanker(**TREES))),
 }
