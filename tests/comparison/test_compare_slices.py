@@ -205,3 +205,10 @@ def test_missing_values_raise_are_dropped_or_are_a_number():
     pd.testing.assert_frame_equal(dropped, same.to_frame())
     filled = compare_slices(scores, NAMES, missing=0.0).to_frame().set_index(["system", "slice"])
     assert filled.loc[("b", "fr"), "value"] == pytest.approx((0.2 + 0.3 + 0.1) / 4)
+
+
+def test_the_observed_slices_are_one_of_the_resamples():
+    values = np.repeat([0.0, 1.0], 12) + np.arange(24) / 1000
+    table = compare_slices([values], dict(enumerate("a" * 12 + "b" * 12)), n_resamples=199)
+    # Of all choices of 12 of 24, 2.7 million, two are as far out.
+    assert table.to_frame()["p_value"].tolist() == [1 / 200] * 2

@@ -69,6 +69,9 @@ class TestTukey:
         width = scipy.stats.studentized_range.ppf(0.95, 3, 4) * error
         np.testing.assert_allclose(found.low, found.difference - width, rtol=1e-6)
         np.testing.assert_allclose(found.high, found.difference + width, rtol=1e-6)
+        # Of any values p values may be as small as one likes.
+        assert found.smallest_p == 0
+        assert "No difference could be significant" not in str(found)
 
     def test_two_systems_are_a_paired_t_test(self):
         values = noisy(2, 12)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
-from judged_topics import QRELS, TEXTS, curve, fitted, means_of
+from judged_topics import QRELS, RUNS, TEXTS, curve, fitted, means_of
 from pooled_runs import runs_of
 from selections import mask
 from skfilterrank.comparison import judging_curve, score_systems
@@ -83,3 +83,33 @@ def test_bounds_by_trying_all_labels():
         values.append(score_systems(trial, runs, "rr")["rr"].means[list(runs)].to_numpy())
     middle = (np.min(values, axis=0) + np.max(values, axis=0)) / 2
     assert found.means[0, 0, 0, 0] == pytest.approx(middle)
+
+
+def test_chances_of_random_documents_are_those_of_their_topic():
+    qrels = QRELS.iloc[:70]  # 28, 28 and 14 documents
+    runs = {name: run[run["qid"].isin(qrels["qid"])] for name, run in RUNS.items()}
+    tables = []
+
+    def seen(table):
+        tables.append(table)
+        return table["label"].fillna(0)
+
+    found = judging_curve(
+        qrels,
+        runs,
+        selections="random",
+        mitigations={"seen": seen, "stat_ap": "stat_ap"},
+        shares=0.3,
+        n_samples=1,
+        missing="empty",
+        depth=10,
+    )
+    (table,) = tables
+    by_topic = table.groupby("qid")["label"]
+    assert by_topic.count().tolist() == [8, 8, 4]
+    drawn = table.assign(
+        inclusion_probability=by_topic.transform("count") / by_topic.transform("size")
+    )
+    sample = drawn[["qid", "docno", "label", "inclusion_probability"]].dropna()
+    scores = score_systems(sample, runs, "stat_ap", missing="empty")["stat_ap"]
+    assert found.means[0, 1, 0, 0] == pytest.approx(scores.means[list(runs)].to_numpy())

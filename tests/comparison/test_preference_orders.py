@@ -259,3 +259,15 @@ def test_bad_parameters(params, message):
 def test_one_system():
     with pytest.raises(ValueError, match="scores must hold at least 2 systems"):
         order_systems([[1.0, 2.0]])
+
+
+def test_intervals_by_hand():
+    # "a" wins one query of three: of three drawn it wins two or more with chance 7 / 27 = 0.26,
+    # and is then the first.
+    values = [[1, 0, 0], [0, 1, 1]]
+    for confidence, low in ((0.6, 1), (0.4, 2)):
+        found = order_systems(values, n_resamples=4000, confidence=confidence)
+        assert found.systems == ("1", "0")
+        # The first 20 % of the ranks reach into these 26 %, the first 30 % beyond.
+        assert (found.low[1], found.high[1]) == (low, 2)
+        assert (found.low[0], found.high[0]) == (1, 3 - low)

@@ -175,15 +175,20 @@ class TestHodgesLehmannInterval:
     def test_place_in_published_tables(self):
         # Of 20 queries, tables of the signed rank test give 52 as critical value of two-sided
         # 0.05: the bounds are the 53rd smallest and greatest mean of two differences.
-        walsh = sorted((a + b) / 2 for a in range(20) for b in range(a, 20))
-        low, high = hodges_lehmann_interval(np.arange(20.0)[None, :], 0.95)
+        difference = np.sqrt(np.arange(20.0))
+        walsh = sorted((a + b) / 2 for i, a in enumerate(difference) for b in difference[i:])
+        low, high = hodges_lehmann_interval(difference[None, :], 0.95)
+        assert walsh[51] < walsh[52] < walsh[53]
         assert low == walsh[52]
         assert high == walsh[-53]
 
     def test_of_fifty_queries_by_the_exact_distribution(self):
-        # Tables give 373 for two-sided 0.01; the normal distribution would give 370.
-        walsh = sorted((a + b) / 2 for a in range(50) for b in range(a, 50))
-        low, high = hodges_lehmann_interval(np.arange(50.0)[None, :], 0.99)
+        # Tables give 373 for two-sided 0.01; the normal distribution would give 370. Neighbours
+        # among the means of two powers differ.
+        difference = np.arange(50.0) ** 2.5
+        walsh = sorted((a + b) / 2 for i, a in enumerate(difference) for b in difference[i:])
+        low, high = hodges_lehmann_interval(difference[None, :], 0.99)
+        assert walsh[370] < walsh[371] < walsh[372] < walsh[373] < walsh[374]
         assert (low, high) == (walsh[373], walsh[-374])
 
     def test_of_more_by_the_normal_distribution(self):

@@ -287,3 +287,16 @@ def test_too_few_systems_or_queries():
         reliability([[0.1], [0.2]])
     with pytest.raises(ValueError, match="at least 2 systems"):
         reliability([[0.1, 0.2]])
+
+
+def test_intervals_are_percentiles_of_the_resamples():
+    values = np.random.default_rng(3).random((4, 12))
+    found = reliability(values, n_resamples=41, random_state=1)
+    frame = found.to_frame()
+    # Of 41 sorted values the second and the last but one stand at 1/40 and 39/40 of the way.
+    for name, place in (("variance_systems", 0), ("variance_queries", 1), ("variance_residual", 2)):
+        ordered = np.sort(found.resampled_variances[:, place])
+        assert frame.loc[name, ["low", "high"]].tolist() == pytest.approx([ordered[1], ordered[39]])
+    for kind in ("phi", "e_rho2"):
+        ordered = np.sort(found.distribution(kind=kind))
+        assert frame.loc[kind, ["low", "high"]].tolist() == pytest.approx([ordered[1], ordered[39]])

@@ -288,9 +288,11 @@ class TestResamples:
         np.testing.assert_allclose(parts.p_value, whole.p_value, atol=1e-12)
         np.testing.assert_allclose(parts.high, whole.high)
 
-    def test_show_progress_when_asked(self, test, capsys):
-        values = np.random.default_rng(14).random((3, 20))
-        compare_systems(values, test=test, n_resamples=200)
-        assert capsys.readouterr().err == ""
-        compare_systems(values, test=test, n_resamples=200, verbose=1)
-        assert "%" in capsys.readouterr().err
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "randomized_tukey", "t"])
+def test_show_progress_when_asked(test, capsys):
+    values = np.random.default_rng(14).random((3, 20))
+    compare_systems(values, test=test, n_resamples=200)
+    assert capsys.readouterr().err == ""
+    compare_systems(values, test=test, n_resamples=200, verbose=1)
+    assert "%" in capsys.readouterr().err
