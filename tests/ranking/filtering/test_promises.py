@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
@@ -23,6 +23,10 @@ def rejected(y_true, shown, groups):
     n_good = np.bincount(groups, y_true > 0)
     n_rejected = np.bincount(groups, (y_true > 0) & ~shown)
     return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
+
+
+def wrong(y_true, shown, groups):
+    return np.where(y_true < 0, shown, (y_true > 0) & ~shown)
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +56,25 @@ class TestFunctions:
 
     @pytest.mark.filterwarnings("ignore:No threshold but")
     def test_the_end_that_the_data_choose_takes_half_of_the_error(self):
-        def wrong(y_true, shown, groups):
-            return np.where(y_true < 0, shown, (y_true > 0) & ~shown)
+        """30 documents that must be hidden above 20 that must be shown: all are wrong in between.
 
+        The test begins where nothing is shown, which 20 of 200 queries lose by, with an error of
+        0.05; at the other end 30 do.
+        """
+        kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
+        scores = -np.arange(200.0)
+        params = {"groups": np.arange(200), "max_risk": 0.3, "confidence": 0.9}
+        promise = risk_threshold(kind, scores, risk=wrong, **params).promises["wrong"]
+        n_wrong = round(promise.observed * 200)
+        assert promise.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
+        # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
+        assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
+        assert promise.lower == scores[28]
+        with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
+            risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
+
+    @pytest.mark.nightly
+    def test_the_end_that_the_data_choose_breaks_few_promises(self):
         # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
         # and at either end one kind, by chance the one or the other.
         rng = np.random.default_rng(0)
@@ -72,8 +92,6 @@ class TestFunctions:
             at = at[(at > promise.lower) & (at <= promise.upper)]
             n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
         assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
-        with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
-            risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
 
     def test_of_a_ranker_get_the_labels(self, data):
         labels = np.where(data.y < 0, "bad", "good")
@@ -233,6 +251,7 @@ class TestSeveral:
                 data.bayes_scores, data.y, groups=data.groups
             )
 
+    @pytest.mark.nightly
     def test_hold_together(self, data):
         # Queries drawn from a finite population, of which the true rates are known.
         risk, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
@@ -287,6 +306,7 @@ class TestInExpectation:
         assert found.confidence is None
         assert str(found).startswith("In expectation, ")
 
+    @pytest.mark.nightly
     def test_the_mean_rate_is_at_most_the_level(self, data):
         level, n, times = 0.15, 60, 300
         y_true, y_score = data.y.astype(float), data.bayes_scores

@@ -239,6 +239,7 @@ class TestRiskThreshold:
         assert np.all(np.diff(values) >= 0)
         assert np.all(np.diff(limits) * (1 if risk == "false_reject_rate" else -1) >= 0)
 
+    @pytest.mark.nightly
     def test_the_guarantee_holds(self, risk, data):
         # Queries drawn from a finite population, of which the true rates are known.
         level, confidence, n, n_drawn = 0.15, 0.8, 80, 80
@@ -695,6 +696,7 @@ class RowsAreQueries(RankAndFilter):
 
 
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
+@pytest.mark.nightly
 def test_scikit_learn_checks():
     promise = {"risk": "any_forbidden", "max_risk": 0.9, "confidence": 0.5}
     assert_passes_checks(RowsAreQueries(Ridge(), threshold="risk", **promise))

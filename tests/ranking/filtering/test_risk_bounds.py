@@ -1,5 +1,6 @@
 """Bounds of rates: exact binomial ones, and those of betting."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._filtering.risk_bounds import (
+    BettingBound,
+    BinomialBound,
+    MeanBound,
+    queries_needed,
+)
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
@@ -42,6 +48,26 @@ class TestBinomialBound:
     def test_queries_needed_by_hand(self):
         # 0.95 ** 45 = 0.0994, 0.95 ** 44 = 0.1047.
         assert queries_needed(BinomialBound, 0.05, 0.9) == 45
+
+    @pytest.mark.parametrize("confidence", [0.5, 0.9])
+    def test_upper_bound_of_five_queries_by_enumeration(self, confidence):
+        """At the bound, so few failures have a chance of one minus the confidence."""
+        for n_bad in range(5):
+            upper = BinomialBound(5, 0.3, confidence).upper(np.arange(5) < n_bad)
+            chance = sum(
+                upper ** sum(bad) * (1 - upper) ** (5 - sum(bad))
+                for bad in itertools.product([0, 1], repeat=5)
+                if sum(bad) <= n_bad
+            )
+            assert chance == pytest.approx(1 - confidence)
+
+
+def test_mean_bound_by_hand():
+    """Losses of 3 / 2 in five queries, and one more query that loses 1."""
+    losses = np.array([0.5, 0.0, 1.0, 0.0, 0.0])
+    assert MeanBound(5, 0.1).upper(losses) == 2.5 / 6
+    assert MeanBound(5, 2.5 / 6).rules_out(losses)
+    assert not MeanBound(5, 2.49 / 6).rules_out(losses)
 
 
 class TestBettingBound:
@@ -147,6 +173,7 @@ class TestBettingBound:
         assert fits.index(True) == needed
         assert all(fits[needed:])
 
+    @pytest.mark.nightly
     @pytest.mark.parametrize("draw", ["all or nothing", "thirds"])
     def test_a_mean_at_the_level_is_seldom_ruled_out(self, draw):
         rng = np.random.default_rng(0)
