@@ -37,8 +37,9 @@ def table():
 
 
 def frame(transformer, X):
-    transformer.fit(X)
-    return pd.DataFrame(transformer.transform(X), columns=transformer.get_feature_names_out())
+    found = transformer.fit(X).transform(X)
+    found = found if isinstance(found, np.ndarray) else found.toarray()
+    return pd.DataFrame(found, columns=transformer.get_feature_names_out())
 
 
 def test_statistics_by_hand(table):
@@ -74,6 +75,59 @@ def test_similarity_by_hand():
     np.testing.assert_allclose(out["q_word_cosine"], [1, 0, 0], atol=1e-12)
     np.testing.assert_allclose(out["q_char_cosine"], [1, 0, 0], atol=1e-12)
     np.testing.assert_allclose(out["q_coverage"], [1, 0, 0], atol=1e-12)
+
+
+# Of two texts, the idf of a term in both is 1, and of a term in one it is this.
+RARE = np.log(3 / 2) + 1
+
+
+def test_vectors_by_hand():
+    X = pd.DataFrame({"d": ["tea tea tea", "Tea a"]})
+    vectors = frame(TextVectors("d"), X)
+    words = {name: vectors[name] for name in vectors if name.startswith("word ")}
+    assert list(words) == ["word a", "word tea", "word tea a", "word tea tea"]
+    # Terms count by 1 + log(count): tea three times, twice of it after tea.
+    first = np.array([0, 1 + np.log(3), 0, (1 + np.log(2)) * RARE])
+    second = np.array([RARE, 1, RARE, 0])
+    for row, expected in enumerate((first, second)):
+        found = [column[row] for column in words.values()]
+        np.testing.assert_allclose(found, expected / np.linalg.norm(expected))
+    # Two to five characters of a word, with the blanks around it.
+    chars = [name.removeprefix("chars ") for name in vectors if name.startswith("chars ")]
+    of_tea = [" t", " te", " tea", " tea ", "te", "tea", "tea ", "ea", "ea ", "a "]
+    assert sorted(chars) == sorted({*of_tea, " a", " a ", "a "})
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "expected"), [(49, {"once", "twice", "thrice"}), (50, {"twice", "thrice"})]
+)
+def test_rare_terms_of_many_texts_are_left_out(n_rows, expected):
+    texts = ["once twice thrice", "twice thrice", "thrice", *[""] * (n_rows - 3)]
+    names = frame(TextVectors("d"), pd.DataFrame({"d": texts})).columns
+    assert {name[5:] for name in names if name.startswith("word ") and " " not in name[5:]} == (
+        expected
+    )
+    # Groups of characters need one text more.
+    assert "chars ric" in names
+    assert ("chars wic" in names) == (n_rows < 50)
+
+
+def test_similarity_of_counts_by_hand():
+    X = pd.DataFrame({"d": ["green green"], "q": ["green tea"]})
+    out = frame(TextSimilarity("d", ["q"]), X).iloc[0]
+    # Of the document one word counts, whatever its count.
+    length = np.sqrt(1 + RARE**2)
+    assert out["q_word_cosine"] == pytest.approx(1 / length)
+    assert out["q_coverage"] == pytest.approx(1 / length**2)
+    X = pd.DataFrame({"d": ["tea tea shop"], "q": ["tea shop"]})
+    out = frame(TextSimilarity("d", ["q"]), X).iloc[0]
+    count = 1 + np.log(2)
+    assert out["q_word_cosine"] == pytest.approx((count + 1) / np.sqrt(2 * (count**2 + 1)))
+    assert out["q_coverage"] == pytest.approx(1)
+    # Three and four characters: " ab", "ab " and " ab " in both, three of "cd" in the query alone.
+    X = pd.DataFrame({"d": ["ab"], "q": ["ab cd"]})
+    out = frame(TextSimilarity("d", ["q"]), X).iloc[0]
+    assert out["q_char_cosine"] == pytest.approx(3 / np.sqrt(3 * (3 + 3 * RARE**2)))
 
 
 def test_similarity_to_a_missing_text_is_zero(table):

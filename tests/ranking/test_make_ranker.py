@@ -174,3 +174,79 @@ def test_params_go_to_the_learner():
 def test_what_does_not_go_together(name, settings, message):
     with pytest.raises(InputError, match=message):
         make_ranker(name, **settings)
+
+
+def test_lambdarank_with_cross_entropy_by_hand():
+    # Ten times the same query of two good documents, of gains 1 and 2; all scores are 0 before the
+    # only tree, so that each sigmoid is 1/2. The pair counts by
+    # w = (2 - 1) * (1 - 1 / log2(3)) / (2 + 1 / log2(3)), and as LightGBM's norm is on, S = w and
+    # the pull is w / 2 * log2(1 + S) / S, its second derivative half of it.
+    second = 1 / np.log2(3)
+    w = (1 - second) / (2 + second)
+    pull = np.log2(1 + w) / 2
+    # Cross-entropy with gamma = 3, over two documents: both are pulled up by 3 / 2 * 1/2, with the
+    # second derivative 3 / 2 * 1/4. A leaf is the sum of the pulls over that of the derivatives.
+    lower, upper = ((0.75 + sign * pull) / (0.375 + pull / 2) for sign in (-1, 1))
+    one_tree = {
+        "n_estimators": 1,
+        "learning_rate": 1.0,
+        "min_child_samples": 1,
+        "reg_lambda": 0.0,
+        "colsample_bytree": 1.0,
+        "subsample_freq": 0,
+    }
+    X, y, groups = np.tile([[1.0], [2.0]], (10, 1)), np.tile([1, 2], 10), np.repeat(range(10), 2)
+    ranker = make_ranker("lambdarank+bce", **one_tree).fit(X, y, groups=groups)
+    np.testing.assert_allclose(ranker.predict(X[:2]), [lower, upper], rtol=1e-5)
+    assert (round(lower, 4), round(upper, 4)) == (1.5516, 2.0)
+    # Without cross-entropy, the pair alone: the pulls are twice their second derivatives.
+    ranker = make_ranker("lambdarank", **one_tree).fit(X, y, groups=groups)
+    np.testing.assert_allclose(ranker.predict(X[:2]), [-2.0, 2.0], rtol=1e-5)
+
+
+def test_squared_error_by_hand():
+    # Standardised features of -1 and 1 and gains of -1 and 1, ten of them: the weight is
+    # 10 / (10 + alpha) with alpha = 10.
+    X, y = np.tile([[3.0], [5.0]], (5, 1)), np.tile([-1, 1], 5)
+    ranker = make_ranker("mse").fit(X, y)
+    np.testing.assert_allclose(ranker.predict([[3.0], [5.0], [4.0]]), [-0.5, 0.5, 0.0], atol=1e-12)
+
+
+def test_cross_entropy_by_hand():
+    # The same with C = 1: of 10 rows of x * y = 1 the weight w solves w = 10 / (1 + exp(w)).
+    X, y = np.tile([[3.0], [5.0]], (5, 1)), np.tile([-1, 1], 5)
+    (bad, good) = make_ranker("bce", tol=1e-10).fit(X, y).predict([[3.0], [5.0]])
+    w = np.log(good / (1 - good))
+    assert w == pytest.approx(10 / (1 + np.exp(w)), abs=1e-6)
+    assert bad == pytest.approx(1 - good)
+
+
+def test_trees_of_losses_are_small_and_learn_slowly():
+    settings = {
+        "n_estimators": 200,
+        "learning_rate": 0.03,
+        "num_leaves": 15,
+        "colsample_bytree": 0.3,
+        "subsample": 0.7,
+        "subsample_freq": 1,
+        "reg_lambda": 5.0,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    of_losses = {loss: make_ranker(loss, learner="trees") for loss in LOSSES}
+    for loss, ranker in of_losses.items():
+        final = ranker if isinstance(ranker, LambdaRankRanker) else ranker.estimator["model"]
+        assert final.get_params().items() >= settings.items(), loss
+    assert of_losses["bce"].estimator["model"].deterministic
+    assert make_ranker("bce").estimator["model"].max_iter == 1000
+    assert [make_ranker(loss).gamma for loss in ("lambdarank", "lambdarank+bce")] == [0.0, 3.0]
+
+
+def test_a_blend_is_the_mean_of_both(data):
+    X, y, groups = data
+    for loss in ("bce", "mse"):
+        blend, linear, trees = (
+            with_few_trees(make_ranker(loss, learner=learner)).fit(X, y, groups=groups).predict(X)
+            for learner in ("blend", "linear", "trees")
+        )
+        np.testing.assert_allclose(blend, (linear + trees) / 2)
