@@ -1,16 +1,12 @@
-"""What CoordinateAscentRanker, AdaRankRanker and RankBoostRanker do alike with their rows."""
+"""Rounds of boosting, and the held-out sets that they stop by."""
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
-from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
-    RankAndFilter,
     RankBoostRanker,
 )
 from skfilterrank.ranking._boosting.boosting import run_rounds
@@ -44,20 +40,6 @@ def judged():
 def parts(judged):
     X, y, groups = judged
     return [(X[rows], y[rows], groups[rows]) for rows in (groups % 3 == i for i in range(3))]
-
-
-@RANKERS
-def test_no_query_ids(judged, make):
-    X, y, _ = judged
-    message = "was given no query ids: each row is its own query, so that there is no order"
-    with pytest.warns(UserWarning, match=message) as caught:
-        ranker = make().fit(X, y)
-    assert caught[0].filename == __file__
-    np.testing.assert_array_equal(ranker.predict(X), 0.0)
-    # Each row is its own query here too.
-    alone = np.arange(len(y))
-    with pytest.warns(FitWarning, match="score was given no query ids"):
-        assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
 
 
 @RANKERS
@@ -123,34 +105,3 @@ def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds):
     learner = Counter()
     found = run_rounds(learner, held_out, n_rounds=5, patience=patience, verbose=0)
     assert (found, learner.n_rounds) == (n_best, n_rounds)
-
-
-def test_filtering_needs_no_queries_in_rank_and_filter(judged):
-    X, y, _ = judged
-    with pytest.warns(UserWarning, match="fitted without query ids"):
-        model = RankAndFilter(coordinate_ascent(n=1, filter=True), k=3, cv=3).fit(X, y)
-    with pytest.warns(FitWarning, match="score was given no query ids"):
-        assert model.score(X, y) > 0
-    with pytest.raises(ValueError, match="CoordinateAscentRanker needs queries"):
-        RankAndFilter(coordinate_ascent(n=1), k=3, cv=3).fit(X, y)
-
-
-def test_score_of_a_threshold_filters(judged):
-    X, y, groups = judged
-    ranker = coordinate_ascent(n=2, filter=True).fit(X, y, groups)
-    scores = ranker.predict(X)
-    shown = np.where(scores >= 0, scores, -np.inf)
-    assert ranker.score(X, y, groups) == ndcg_f_score(y, shown, groups=groups, k=3)
-    assert ranker.score(X, y, groups) == pytest.approx(ranker.best_score_)
-    ranker = CoordinateAscentRanker(measure="rbp(persistence=0.5)@3", max_iter=1)
-    ranker.fit(X, y, groups)
-    assert ranker.score(X, y, groups) == pytest.approx(ranker.best_score_)
-
-
-@RANKERS
-def test_cells_stored_in_parts_stay_as_they_are(make):
-    X = sparse.csc_array((np.ones(6), [0, 0, 1, 2, 1, 3], [0, 4, 6]), shape=(4, 2))
-    ranker = make(n=1).fit(X, [2, 1, 0, 0], [0, 0, 1, 1])
-    np.testing.assert_array_equal(X.data, np.ones(6))
-    np.testing.assert_array_equal(ranker.predict(X), ranker.predict(X.toarray()))
-    assert X.nnz == 6

@@ -102,49 +102,6 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(judged, filtering):
     np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("filtering", [False, True])
-@pytest.mark.parametrize("init", ["least_squares", "uniform"])
-def test_scale_of_features_does_not_matter(judged, filtering, init):
-    X, y, groups = judged
-    settings = FAST | {"filter": filtering, "init": init}
-    expected = CoordinateAscentRanker(**settings).fit(X, y, groups)
-    # Powers of two change no digit.
-    factors = 2.0 ** np.arange(-3, X.shape[1] - 3)
-    ranker = CoordinateAscentRanker(**settings).fit(X * factors, y, groups)
-    np.testing.assert_allclose(ranker.coef_ * factors, expected.coef_, rtol=1e-6)
-    np.testing.assert_allclose(
-        ranker.feature_importances_, expected.feature_importances_, rtol=1e-6
-    )
-
-
-def test_a_shift_within_queries_does_not_matter(judged):
-    X, y, groups = judged
-    expected = CoordinateAscentRanker(**FAST).fit(X, y, groups)
-    shift = np.random.default_rng(0).integers(-4, 5, (groups.max() + 1, X.shape[1]))
-    ranker = CoordinateAscentRanker(**FAST).fit(X + shift[groups], y, groups)
-    assert ranker.best_score_ == pytest.approx(expected.best_score_, abs=0.01)
-
-
-def test_sparse_equals_dense(judged):
-    X, y, groups = judged
-    X = X * (X > 0.3)
-    for filtering in (False, True):
-        settings = FAST | {"filter": filtering}
-        expected = CoordinateAscentRanker(**settings).fit(X, y, groups)
-        for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
-            ranker = CoordinateAscentRanker(**settings).fit(form(X), y, groups)
-            np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-6)
-            np.testing.assert_allclose(ranker.predict(form(X)), expected.predict(X), rtol=1e-6)
-
-
-def test_equal_rows_get_equal_scores(judged):
-    X, y, groups = judged
-    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
-    for n in (1, 2, 3, 5, 17, 64):
-        assert len(np.unique(ranker.predict(np.tile(X[:1], (n, 1))))) == 1
-        np.testing.assert_array_equal(ranker.predict(X[:n]), ranker.predict(X)[:n])
-
-
 def test_queries_that_teach_nothing_are_harmless(judged):
     X, y, groups = judged
     expected = CoordinateAscentRanker(**FAST, init="uniform").fit(X, y, groups)
@@ -170,14 +127,6 @@ def test_all_gains_equal(separable, gain):
     assert np.isfinite(ranker.predict(X)).all()
     if gain:
         np.testing.assert_array_equal(ranker.predict(X) >= 0, gain > 0)
-
-
-@pytest.mark.parametrize("filtering", [False, True])
-def test_constant_features(separable, filtering):
-    X, y, groups = separable
-    ranker = CoordinateAscentRanker(**FAST, filter=filtering).fit(np.ones_like(X), y, groups)
-    np.testing.assert_array_equal(ranker.coef_, 0.0)
-    assert np.isfinite(ranker.predict(X)).all()
 
 
 def test_one_document_per_query(separable):

@@ -15,7 +15,7 @@ from xgboost import XGBRanker
 from xgboost.callback import EarlyStopping
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -228,3 +228,53 @@ def test_any_way_of_stopping_counts(data):
     nested = RankAndFilter(LambdaRankRanker(n_estimators=9), k=3, cv=2)
     with pytest.warns(FitWarning, match=SAID.format("LambdaRankRanker")):
         QueryRanker(nested, validation_fraction=0.25).fit(X, y, groups=groups)
+
+
+GROUPS = np.repeat(np.arange(8), 5)
+
+Y = np.tile([0, 0, 1, 1, 2], 8)
+
+X = Y[:, None] + np.random.default_rng(0).normal(size=(40, 2))
+
+# What LightGBM says of the names of its version.
+OLD_NAMES = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+RANKER = LGBMRanker(n_estimators=3, min_child_samples=1, early_stopping_rounds=2, verbose=-1)
+
+
+class Noted(LGBMRanker):
+    """Notes the rows that it learns from and those that it stops by."""
+
+    def fit(self, X, y, group=None, eval_set=None, eval_group=None, **params):
+        """Note how many documents the queries have."""
+        self.noted_ = list(group), [list(sizes) for sizes in eval_group]
+        return super().fit(X, y, group=group, eval_set=eval_set, eval_group=eval_group, **params)
+
+
+def sizes(fraction, y=Y, groups=GROUPS):
+    ranker = Noted(**RANKER.get_params())
+    fitted = QueryRanker(ranker, validation_fraction=fraction).fit(X, y, groups=groups)
+    return fitted.estimator_.noted_
+
+
+@OLD_NAMES
+def test_a_share_of_the_queries_is_held_out_whole():
+    assert sizes(0.25) == ([5] * 6, [[5] * 2])
+    assert sizes(0.3) == ([5] * 6, [[5] * 2])  # 2.4 of 8
+    assert sizes(0.01) == ([5] * 7, [[5]])  # at least one
+
+
+@OLD_NAMES
+@pytest.mark.filterwarnings("ignore:.*unjudged")
+def test_queries_without_judgments_are_not_held_out():
+    y = np.where(GROUPS < 4, np.nan, Y)
+    # Half of the four queries that are judged.
+    assert sizes(0.5, y) == ([5] * 2, [[5] * 2])
+
+
+def test_none_must_be_left_to_learn_from():
+    with pytest.raises(
+        InputError, match="holds out 8 of 8 judged queries and leaves none to learn"
+    ):
+        sizes(0.95)
+    with pytest.raises(InputError, match="validation_fraction"):
+        sizes(1.5)

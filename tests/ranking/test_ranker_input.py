@@ -1,0 +1,84 @@
+"""The rows that rankers of features learn from and predict, the same for each of them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import (
+    AdaRankRanker,
+    CoordinateAscentRanker,
+    RankAndFilter,
+    RankBoostRanker,
+)
+
+
+def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
+    return CoordinateAscentRanker(
+        measure=measure, max_iter=n, tol=0.0, random_state=0, init="uniform", **settings
+    )
+
+
+def adarank(measure="ndcg_f@3", n=40, **settings):
+    return AdaRankRanker(measure=measure, n_estimators=n, tol=0.0, both_directions=True, **settings)
+
+
+def rankboost(measure="ndcg_f@3", n=60, **settings):
+    return RankBoostRanker(measure=measure, n_estimators=n, **settings)
+
+
+RANKERS = pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost])
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    return X, y.astype(float), groups
+
+
+@RANKERS
+def test_no_query_ids(judged, make):
+    X, y, _ = judged
+    message = "was given no query ids: each row is its own query, so that there is no order"
+    with pytest.warns(UserWarning, match=message) as caught:
+        ranker = make().fit(X, y)
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(ranker.predict(X), 0.0)
+    # Each row is its own query here too.
+    alone = np.arange(len(y))
+    with pytest.warns(FitWarning, match="score was given no query ids"):
+        assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
+
+
+def test_filtering_needs_no_queries_in_rank_and_filter(judged):
+    X, y, _ = judged
+    with pytest.warns(UserWarning, match="fitted without query ids"):
+        model = RankAndFilter(coordinate_ascent(n=1, filter=True), k=3, cv=3).fit(X, y)
+    with pytest.warns(FitWarning, match="score was given no query ids"):
+        assert model.score(X, y) > 0
+    with pytest.raises(ValueError, match="CoordinateAscentRanker needs queries"):
+        RankAndFilter(coordinate_ascent(n=1), k=3, cv=3).fit(X, y)
+
+
+def test_score_of_a_threshold_filters(judged):
+    X, y, groups = judged
+    ranker = coordinate_ascent(n=2, filter=True).fit(X, y, groups)
+    scores = ranker.predict(X)
+    shown = np.where(scores >= 0, scores, -np.inf)
+    assert ranker.score(X, y, groups) == ndcg_f_score(y, shown, groups=groups, k=3)
+    assert ranker.score(X, y, groups) == pytest.approx(ranker.best_score_)
+    ranker = CoordinateAscentRanker(measure="rbp(persistence=0.5)@3", max_iter=1)
+    ranker.fit(X, y, groups)
+    assert ranker.score(X, y, groups) == pytest.approx(ranker.best_score_)
+
+
+@RANKERS
+def test_cells_stored_in_parts_stay_as_they_are(make):
+    X = sparse.csc_array((np.ones(6), [0, 0, 1, 2, 1, 3], [0, 4, 6]), shape=(4, 2))
+    ranker = make(n=1).fit(X, [2, 1, 0, 0], [0, 0, 1, 1])
+    np.testing.assert_array_equal(X.data, np.ones(6))
+    np.testing.assert_array_equal(ranker.predict(X), ranker.predict(X.toarray()))
+    assert X.nnz == 6
