@@ -170,3 +170,18 @@ def test_no_rows_is_an_error(table):
 def test_an_array_is_an_error():
     with pytest.raises(TypeError, match="DataFrame with the columns"):
         TextStatistics("answer").fit(np.zeros((2, 2)))
+
+
+def test_statistics_of_marks_by_hand():
+    text = "Well... no. Go, go! www.a.b/c?d " + "x" * 60
+    out = frame(TextStatistics("d"), pd.DataFrame({"d": [text, "so.. :) :-( 12", "one one two?"]}))
+    found = np.expm1(out[["n_ellipses", "n_sentences", "n_urls", "n_digits", "n_smileys"]])
+    # Sentences end where a blank or nothing follows.
+    np.testing.assert_allclose(found, [[1, 3, 1, 0, 0], [1, 1, 0, 2, 2], [0, 1, 0, 0, 0]])
+    # well, no, go, go, www, a, b, c, d and one of sixty letters; case does not tell words apart.
+    assert out.loc[0, "distinct_word_share"] == pytest.approx(9 / 10)
+    assert out.loc[0, "mean_word_length"] == pytest.approx((4 + 2 + 2 + 2 + 3 + 4 + 60) / 10)
+    assert out.loc[2, "distinct_word_share"] == pytest.approx(2 / 3)
+    assert out["ends_with_question_mark"].tolist() == [0, 0, 1]
+    long = frame(TextStatistics("d"), pd.DataFrame({"d": ["x" * 60]}))
+    assert long.loc[0, "mean_word_length"] == 20  # no word counts for more

@@ -173,3 +173,24 @@ def test_stops_after_so_many_sweeps_without_a_gain(judged, patience):
     ranker.fit(*data, **evaluation)
     assert CoordinateAscentRanker(**settings).fit(*data).n_iter_ > ranker.n_iter_
     assert ranker.n_iter_ == ranker.best_iteration_ + patience
+
+
+def test_starts_by_hand():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2)) @ np.array([[1, 0.5], [0, 3]])
+    y, groups = np.tile([-1, 1, 2], 4), np.repeat([0, 1, 2], 4)
+    in_query = [groups == query for query in range(3)]
+    Z = X - np.array([X[mine].mean(axis=0) for mine in in_query])[groups]
+    gains = y - np.array([y[mine].mean() for mine in in_query])[groups]
+    spread = Z.std(axis=0)
+
+    def start(**params):
+        return CoordinateAscentRanker(max_iter=0, **params).fit(X, y, groups=groups).coef_
+
+    # Ridge regression of the differences within queries, on features of deviation 1.
+    for alpha in (1.0, 20.0):
+        ridge = Ridge(alpha=alpha, fit_intercept=False).fit(Z / spread, gains).coef_ / spread
+        np.testing.assert_allclose(start(init_alpha=alpha), ridge, rtol=1e-6)
+    assert start().tolist() == start(init_alpha=1.0).tolist()
+    # Equal weights of such features, which sum to 1.
+    np.testing.assert_allclose(start(init="uniform") * spread, [0.5, 0.5])

@@ -107,3 +107,16 @@ def test_gains_of_the_forest(data):
     doubled = make_random_forest(n_estimators=5, gains={-1: -2, 1: 2, 2: 4}).fit(data.X, data.y)
     plain = make_random_forest(n_estimators=5).fit(data.X, data.y)
     np.testing.assert_allclose(doubled.predict(data.X), 2 * plain.predict(data.X))
+
+
+def test_a_tree_of_the_forest_by_hand():
+    # Ten documents, the last two of gain 2. Leaves hold five at least: the best cut that is left is
+    # in the middle.
+    X, y = np.arange(10.0)[:, None], np.repeat([0, 2], [8, 2])
+    one_tree = {"n_estimators": 1, "bootstrap": False}
+    ranker = make_random_forest(**one_tree).fit(X, y)
+    np.testing.assert_allclose(ranker.predict(X), np.repeat([0.0, 0.8], 5))
+    ranker = make_random_forest(**one_tree, min_samples_leaf=1).fit(X, y)
+    np.testing.assert_allclose(ranker.predict(X), y)
+    forest = make_random_forest().estimator
+    assert (forest.n_estimators, forest.max_features) == (200, 1 / 3)

@@ -12,6 +12,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import (
     RankAndFilter,
+    make_lambdamart,
     make_listnet,
     make_ranker,
     make_ranknet,
@@ -149,3 +150,44 @@ def test_a_broken_package_is_not_called_missing(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", import_module)
     with pytest.raises(ModuleNotFoundError, match="scipy"):
         make_ranknet()
+
+
+def test_ranknet_s_second_tree_by_hand():
+    # After the first tree (above) the scores are -1, 1/3 and 1. A pair of distance d pulls by
+    # p = 1 / (1 + exp(d)), with second derivative p * (1 - p), which XGBoost counts twice. Pairs
+    # far apart count as much as others: no pull is divided by the distance.
+    p01, p02, p12 = (1 / (1 + np.exp(d)) for d in (4 / 3, 2, 2 / 3))
+    h01, h02, h12 = (p * (1 - p) for p in (p01, p02, p12))
+    steps = [
+        -(20 * p01 + 20 * p02) / (2 * (20 * h01 + 20 * h02)),
+        (40 * p01 - 20 * p12) / (2 * (40 * h01 + 20 * h12)),
+        (40 * p02 + 20 * p12) / (2 * (40 * h02 + 20 * h12)),
+    ]
+    y = np.repeat([0, 1, 2], [40, 20, 20])
+    ranker = make_ranknet(
+        n_estimators=2,
+        max_depth=3,
+        reg_lambda=0.0,
+        min_child_weight=0.0,
+        learning_rate=1.0,
+        base_score=0.0,
+    ).fit(y[:, None], y, groups=np.zeros(80))
+    expected = np.array([-1, 1 / 3, 1]) + steps
+    np.testing.assert_allclose(ranker.predict([[0], [1], [2]]), expected, rtol=1e-5)
+
+
+def test_losses_by_the_names_of_the_libraries():
+    assert make_lambdamart().estimator.objective == "lambdarank"
+    assert make_listnet().estimator.objective == "rank_xendcg"
+    by_catboost = make_listnet(backend="catboost").estimator
+    assert by_catboost.get_params()["loss_function"] == "QuerySoftMax"
+    for ranker in (make_lambdamart(), make_listnet()):
+        assert (
+            ranker.estimator.get_params().items()
+            >= {
+                "deterministic": True,
+                "force_row_wise": True,
+                "random_state": 0,
+                "n_jobs": 1,
+            }.items()
+        )
