@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from line_searches import EXACT, allowed_gains
+from measure_table import MEASURES
 from profiles import times
 from skfilterrank._core.additive import BlockFacts, RowFacts
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank.metrics import get_measure
 from skfilterrank.metrics._robustness import lexicographic
 
 # Every measure is given gains below 0 here.
@@ -46,7 +46,7 @@ def value_of_sum(form, query, weights, relevant, scores):
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
     """Whatever the order of the documents, and with some of them filtered."""
-    parsed = parse_measure(name)
+    parsed = get_measure(name)
     n = data.draw(st.integers(1, 14), label="n")
     gain, query = st.sampled_from(allowed_gains(name)), st.integers(0, 2)
     gains = np.array(data.draw(st.lists(gain, min_size=n, max_size=n), label="gains"))
@@ -83,7 +83,7 @@ def test_sum_is_the_measure(name, data):
 
 def test_every_sum_is_tried():
     """Each measure of which the table says that it is a sum."""
-    tried = {parse_measure(name).measure.name for name in EXACT}
+    tried = {get_measure(name).measure.name for name in EXACT}
     assert tried == {name for name, entry in MEASURES.items() if entry.additive is not None}
 
 
@@ -93,7 +93,7 @@ def test_every_sum_is_tried():
 def test_every_item_is_relevant(name):
     """There is no other placement: the sum is 1, or what the measure gives it."""
     for m in (1, 2, 3):
-        parsed = parse_measure(f"{name}n_items={m})")
+        parsed = get_measure(f"{name}n_items={m})")
         for n_shown in range(m + 1):
             gains, scores = np.ones(m), np.where(np.arange(m) < n_shown, 5.0 - np.arange(m), NO)
             form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups([1] * m)))
@@ -108,7 +108,7 @@ def test_collections_too_large_for_a_table(name, monkeypatch):
     gains = np.array([1.0, 0.0, 0.0])
 
     def is_sum(name, groups):
-        parsed = parse_measure(name)
+        parsed = get_measure(name)
         return parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(groups))) is not None
 
     assert is_sum(f"{name}(scale=share,n_items={10**6})", [1, 1, 1])
@@ -123,6 +123,6 @@ def test_collections_too_large_for_a_table(name, monkeypatch):
 
 @pytest.mark.parametrize("inner", ["err", "q_measure", "lexirecall"])
 def test_bounds_of_what_is_no_sum(inner):
-    parsed = parse_measure(f"ul_normalized(measure={inner})")
+    parsed = get_measure(f"ul_normalized(measure={inner})")
     facts = RowFacts(parsed, np.array([1.0, 0.0]), GroupIndex.from_groups([1, 1]))
     assert parsed.as_sum(facts) is None

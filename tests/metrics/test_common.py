@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from measure_table import MEASURES
 from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import (

@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.metrics import bpref_score, evaluate, induced_ap_score, judged_at_k_score
+from measure_table import MEASURES
+from skfilterrank.metrics import (
+    bpref_score,
+    evaluate,
+    get_measure,
+    induced_ap_score,
+    judged_at_k_score,
+)
 
 NO, NAN = -np.inf, np.nan
 
@@ -103,7 +108,7 @@ class TestBpref:
             one(bpref_score, [1, 0], variant="trec-eval")
 
     def test_by_name(self):
-        assert parse_measure("bpref(variant=printed)").options == {"variant": "printed"}
+        assert get_measure("bpref(variant=printed)").options == {"variant": "printed"}
         table = evaluate(
             self.gains, range(7, 0, -1), groups=["q"] * 7, measures=["bpref(variant=printed)"]
         )

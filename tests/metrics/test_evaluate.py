@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from measure_table import MEASURES
 from reference import NONNEGATIVE
-from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score

@@ -14,11 +14,10 @@ from xgboost import XGBRanker
 
 from held_out_rows import held_out_rows
 from skfilterrank._core.like import LIKE
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._response import document_scores
 from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, make_ranking_scorer, random_ranking_bound
+from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound
 from skfilterrank.ranking import (
     CoordinateAscentRanker,
     QueryRanker,
@@ -172,7 +171,7 @@ def test_a_name_gives_what_the_argument_gives(library, name, k):
     ["ndcg(like=lightgbm)@10", "nDCG(like='lightgbm')@10", "ndcg( like = lightgbm )@10"],
 )
 def test_one_canonical_name(written):
-    parsed = parse_measure(written)
+    parsed = get_measure(written)
     assert parsed.text == "ndcg(like=lightgbm)@10"
     again = pickle.loads(pickle.dumps(parsed))
     assert again.text == parsed.text
@@ -193,7 +192,7 @@ def test_one_canonical_name(written):
 )
 def test_a_name_that_contradicts_itself_is_an_error(name, message):
     with pytest.raises(InputError, match=message):
-        parse_measure(name)
+        get_measure(name)
     with pytest.raises(InputError, match=message):
         QueryRanker(Ridge(), measure=name).fit(X, GRADES, groups=QID).score(X, GRADES, groups=QID)
 

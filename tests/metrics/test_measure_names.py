@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._core.measure import MEASURES
+from measure_table import MEASURES
 from skfilterrank._core.measure_names import (
     known_measure,
     parse_measure,

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.comparison import score_predictions, score_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, make_ranking_scorer
+from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
 from skfilterrank.ranking import threshold_curve
 from skfilterrank.trec import evaluate_run, register_with_ir_measures
 from versions import names_as_text
@@ -151,9 +150,9 @@ def test_a_gain_of_nan_takes_the_document_out():
     ],
 )
 def test_one_canonical_name(written, canonical):
-    parsed = parse_measure(written)
+    parsed = get_measure(written)
     assert parsed.text == canonical
-    assert parse_measure(canonical).text == canonical
+    assert get_measure(canonical).text == canonical
     assert pickle.loads(pickle.dumps(parsed)).text == canonical
 
 
@@ -163,8 +162,8 @@ def test_one_canonical_name(written, canonical):
     k=st.none() | st.integers(1, 1000),
 )
 def test_canonical_names_are_read_back(name, rel, k):
-    text = parse_measure(with_own(name, f"rel={rel!r}") + (f"@{k}" if k else "")).text
-    parsed = parse_measure(text)
+    text = get_measure(with_own(name, f"rel={rel!r}") + (f"@{k}" if k else "")).text
+    parsed = get_measure(text)
     assert (parsed.text, parsed.k, parsed.measure.own_reading.rel) == (text, k, rel)
 
 
@@ -188,7 +187,7 @@ def test_canonical_names_are_read_back(name, rel, k):
 )
 def test_bad_names(name, message):
     with pytest.raises(InputError, match=message):
-        parse_measure(name)
+        get_measure(name)
 
 
 def test_labels_without_a_gain_are_told():

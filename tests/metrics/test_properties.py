@@ -5,9 +5,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, expected_failures, written
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing._measure_checks import OF_ROWS
 from skfilterrank.testing._rows import NO, Rows, same, score

@@ -10,8 +10,8 @@ from sklearn import config_context
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, validation_curve
 
+from measure_table import MEASURES as TABLE
 from profiles import times
-from skfilterrank._core.measure import MEASURES as TABLE
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (

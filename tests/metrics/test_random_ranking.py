@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_dcg, random_ranking, sum_precision_of
 from reference.dcg import dcg_of
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skfilterrank.metrics
+from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
-from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.queries import GroupIndex
 
 # Every measure is given gains below 0 here.

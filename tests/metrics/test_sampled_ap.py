@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measure_table import MEASURES
 from profiles import times
 from reference.incomplete import inferred_ap_of, stat_ap_of
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, inferred_ap_score, stat_ap_score
 
 NO, NAN = -np.inf, np.nan

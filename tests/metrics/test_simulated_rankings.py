@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from measure_table import MEASURES
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.dcg import dcg_of
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import (
     random_ranking_bound,
 )

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
+from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_ranking, sum_precision_of, v1, v2
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,
     dcg_score,
     evaluate,
     expected_dcg,
+    get_measure,
     make_ranking_scorer,
     ndcg_score,
     ul_normalized_score,
@@ -334,7 +334,7 @@ class TestByName:
 
     def test_the_text_of_a_parsed_measure(self):
         text = "ul_normalized(measure=err@10,variant=v1)"
-        assert parse_measure(text).text == text
+        assert get_measure(text).text == text
 
     def test_an_option_that_is_wrong(self):
         with pytest.raises(ValueError, match="'mapp' is not a measure"):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, rbp_score, unjudged_bounds
 
 NAMES = sorted(name for name, entry in MEASURES.items() if not entry.columns)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from skfilterrank._core import ties as ties_module
 from skfilterrank._core.long_ties import long_tie_stops
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.metrics import err_score, evaluate, rbp_score, reciprocal_rank_score
+from skfilterrank.metrics import err_score, evaluate, get_measure, rbp_score, reciprocal_rank_score
 from skfilterrank.ranking import threshold_curve
 
 NO, NAN = -np.inf, np.nan
@@ -315,9 +314,9 @@ class TestGradedRelevance:
         np.testing.assert_allclose(found["trec_rbp"], expected)
         np.testing.assert_allclose(found["TREC_RBP@3"], [0.1 * (1 + 2 * 0.9**2) / 4, 0.1])
         np.testing.assert_allclose(found["trec_rbp(p=0.5)"].iloc[1], 0.5)
-        canonical = parse_measure("trec_rbp@3").text
+        canonical = get_measure("trec_rbp@3").text
         assert canonical == "rbp(persistence=0.9,relevance=scaled)@3"
-        assert parse_measure(canonical).text == canonical
+        assert get_measure(canonical).text == canonical
         best = threshold_curve(y_true, y_score, groups=groups, measure="trec_rbp").best_value
         assert best == pytest.approx(expected.mean())
 

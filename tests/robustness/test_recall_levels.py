@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
+from measure_table import MEASURES
 from profiles import times
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, metric_lexirecall_score, ndcg_0_score
 from skfilterrank.robustness import recall_level_metric
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank.metrics import get_measure
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
@@ -81,7 +81,7 @@ def draw_lists(data, name):
 
 
 def make_search(gains, index, name):
-    objective = Objective(parse_measure(name), gains, index)
+    objective = Objective(get_measure(name), gains, index)
     terms = objective.as_sum()
     return objective, LineSearch(terms, gains, index, objective.sign)
 
@@ -111,7 +111,7 @@ def at_all(name, gains, index, scores, threshold):
     """The objective of each row of scores: in one call, in which each has its own queries."""
     n = len(scores)
     apart = np.add.outer(np.arange(n) * index.n_queries, index.codes()).ravel()
-    objective = Objective(parse_measure(name), np.tile(gains, n), GroupIndex.from_groups(apart))
+    objective = Objective(get_measure(name), np.tile(gains, n), GroupIndex.from_groups(apart))
     values = objective.per_query(scores.ravel(), threshold).reshape(n, -1)
     return objective.sign * np.nan_to_num(values, nan=0.0).mean(axis=1)
 

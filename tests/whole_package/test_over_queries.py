@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from measure_table import MEASURES
 from skfilterrank import comparison, metrics, ranking
-from skfilterrank._core.measure import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 

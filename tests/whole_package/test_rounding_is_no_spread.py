@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._core.measure import MEASURES
+from measure_table import MEASURES
 from skfilterrank.comparison import compare_slices, reproducibility
 from skfilterrank.metrics import QueryInformativeness, evaluate, rank_filter_report
 
