@@ -99,14 +99,14 @@ def test_chances_of_random_documents_are_those_of_their_topic():
         runs,
         selections="random",
         mitigations={"seen": seen, "stat_ap": "stat_ap"},
-        shares=0.3,
+        shares=0.4,
         n_samples=1,
         missing="empty",
         depth=10,
     )
     (table,) = tables
     by_topic = table.groupby("qid")["label"]
-    assert by_topic.count().tolist() == [8, 8, 4]
+    assert by_topic.count().tolist() == [11, 11, 6]
     drawn = table.assign(
         inclusion_probability=by_topic.transform("count") / by_topic.transform("size")
     )
