@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
-from skfilterrank.exceptions import DataWarning
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import (
     QrelsIndex,
     align,
@@ -374,3 +374,27 @@ def test_real_runs_against_trec_eval(data_dir):
         found = index.align(frame).to_frame().reset_index()
         expected = brute_force(frame, qrels, "empty")
         assert found.astype(object).equals(expected.astype(object))
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "is_refused"),
+    [
+        ({"1": {"a": 0.5, "b": 0.25}}, {"1": {"a": 1, "b": 0}}, True),
+        # Two documents of one label are no list in the order of scores.
+        ({"1": {"a": 0.5, "b": 0.5}}, {"1": {"a": 1, "b": 0}}, False),
+        ({"1": {"a": 0.5}, "2": {"a": 0.5}}, {"1": {"a": 1}, "2": {"a": 1}}, True),
+        ({"1": {"a": 2, "b": 1}}, {"1": {"a": 1, "b": 0}}, False),
+        # Scores that are fractions, or larger than grades.
+        ({"1": {"a": 0.5, "b": 0.25}}, {"1": {"a": 1.0, "b": 0}}, False),
+        ({"1": {"a": 0.5, "b": 0.25}}, {"1": {"a": 11, "b": 0}}, False),
+        ({"1": {"a": 0.5, "b": 0.25}}, {"1": {"a": 10, "b": 0}}, True),
+    ],
+)
+def test_dicts_in_the_wrong_order(qrels, run, is_refused):
+    if is_refused:
+        with pytest.raises(InputError, match=r"qrels holds fractions, .* so they look swapped"):
+            align(qrels, run)
+    else:
+        assert align(qrels, run).n_retrieved == 2
+    scores = pd.DataFrame([(q, d, s) for q, of in run.items() for d, s in of.items()])
+    assert align(qrels, scores.set_axis(["qid", "docno", "score"], axis=1)).n_retrieved == 2

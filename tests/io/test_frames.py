@@ -114,3 +114,13 @@ def test_errors_of_tables():
         align(1, RUN)
     with pytest.raises(TypeError, match=r"qrels must be a dict .*, got \{\}, which holds no topic"):
         align({}, RUN)
+
+
+@pytest.mark.parametrize("shown", [[True, False, True], ["True", "false", "TRUE"], [1, 0, 1]])
+@pytest.mark.parametrize("name", ["shown", "kept"])
+def test_a_column_says_what_is_shown(name, shown):
+    frame = pd.DataFrame({"qid": "1", "docno": list("abc"), "score": [3.0, 2.0, 1.0]})
+    found = read_run(frame.assign(**{name: shown}))
+    assert found["score"].tolist() == [3.0, NO, 1.0]
+    with pytest.raises(InputError, match=f"'perhaps' in column '{name}' in row 1, which says by T"):
+        read_run(frame.assign(**{name: [True, "perhaps", False]}))

@@ -415,3 +415,19 @@ def test_mq2007_as_scikit_learn_reads_it(data_dir):
     np.testing.assert_array_equal(data.X, X.toarray())
     np.testing.assert_array_equal(data.y, y)
     np.testing.assert_array_equal(data.groups, groups)
+
+
+def test_entries_of_one_place_are_added_up():
+    X = sp.csr_matrix(([1.0, 2.0, 5.0, -5.0], [0, 0, 1, 1], [0, 4]), shape=(1, 3))
+    file = io.StringIO()
+    write_letor(file, X, [1], [1])
+    # The zero at the end keeps the number of columns.
+    assert file.getvalue() == "1 qid:1 1:3.0 3:0.0\n"
+    assert X.nnz == 4
+
+
+def test_labels_of_many_digits_are_written_short():
+    file = io.StringIO()
+    write_letor(file, [[0.0]] * 4, [1e15, -1e300, 999999999999999.0, -0.5], [1] * 4)
+    labels = [line.split()[0] for line in file.getvalue().splitlines()]
+    assert labels == ["1000000000000000.0", "-1e+300", "999999999999999", "-0.5"]
