@@ -1,5 +1,6 @@
 """Which characters screens are given as they are, and which as codes."""
 
+import re
 import unicodedata
 
 import pytest
@@ -45,6 +46,12 @@ def test_nothing_is_left_that_is_obeyed_or_unseen(text):
 
 
 def test_every_control_and_format_character_is_a_code():
-    for number in range(0x110000):
-        if unicodedata.category(chr(number)) in OBEYED_OR_UNSEEN:
-            assert printable(chr(number)).startswith("\\")
+    characters = [
+        character
+        for character in map(chr, range(0x110000))
+        if unicodedata.category(character) in OBEYED_OR_UNSEEN
+    ]
+    code = re.compile(r"\\(?:[abfnrtv0]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+    shown = printable("".join(characters))
+    assert code.sub("", shown) == ""
+    assert len(code.findall(shown)) == len(characters) > 2000

@@ -21,6 +21,7 @@ FORMS = [
         if name not in ("above_chance", "ul_normalized")
     ),
 ]
+GAINS = [(0.1, None), (1 / 3, None), (0.7, "exp2"), (-0.1, None)]
 
 
 def values_of(form, gain, gains, n_more, seed):
@@ -48,19 +49,20 @@ def values_of(form, gain, gains, n_more, seed):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("gain", [0.1, 1 / 3, "exp2", -0.1])
-def test_queries_whose_documents_are_all_alike(form, gain):
-    gain, gains = (0.7, "exp2") if gain == "exp2" else (gain, None)
-    try:
-        expected = values_of(form, gain, gains, 0, 0)
-    except ValueError:
-        # Refused at any size: some measures take no forbidden documents, or no other measure.
-        return
-    for n_more, seed in ((1, 0), (17, 1), (90, 2)):
-        found = values_of(form, gain, gains, n_more, seed)
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-    if form.startswith("above_chance"):
-        assert np.isnan(expected).all()
+def test_queries_whose_documents_are_all_alike(form):
+    # With a cut-off or another measure around it, a measure is tried with one of them.
+    chosen = GAINS if form in NAMES else GAINS[FORMS.index(form) % 3 :][:1]
+    for gain, gains in chosen:
+        try:
+            expected = values_of(form, gain, gains, 0, 0)
+        except ValueError:
+            # Refused at any size: some measures take no forbidden documents, or no other measure.
+            continue
+        for n_more, seed in ((1, 0), (17, 1), (90, 2)):
+            found = values_of(form, gain, gains, n_more, seed)
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+        if form.startswith("above_chance"):
+            assert np.isnan(expected).all()
 
 
 def test_report_does_not_test_rounding():
