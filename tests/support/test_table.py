@@ -69,6 +69,10 @@ def named_tests(source, is_ambiguous):
             head, _, tail = name.rpartition("/")
             pattern = f"{head}/test_{tail}.py" if head else f"**/test_{tail}.py"
             yield from sorted((ROOT / "tests" / folder).glob(pattern))
+        if is_ambiguous and len(source.parts) == 2:
+            # That of the room itself, beside others of its parts.
+            name = source.stem.removeprefix("_")
+            yield from (ROOT / "tests" / folder).glob(f"test_{name}.py")
 
 
 def table():

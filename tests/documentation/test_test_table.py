@@ -1,0 +1,104 @@
+"""Source files have tests under their own names, and the page for contributors lists them."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import test_table as table_program
+
+RENEW = "run `python tests/support/test_table.py --write` and commit what it changes"
+
+
+@pytest.fixture(scope="module")
+def files():
+    return table_program.table()
+
+
+def test_nine_files_of_ten_have_tests_of_their_name(files):
+    """The others say in `tests/support/tested_elsewhere.toml` which file tests them."""
+    assert "\n".join(table_program.faults(files)) == ""
+
+
+def test_the_table_of_the_page_is_that_of_today(files):
+    text = table_program.PAGE.read_text(encoding="utf-8")
+    assert text == table_program.page(files, text), RENEW
+
+
+def test_the_program_prints_what_is_missing(files, capsys, monkeypatch):
+    table_program.main([])
+    *_, last = capsys.readouterr().out.splitlines()
+    n_named = sum(test is not None for test in files.values())
+    assert (
+        last
+        == f"{n_named} of {len(files)} files have tests of their name, {n_named / len(files):.1%}"
+    )
+    monkeypatch.setattr(table_program, "table", lambda: {Path("io/_x.py"): None} | files)
+    table_program.main(["io"])
+    assert "none: skfilterrank/io/_x.py (nowhere)\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("source", "tests", "found"),
+    [
+        ("io/_models.py", ["io/test_models.py"], "io/test_models.py"),
+        ("io/_trec/align.py", ["io/test_align.py"], "io/test_align.py"),
+        ("io/_trec/align.py", ["io/trec/test_align.py"], "io/trec/test_align.py"),
+        ("io/_trec/align.py", ["cli/test_align.py", "io/test_aligned.py"], None),
+        ("_core/lists.py", ["core/test_lists.py"], "core/test_lists.py"),
+        ("_files/lists.py", ["core/test_lists.py"], None),
+        ("_names.py", ["whole_package/test_names.py"], "whole_package/test_names.py"),
+        ("cli/compare/run.py", ["cli/test_compare.py"], "cli/test_compare.py"),
+        (
+            "cli/compare/report/report.py",
+            ["cli/test_compare_report.py"],
+            "cli/test_compare_report.py",
+        ),
+        ("cli/compare/output.py", ["cli/test_compare_output.py"], "cli/test_compare_output.py"),
+    ],
+)
+def test_the_rule(source, tests, found, tmp_path, monkeypatch):
+    monkeypatch.setattr(table_program, "ROOT", tmp_path)
+    for path, n_lines in [
+        (f"skfilterrank/{source}", 61),
+        *((f"tests/{test}", 1) for test in tests),
+    ]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("\n" * n_lines)
+    # Short files and faces of rooms are none of those that are listed.
+    (tmp_path / "skfilterrank" / "short.py").write_text("\n" * 60)
+    (tmp_path / "skfilterrank" / "__init__.py").write_text("\n" * 100)
+    assert table_program.table() == {Path(source): None if found is None else Path(found)}
+
+
+def test_a_name_that_a_room_has_twice_needs_the_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_program, "ROOT", tmp_path)
+    for path in ("skfilterrank/cli/fuse/run.py", "skfilterrank/cli/judge/run.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("\n" * 61)
+    (tmp_path / "tests" / "cli").mkdir(parents=True)
+    for test in ("test_run.py", "test_judge_run.py"):
+        (tmp_path / "tests" / "cli" / test).touch()
+    found = table_program.table()
+    assert Counter(found.values()) == {None: 1, Path("cli/test_judge_run.py"): 1}
+    assert table_program.share(found) == 0.5
+    # The plain name is that of the file at the top of the room.
+    (tmp_path / "skfilterrank" / "cli" / "_run.py").write_text("\n" * 61)
+    assert table_program.table()[Path("cli/_run.py")] == Path("cli/test_run.py")
+
+
+def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
+    (tmp_path / "x.toml").write_text(
+        '"no/such.py" = "io/test_models.py"\n"io/_models.py" = "io/test_none.py"\n'
+    )
+    monkeypatch.setattr(table_program, "ELSEWHERE", tmp_path / "x.toml")
+    only = {Path("io/_models.py"): Path("io/test_models.py"), Path("io/_x.py"): None}
+    assert list(table_program.faults(only)) == [
+        "50.0% of the files have tests of their name, fewer than 90%.",
+        "skfilterrank/io/_x.py has no test file: write one, or name the one that tests it.",
+        "skfilterrank/no/such.py is gone or short: take it out.",
+        "skfilterrank/io/_models.py has tests/io/test_models.py: take it out.",
+        "tests/io/test_none.py, which is to test skfilterrank/io/_models.py, is not there.",
+    ]
+    with pytest.raises(ValueError, match="lacks the lines"):
+        table_program.page(files, "no marks")
