@@ -75,6 +75,15 @@ class TestByHand:
         expected = [(1 / 2 + 3) / 4, (0 + 3) / 4, 0, np.nan]
         by_hand(*rows, expected, undefined="drop", query_weight=weight)
 
+    def test_thresholds_at_which_nothing_changes_are_none(self):
+        y_true, y_score, groups = self.rows
+        curve = threshold_curve(
+            y_true, y_score, groups=groups, measure="forbidden", undefined="drop"
+        )
+        # A query has a value from its first document on, and none of these is forbidden.
+        assert curve.thresholds.tolist() == [4, 5, np.inf]
+        assert curve.values.tolist()[:2] == [0, 0]
+
     def test_queries_that_never_have_a_value(self):
         rows = ([1, 0, 0], [3, 2, 1], [1, 1, 2], "ap")
         by_hand(*rows, [1, 1, 1, 0], undefined="drop")
