@@ -22,6 +22,7 @@ from _mutants_changes import ROOT
 from _mutants_runner import forked, quick_examples, run_pytest
 
 COLLECTION = "collection of "
+HUNG, NOTHING = "hung", "no test ran"
 
 
 def read_named(folder):
@@ -35,10 +36,10 @@ def read_named(folder):
     return entries
 
 
-class UntilOneFails:
-    """Runs the collected tests until one fails, and writes down which."""
+class Failures:
+    """Runs the collected tests, and writes down those that fail."""
 
-    def __init__(self, said, first, broken):
+    def __init__(self, said, first=None, broken=()):
         self.said, self.first, self.broken = said, first, broken
 
     def pytest_configure(self, config):
@@ -51,11 +52,15 @@ class UntilOneFails:
 
     def pytest_runtest_logreport(self, report):
         if report.outcome == "failed":
-            self.said.write_text(report.nodeid)
+            self.write(report.nodeid)
 
     def pytest_collectreport(self, report):
         if report.outcome == "failed":
-            self.said.write_text(COLLECTION + report.nodeid)
+            self.write(COLLECTION + report.nodeid)
+
+    def write(self, test):
+        with self.said.open("a") as file:
+            print(test, file=file)
 
 
 class Named:
@@ -69,81 +74,84 @@ class Named:
         self.noticed = (
             json.loads(self.noticed_file.read_text()) if self.noticed_file.exists() else {}
         )
+        # Tests that pass without a change, and that do not.
         self.sound, self.broken = set(), set()
 
-    def outcome(self, entry):
-        """Who noticed a change, or that nobody did."""
+    def try_one(self, entry):
+        """The test that notices a change, or a sentence on why there is none, as (kind, text)."""
         path = self.copy.parent / entry["file"]
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         if text.count(entry["old"]) != 1:
-            return f"lost: its text is in the file {text.count(entry['old'])} times, not once"
-        if lost := [
-            test for test in entry["tests"] if not (ROOT / test.partition("::")[0]).exists()
-        ]:
-            return f"lost: there is no {', '.join(lost)}"
+            return "lost", f"its text is in the file {text.count(entry['old'])} times, not once"
+        files = [test.partition("::")[0] for test in entry["tests"]]
+        if lost := [file for file in files if not (ROOT / file).exists()]:
+            return "lost", f"there is no {', '.join(lost)}"
         key = f"{entry['file']}: {entry['old']} -> {entry['new']}"
         try:
             path.write_text(text.replace(entry["old"], entry["new"]), encoding="utf-8")
-            while True:
-                test = self.failing(entry["tests"], self.noticed.get(key))
-                if test is None:
-                    return "survived"
-                if test == "no test ran":
-                    return f"lost: {test}"
-                if self.is_sound(test, path, text):
-                    self.noticed[key] = test
-                    self.noticed_file.write_text(json.dumps(self.noticed))
-                    return f"dead: {test}"
-                if test.startswith(COLLECTION):
-                    return f"lost: {test} fails without the change"
-                self.broken.add(test)
-                path.write_text(text.replace(entry["old"], entry["new"]), encoding="utf-8")
+            found = self.failing([*entry["tests"], "-x"], self.noticed.get(key))
         finally:
             path.write_text(text, encoding="utf-8")
+        if not found:
+            return "survived", ""
+        if found[0] == NOTHING:
+            return "lost", "no test ran"
+        self.noticed[key] = found[0]
+        self.noticed_file.write_text(json.dumps(self.noticed))
+        return "dead", found[0]
 
-    def is_sound(self, test, path, text):
-        """Tell whether a test passes without the change."""
-        if test == "hung" or test in self.sound:
-            return True
-        path.write_text(text, encoding="utf-8")
-        words = [test]
-        if test.startswith(COLLECTION):
-            words = [test.removeprefix(COLLECTION), "--collect-only"]
-        if self.failing(words, None) is None:
-            self.sound.add(test)
-        return test in self.sound
+    def check(self, tests):
+        """Run tests without a change; which of them fail is remembered."""
+        new = sorted(set(tests) - self.sound - self.broken - {HUNG})
+        words = [test.removeprefix(COLLECTION) for test in new]
+        failing = set(self.failing(words) if words else ())
+        # A file that cannot be collected hides what the others do.
+        if NOTHING in failing or HUNG in failing:
+            failing = {test for test, word in zip(new, words) if self.failing([word])}
+        self.broken |= failing
+        self.sound |= set(new) - failing
 
-    def failing(self, tests, first):
-        """The first of the tests that fails, or None."""
+    def failing(self, words, first=None):
+        """The tests that fail, of those that pytest runs for the words."""
         self.said.unlink(missing_ok=True)
 
         def work():
             # Processes that tests start have the change as well.
             os.environ |= {"PYTHONPATH": str(self.copy.parent), "PYTHONSAFEPATH": "1"}
             sys.path.insert(0, str(self.copy.parent))
-            plugin = UntilOneFails(self.said, first, self.broken)
-            return run_pytest([*tests, "-x", "--timeout=100"], plugin)
+            return run_pytest([*words, "--timeout=100"], Failures(self.said, first, self.broken))
 
         outcome = forked(work)
-        if outcome == "hung":
-            return outcome
+        if outcome == HUNG:
+            return [HUNG]
         if self.said.exists():
-            return self.said.read_text()
-        return None if outcome == "survived" else "no test ran"
+            return self.said.read_text().splitlines()
+        return [] if outcome == "survived" else [NOTHING]
 
 
 def run_named(folder, work):
     """Try all of the folder; the entries with their outcomes, and how many are not dead."""
-    entries = read_named(folder)
+    entries = todo = read_named(folder)
     with tempfile.TemporaryDirectory() as temporary:
         named = Named(Path(temporary), work)
-        for entry in entries:
-            entry["outcome"] = named.outcome(entry)
-            print(f"{entry['from']}: {entry['file']}: {entry['outcome']}", flush=True)
+        while todo:
+            for entry in todo:
+                entry["outcome"] = named.try_one(entry)
+                print(
+                    f"{entry['from']}: {entry['file']}: {': '.join(entry['outcome'])}", flush=True
+                )
+            dead = [entry for entry in todo if entry["outcome"][0] == "dead"]
+            named.check(entry["outcome"][1] for entry in dead)
+            # Those that only a test has noticed that fails anyhow are tried without it.
+            todo = [entry for entry in dead if entry["outcome"][1] in named.broken]
+            for entry in todo:
+                if entry["outcome"][1].startswith(COLLECTION):
+                    entry["outcome"] = ("lost", f"{entry['outcome'][1]} fails without the change")
+            todo = [entry for entry in todo if entry["outcome"][0] == "dead"]
         if named.broken:
             print("fail without a change:", *sorted(named.broken), sep="\n  ")
-    failed = [entry for entry in entries if not entry["outcome"].startswith("dead")]
+    failed = [entry for entry in entries if entry["outcome"][0] != "dead"]
     print(f"{len(entries) - len(failed)} of {len(entries)} named changes are dead.")
     for entry in failed:
-        print(f"{entry['file']}: {entry['why']} {entry['outcome']}")
-    return entries, len(failed)
+        print(f"{entry['from']}: {entry['file']}: {entry['why']} {': '.join(entry['outcome'])}")
+    return [entry | {"outcome": ": ".join(entry["outcome"])} for entry in entries], len(failed)
