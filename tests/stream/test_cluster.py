@@ -60,6 +60,7 @@ def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
     assert (found.n_rows, found.n_queries) == (len(table), table["qid"].nunique())
 
 
+@pytest.mark.nightly
 def test_cuts_make_no_difference():
     table = table_of(n_queries=300)
     whole = evaluate(Rows(partitions(table, [])), MEASURES)
@@ -85,20 +86,21 @@ def test_partitions_said_to_be_whole_are_checked():
 
 def test_bags_of_frames():
     table = table_of()
+    expected = in_memory(table)
     parts = [table.iloc[:100], table.iloc[100:101], table.iloc[101:]]
     as_columns = [{name: part[name].to_numpy() for name in part} for part in parts]
     for frames in (parts, as_columns):
         for n_partitions in (1, 3):
             rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
             found = evaluate(rows, MEASURES)
-            np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     for place in range(3):
         for nothing in ([], [table[:0]]):
             elements = [[parts[0]], [pd.concat(parts[1:])]]
             elements.insert(place, nothing)
             partitions = {("part", number): each for number, each in enumerate(elements)}
             found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
-            np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     with pytest.raises(InputError, match="rows holds no rows"):
         evaluate(Rows(bag.Bag({("part", 0): []}, "part", 1)), MEASURES)
     with pytest.raises(TypeError, match="partition 0 of the bag holds 1"):
@@ -156,9 +158,8 @@ def test_what_stays_on_the_workers(tmp_path):
 
 def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
     """The client holds at no time the steps of more than one partition."""
-    table = table_of(n_queries=200).assign(
-        score=1.0 + 1e-13 * np.arange(table_of(n_queries=200).shape[0])
-    )
+    table = table_of(n_queries=100)
+    table = table.assign(score=1.0 + 1e-13 * np.arange(len(table)))
     expected = ranking.threshold_curve(**arrays({name: table[name] for name in table}))
     taken = []
     add = search.Search.add
@@ -168,7 +169,7 @@ def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
         add(self, keys, changes)
 
     monkeypatch.setattr(search.Search, "add", noted)
-    rows = Rows(partitions(table, [300, 700, 1500, 1500, 2500]), folder=tmp_path)
+    rows = Rows(partitions(table, [150, 350, 750, 750, 1250]), folder=tmp_path)
     for most in (1 << 19, 100):
         monkeypatch.setattr(search, "MOST_STEPS", most)
         monkeypatch.setattr(spilled_steps, "MOST_STEPS", most)

@@ -20,6 +20,7 @@ dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 lightgbm = pytest.importorskip("lightgbm")
 
+pytestmark = pytest.mark.nightly
 MEASURES = ["ndcg_f@5", "ap"]
 
 

@@ -15,7 +15,7 @@ from skfilterrank.exceptions import (
     InputTypeError,
     MissingPackageError,
 )
-from skfilterrank.stream import Rows, evaluate
+from skfilterrank.stream import Rows, evaluate, threshold_curve
 from stream_rows import COLUMNS, IN_MEMORY, NAMES, cut, same
 
 
@@ -105,7 +105,15 @@ def test_pyarrow_is_named_where_it_is_missing(monkeypatch, tmp_path):
     same(evaluate(Rows(pd.DataFrame(COLUMNS)), NAMES))
 
 
-def test_dask_is_not_needed():
+def test_dask_is_not_needed(monkeypatch):
+    for name in ("dask", "distributed", "dask.dataframe"):
+        monkeypatch.setitem(sys.modules, name, None)
+    rows = Rows({"qid": [1, 1], "label": [1, 0], "score": [2, 1]}, scattered="partition")
+    assert (evaluate(rows, "ap").means["ap"], threshold_curve(rows).best_value) == (1.0, 1.0)
+
+
+@pytest.mark.nightly
+def test_dask_is_not_needed_from_the_start():
     code = (
         "import sys\n"
         "sys.modules |= dict.fromkeys(['dask', 'distributed', 'dask.dataframe'])\n"

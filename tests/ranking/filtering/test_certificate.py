@@ -91,7 +91,7 @@ def _unjudged_above(y, scores, groups, *, k, above):
 
 
 def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
-    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    _, y, groups, scores = make_rank_and_filter(100, random_state=0)
     y = y.astype(float)
     y[::4] = np.nan
     scores = np.round(scores, 1)

@@ -59,7 +59,7 @@ def test_each_segment_is_as_if_alone(data, params):
 
 
 def test_it_earns_its_keep_where_scores_mean_other_things():
-    _, y, groups, scores = make_rank_and_filter(1200, random_state=0)
+    _, y, groups, scores = make_rank_and_filter(600, random_state=0)
     language = np.where(groups % 3 == 0, "fr", "en")
     X = pd.DataFrame({"score": scores - 3.0 * (language == "fr"), "language": language})
     y = pd.Series(y, index=pd.Index(groups, name="qid"))

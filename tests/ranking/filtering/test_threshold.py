@@ -64,10 +64,12 @@ def thresholds_to_try(y_score):
     return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
 
 
-@pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 @pytest.mark.parametrize("measure", EXACT)
-@times(1 / 2)  # of each measure and value
-@given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
+@given(
+    undefined=st.sampled_from([0.0, 1, "drop"]),
+    rows=judged_rows(),
+    k=st.sampled_from([None, 1, 2, 3, 10]),
+)
 def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     y_true, y_score, groups = rows
     curve = threshold_curve(
@@ -144,7 +146,7 @@ MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "me
 
 
 @pytest.mark.parametrize("measure", MEANS + OPTIONS)
-@times(1 / 3)  # of each of many measures
+@times(1 / 4)  # of each of many measures
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, 1, 2, 10]),
