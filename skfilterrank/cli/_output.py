@@ -55,6 +55,11 @@ def format_report(report: pd.DataFrame, k: int | None, *, models, best, baseline
     return "\n".join([*text, "", *notes])
 
 
+def value_of(score: float, measure) -> float:
+    """The value of a measure, of a score that is higher for better models whatever the measure."""
+    return score if measure.greater_is_better else 0.0 - score
+
+
 def describe(counts) -> str:
     """What is in a run."""
     return (

@@ -12,7 +12,7 @@ from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._models import make_models
-from skfilterrank.cli._output import describe, draw, format_report
+from skfilterrank.cli._output import describe, draw, format_report, value_of
 from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import progress, results, tell
 from skfilterrank.cli.rank_filter.options import FOLDS, MEASURE, K
@@ -103,8 +103,8 @@ def run(arguments) -> None:
         else:
             lines = [format_report(report, k, models=models, best=marked, baseline=baseline)]
             if marked:
-                score = f"{comparison.cv_scores[best]:.3f}"
-                lines.append(f"* best by cross-validation on {printable(arguments.train)}: {score}")
+                value = f"{value_of(comparison.cv_scores[best], measure.measure):.3f}"
+                lines.append(f"* best by cross-validation on {printable(arguments.train)}: {value}")
             if certificate is not None:
                 lines.append(f"\n{certificate}")
             write("\n".join([*lines, ""]))

@@ -11,7 +11,8 @@ from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._errors import name_documents
-from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._label_gains import with_other_labels
+from skfilterrank.cli._output import align_columns, value_of
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
     gains_of_labels,
@@ -38,7 +39,9 @@ def run(arguments) -> None:
             "filtered."
         )
     qrels = read_judgments(arguments.qrels, arguments)
-    model.set_params(gains=gains_of_labels(qrels["label"], arguments))
+    gains = gains_of_labels(qrels["label"], arguments)
+    # Judgments that come later may hold labels that these do not.
+    model.set_params(gains=with_other_labels(gains, arguments.gains))
     index, machines = QrelsIndex(qrels), _machines(qrels)
     rows = {}
     for name, path in runs.items():
@@ -112,8 +115,7 @@ def _fitted(model, run, index, name, missing, machines):
     if model.threshold_ is not None:
         row["threshold"] = model.threshold_
     if hasattr(model, "held_out_score_"):
-        sign = 1.0 if parse_measure(measure).measure.greater_is_better else -1.0
-        row["held out"] = sign * model.held_out_score_
+        row["held out"] = value_of(model.held_out_score_, parse_measure(measure).measure)
     if hasattr(model, "risk_certificate_"):
         if model.risk_certificate_.n_machine:
             row["labels of machines"] = model.risk_certificate_.n_machine

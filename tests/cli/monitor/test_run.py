@@ -14,6 +14,8 @@ from skfilterrank.ranking import read_monitor
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+# Filters that hide nothing.
+hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
 
 
 def prepare(run, data):
@@ -193,3 +195,102 @@ def test_a_filter_that_promises_nothing(run, data):
     code, _, err = look(run, "monday")
     assert code == 2
     assert "filter.json promises nothing that could be monitored" in err
+
+
+@pytest.fixture
+def graded(tmp_path, monkeypatch):
+    """Filters by other gains of the labels 0, 1 and 2, and two days of judged topics.
+
+    All filters show everything. On the first day of six topics two show a document of label 0, one
+    of label 1; on the second day of four topics all show one of label 0, and none of label 1.
+    """
+    monkeypatch.chdir(tmp_path)
+    Path("run.txt").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in range(60)))
+    Path("qrels.txt").write_text("".join(f"{topic} 0 a 2\n" for topic in range(60)))
+    days = {"first": [0, 0, 1, 2, 2, 2], "second": [0, 0, 0, 0]}
+    for day, labels in days.items():
+        topics = list(zip([f"{day}-{place}" for place in range(len(labels))], labels))
+        Path(f"{day}.run").write_text("".join(f"{topic} Q0 b 1 1 x\n" for topic, _ in topics))
+        Path(f"{day}.qrels").write_text("".join(f"{topic} 0 b {each}\n" for topic, each in topics))
+
+
+GAINS = {"zero": "--gains=0=-1,1=0,2=1", "one": "--gains=0=0,1=-1,2=1", "none": "--quiet"}
+
+
+@hides_nothing
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("zero", 2 / 6, 6 / 10), ("one", 1 / 6, 1 / 10), ("none", 0, 0)],
+)
+def test_what_is_forbidden_is_told_by_the_gains_of_the_filter(run, graded, name, first, second):
+    """Also where a filter of other gains, and its state, are beside it."""
+    for each, said in GAINS.items():
+        made = ["--risk", "any_forbidden=0.5", "--save", f"{each}.json"]
+        assert run("threshold", "qrels.txt", "run.txt", said, *made)[0] == 0
+    for day, share, count in (("first", first, 6), ("second", second, 10)):
+        found = {}
+        for each in GAINS:
+            files = ["--qrels", f"{day}.qrels", "--run", f"{day}.run"]
+            code, out, err = run("monitor", f"{each}.json", *files, "--format", "csv")
+            assert code == 0, err
+            (found[each],) = pd.read_csv(io.StringIO(out)).to_dict("records")
+        assert found[name]["n_queries"] == count
+        assert found[name]["observed"] == pytest.approx(share)
+
+
+@hides_nothing
+def test_gains_are_said_for_texts_alone(run, graded):
+    made = ["--risk", "any_forbidden=0.5", "--save", "f.json"]
+    assert run("threshold", "qrels.txt", "run.txt", GAINS["zero"], *made)[0] == 0
+    files = ["--qrels", "first.qrels", "--run", "first.run"]
+    for gains in ("--gains=0=0,1=-1,2=1", "--gains=Bad=-1,Good=1"):
+        code, out, err = run("monitor", "f.json", *files, gains)
+        assert (code, out) == (2, "")
+        assert "f.json has gains of numbers ({" in err
+        assert "leave out --gains" in err
+    assert not Path("f.monitor.json").exists()
+
+
+@hides_nothing
+def test_the_state_of_other_gains_is_not_taken_up(run, graded):
+    files = ["--qrels", "first.qrels", "--run", "first.run", "--state", "s.json"]
+    for name in ("zero", "one"):
+        made = ["--risk", "any_forbidden=0.5", "--save", f"{name}.json"]
+        assert run("threshold", "qrels.txt", "run.txt", GAINS[name], *made)[0] == 0
+    assert run("monitor", "zero.json", *files)[0] == 0
+    before = Path("s.json").read_text()
+    code, out, err = run("monitor", "one.json", *files)
+    assert (code, out) == (2, "")
+    assert "s.json is the state of another filter than one.json holds now" in err
+    assert Path("s.json").read_text() == before
+
+
+def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
+    """Each row has the scores that it is called after, and the share of them that is shown."""
+    monkeypatch.chdir(tmp_path)
+    for name, top in (("run", 10), ("other", 20)):
+        lines = [
+            f"{topic} Q0 d{rank} 1 {rank * top // 10} x\n"
+            for topic in range(40)
+            for rank in range(11)
+        ]
+        Path(f"{name}.txt").write_text("".join(lines))
+    Path("qrels.txt").write_text(
+        "".join(f"{t} 0 d{r} {1 if r > 4 else -1}\n" for t in range(40) for r in range(11))
+    )
+    made = ["--unjudged-label", "none", "--save", "f.json"]
+    assert run("threshold", "qrels.txt", "run.txt", "-m", "forbidden", *made)[0] == 0
+    _, out, _ = run("monitor", "f.json", "--run", "other.txt", "--format", "csv")
+    table = pd.read_csv(io.StringIO(out), index_col="scores")
+    assert table.loc["calibration"].tolist() == pytest.approx([0, 1, 5, 9, 10, 6 / 11])
+    # From 5 on is shown: 6 of 0, 2, ..., 20 and more.
+    assert table.loc["run"].tolist() == pytest.approx([0, 2, 10, 18, 20, 8 / 11])
+    for format in ("table", "json"):
+        out = run("monitor", "f.json", "--run", "other.txt", "--format", format)[1]
+        if format == "json":
+            rows = {row.pop("scores"): row for row in map(json.loads, out.splitlines())}
+            pd.testing.assert_frame_equal(pd.DataFrame(rows).T, table, check_names=False)
+        else:
+            rows = [line.split() for line in out.splitlines()[1:]]
+            assert [row[0] for row in rows] == ["calibration", "run"]
+            assert [float(each) for each in rows[1][1:6]] == [0, 2, 10, 18, 20]

@@ -40,7 +40,10 @@ def test_the_measure_that_is_tuned(train, table):
     code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
     assert code == 0
     assert load_model("m.skops")["model"].tuned_measure_ == "forbidden@2"
-    code, out, _ = train("--test-data", "test.csv", "--measure", "lexirecall", "--save", "m.skops")
+    code, out, _ = train(
+        *("--test-data", "test.csv", "--models", "mse"),
+        *("--measure", "lexirecall", "--save", "m.skops"),
+    )
     assert (code, "measures at 3 places" in out) == (0, True)
     assert load_model("m.skops")["model"].tuned_measure_ == "lexirecall"
     assert "--measure names 2 measures" in train("-m", "ap,rr")[2]
@@ -84,3 +87,48 @@ def test_bad_promises(train, options, message):
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+@pytest.fixture
+def four_of_each(folder):
+    """Twelve queries of four documents: the first forbidden, the others told by the feature."""
+    rows = [
+        f"q{query:02},{query}-{place},{label},{label + (query * place) % 3 / 9}"
+        for query in range(12)
+        for place, label in enumerate((-1, 0, 1, 2))
+    ]
+    (folder / "four.csv").write_text("\n".join(["qid,docno,label,f", *rows]) + "\n")
+    return "four.csv"
+
+
+@pytest.mark.parametrize(
+    ("measure", "threshold", "value"),
+    [
+        # All is shown: of four documents one is forbidden, and no list is empty.
+        ("forbidden@4", "none", "0.250"),
+        ("any_forbidden@4", "none", "1.000"),
+        ("empty_list_rate", "none", "0.000"),
+        # Nothing is shown.
+        ("empty_list_rate", "inf", "1.000"),
+        ("forbidden@4", "inf", "0.000"),
+        # Greater is better: of four documents two have a gain above 0.
+        ("precision@4", "none", "0.500"),
+    ],
+)
+def test_the_held_out_value_is_that_of_the_measure(train, four_of_each, measure, threshold, value):
+    arguments = ["--models", "mse", "--cv", "2", "-m", measure, "--threshold", threshold]
+    code, out, err = train(*arguments, file=four_of_each, gains="0=0,-1=-1,1=1,2=2")
+    assert code == 0, err
+    assert f"\n* best by cross-validation on four.csv: {value}\n" in out
+
+
+def test_the_best_model_is_the_one_with_the_lower_value(train, four_of_each):
+    """From -0.5 on, bce shows all here, and mse all but the forbidden ones."""
+    for models in ("bce,mse", "mse,bce"):
+        arguments = ["--models", models, "--cv", "2", "-m", "forbidden@4", "--threshold=-0.5"]
+        code, out, err = train(*arguments, file=four_of_each, gains="0=0,-1=-1,1=1,2=2")
+        assert code == 0, err
+        shown = {line[:3]: line for line in out.splitlines() if line[:3] in ("bce", "mse")}
+        assert "25.0" in shown["bce"].split()
+        assert shown["mse"].startswith("mse *")
+        assert out.endswith("\n* best by cross-validation on four.csv: 0.000\n")

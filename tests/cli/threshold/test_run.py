@@ -86,3 +86,46 @@ def test_a_promise_with_a_cap(run, data):
     )  # fmt: skip
     assert code == 0, err
     assert "most 0.4 on new queries" in out
+
+
+@pytest.fixture
+def half_forbidden(tmp_path, monkeypatch):
+    """Twenty topics of two documents of score 2 and 1, of which the second is forbidden."""
+    monkeypatch.chdir(tmp_path)
+    topics = range(20)
+    run = "".join(f"{topic} Q0 a 1 2 x\n{topic} Q0 b 2 1 x\n" for topic in topics)
+    (tmp_path / "run.txt").write_text(run)
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in topics))
+    return ["threshold", "qrels.txt", "run.txt", "--unjudged-label", "none", "--format", "csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "unfiltered", "shown"),
+    [
+        # Lower is better: nothing that is shown is forbidden, or half of it; no sign stands before.
+        ("-m forbidden@2", "0.0", 0.5, 20),
+        ("-m forbidden@2 --min-shown 2", "0.5", 0.5, 40),
+        ("-m any_forbidden --min-shown 2", "1.0", 1, 40),
+        # Greater is better: of two places one.
+        ("-m precision@2", "0.5", 0.5, 40),
+        ("-m ap", "1.0", 1, 40),
+    ],
+)
+def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, shown):
+    code, out, err = run(*half_forbidden, *words.split())
+    assert code == 0, err
+    (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
+    assert float(row["unfiltered"]) == unfiltered
+    assert (row[words.split()[1]], row["held out"]) == (value, value)
+    counts = [int(row[name]) for name in ("topics", "shown", "filtered")]
+    assert counts == [20, shown, 40 - shown]
+
+
+def test_a_given_threshold_by_hand(run, half_forbidden):
+    code, out, err = run(*half_forbidden, "-m", "forbidden@2", "--threshold", "1.5")
+    assert code == 0, err
+    (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
+    assert row == {
+        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "topics": 20,
+        "shown": 20, "filtered": 20,
+    }  # fmt: skip
