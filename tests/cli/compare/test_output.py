@@ -1,6 +1,7 @@
 """The library's comparison in every format."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -200,3 +201,50 @@ def test_lower_is_better(compare):
     out = compare(measures=["search_length(n_items=10)"])
     assert "lower is better" in out
     assert [line.split()[0] for line in out.splitlines()[3:6]] == ["good", "fair", "poor"]
+
+
+@pytest.mark.parametrize("measures", [["rr", "precision@1"], ["precision@1", "rr"]])
+def test_tables_for_papers_by_hand(compare, measures):
+    # Reciprocal ranks as above; of the first places good has 4 relevant, fair 2, poor none.
+    means = {
+        "rr": {"good": "1.000", "fair": "0.750", "poor": "0.417"},
+        "precision@1": {"good": "1.000", "fair": "0.500", "poor": "0.000"},
+    }
+    for format, between, rule in (("markdown", "|", "|"), ("latex", "&", "")):
+        out = compare("--format", format, measures=measures)
+        lines = [line.strip(rule).split(between) for line in out.splitlines() if between in line]
+        rows = [[cell.strip(" \\") for cell in line] for line in lines if "---" not in line[0]]
+        assert rows[0] == ["system", *measures]
+        for (name, *cells), system in zip(rows[1:4], ("good", "fair", "poor"), strict=True):
+            assert name.split()[-1] == system
+            found = [re.search(r"\d\.\d{3}", cell)[0] for cell in cells]
+            assert found == [means[measure][system] for measure in measures]
+
+
+@pytest.mark.parametrize("measures", [["rr", "precision@1"], ["precision@1", "rr"]])
+def test_csv_and_json_by_hand(compare, measures):
+    # Differences of the means, the better run first.
+    means = {"rr": (1, 3 / 4, 5 / 12), "precision@1": (1, 1 / 2, 0)}
+    table = from_csv(compare("--format", "csv", measures=measures))
+    assert table["measure"].tolist() == [name for name in measures for _ in range(3)]
+    records = map(json.loads, compare("--format", "json", measures=measures).splitlines())
+    for name, record in zip(measures, records, strict=True):
+        good, fair, poor = means[name]
+        pairs = table[table["measure"] == name]
+        assert list(zip(pairs["first"], pairs["second"])) == [
+            ("good", "fair"), ("good", "poor"), ("fair", "poor"),
+        ]  # fmt: skip
+        assert pairs["mean_first"].tolist() == pytest.approx([good, good, fair])
+        assert pairs["mean_second"].tolist() == pytest.approx([fair, poor, poor])
+        differences = [good - fair, good - poor, fair - poor]
+        assert pairs["difference"].tolist() == pytest.approx(differences)
+        assert (pairs["low"] <= pairs["difference"]).all()
+        assert (pairs["difference"] <= pairs["high"]).all()
+        assert (pairs["low"] < pairs["high"]).any()
+        assert record["measure"] == name
+        found = {each["system"]: each["mean"] for each in record["systems"]}
+        assert found == pytest.approx({"good": good, "fair": fair, "poor": poor})
+        for pair, row in zip(record["pairs"], pairs.to_dict("records"), strict=True):
+            assert (pair["first"], pair["second"]) == (row["first"], row["second"])
+            same = ("difference", "low", "high", "p_value", "p_adjusted")
+            assert [pair[each] for each in same] == pytest.approx([row[each] for each in same])

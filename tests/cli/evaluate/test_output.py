@@ -174,3 +174,78 @@ def test_undefined_topics(evaluate, files):
     assert found["mean"] == {"ap": 2 / 3}
     assert evaluate(*args, **kwargs).splitlines()[4].split() == ["4", "-"]
     assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
+
+
+# Of topic 1 good has a at place 2 of 3, of topic 2 a at place 2 of 2, and nothing of topic 3; there
+# are 2, 1 and 1 relevant documents. Each measure has values of its own.
+BY_HAND = {
+    "ap": {"1": 0.25, "2": 0.5, "3": 0, "all": 0.25},
+    "rr": {"1": 0.5, "2": 0.5, "3": 0, "all": 1 / 3},
+    "num_ret": {"1": 3, "2": 2, "3": 0, "all": 5},
+    "empty_list_rate": {"1": 0, "2": 0, "3": 1, "all": 1 / 3},
+    "recall@1": {"1": 0, "2": 0, "3": 0, "all": 0},
+    "precision@2": {"1": 0.5, "2": 0.5, "3": 0, "all": 1 / 3},
+}
+
+
+def cells(format, out):
+    """What is written of the run good: a table of texts by topic and measure, as far as it says."""
+    if format == "trec":
+        lines = [[word.strip() for word in line.split("\t")] for line in out.splitlines()]
+        found = {}
+        for measure, qid, value in lines:
+            found.setdefault(qid, {})[measure] = value
+        assert found["all"].pop("runid") == "good"
+        return found
+    if format == "json":
+        (line,) = map(json.loads, out.splitlines())
+        return line["topics"] | {"all": line["mean"]}
+    if format == "csv":
+        head, *rows = [line.split(",") for line in out.splitlines()]
+        assert head[:2] == ["run", "qid"]
+        assert {row[0] for row in rows} == {"good"}
+        head, *rows = [line[1:] for line in (head, *rows)]
+    elif format == "table":
+        head, *rows = [line.split() for line in out.splitlines()]
+    else:
+        out = out.replace("\\_", "_").replace("\\\\", "")
+        rule, between = ("|", "|") if format == "markdown" else ("", "&")
+        lines = [line.strip(rule).split(between) for line in out.splitlines() if between in line]
+        head, *rows = [[cell.strip() for cell in line] for line in lines if "---" not in line[0]]
+    if format != "csv":
+        assert head[0] == "good"
+    return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
+@pytest.mark.parametrize("names", [list(BY_HAND), list(BY_HAND)[::-1]], ids=["", "reversed"])
+def test_each_column_has_the_values_of_its_measure(evaluate, format, names):
+    out = evaluate("--per-query", "--format", format, measures=names, runs=["good.txt"])
+    found = cells(format, out)
+    assert list(found) == ["1", "2", "3", *(["all"] if format != "csv" else [])]
+    for qid, row in found.items():
+        assert list(row) == names
+        for name in names:
+            assert float(row[name]) == pytest.approx(BY_HAND[name][qid], abs=5.1e-5), (qid, name)
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
+def test_each_column_has_the_mean_of_its_measure(evaluate, format):
+    out = evaluate("--format", format, measures=list(BY_HAND), runs=["good.txt"])
+    numbers = [BY_HAND[name]["all"] for name in BY_HAND]
+    if format == "json":
+        found = list(json.loads(out)["mean"].items())
+    elif format == "trec":
+        lines = [line.split() for line in out.splitlines()]
+        assert lines[0] == ["runid", "all", "good"]
+        found = [(name, float(value)) for name, _, value in lines[1:]]
+    else:
+        mark = {"csv": ",", "table": None, "markdown": "|", "latex": "&"}[format]
+        lines = out.replace("\\_", "_").replace("\\\\", "").splitlines()
+        lines = [line.strip("| ").split(mark) for line in lines if mark is None or mark in line]
+        lines = [line for line in lines if "---" not in line[0]]
+        head, values = ([cell.strip() for cell in line] for line in lines)
+        assert (head[0], values[0]) == ("run", "good")
+        found = list(zip(head[1:], map(float, values[1:]), strict=True))
+    assert [name for name, _ in found] == list(BY_HAND)
+    assert [value for _, value in found] == pytest.approx(numbers, abs=5.1e-5)

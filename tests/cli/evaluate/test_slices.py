@@ -64,3 +64,39 @@ def test_bad_slices(run, files, text, options, message):
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+def test_formats_of_slices_say_the_same(evaluate, files):
+    (files / "slices.csv").write_text(SLICES)
+    arguments = ["--slices", "slices.csv"]
+    kwargs = {"runs": ["good.txt"], "measures": ["ap", "rr"]}
+    table = pd.read_csv(io.StringIO(evaluate(*arguments, "--format", "csv", **kwargs)))
+    # By hand: ap of the topics is 0.25, 0.5 and 0, rr 0.5, 0.5 and 0.
+    value = {"ap": [0.125, 0.5, 0, 0.375], "rr": [0.25, 0.5, 0, 0.5]}
+    for measure, whole in (("ap", 0.25), ("rr", 1 / 3)):
+        own = table[table["measure"] == measure]
+        assert own["value"].tolist() == value[measure]
+        assert own["whole"].tolist() == pytest.approx([whole] * 4)
+        differences = [each - whole for each in value[measure]]
+        assert own["difference"].tolist() == pytest.approx(differences)
+        assert (own["low"].dropna() <= own["value"][own["low"].notna()]).all()
+        assert (own["value"][own["low"].notna()] <= own["high"].dropna()).all()
+        assert (own["p_value"].dropna() <= own["p_adjusted"].dropna()).all()
+    lines = evaluate(*arguments, **kwargs).splitlines()[1:]
+    for line, row in zip(lines, table.itertuples(), strict=True):
+        *named, n_topics, value, interval, difference, p_value = line.split()
+        is_alone = row.low != row.low  # a slice of one topic
+        assert named == [row.measure, row.slicing, row.slice]
+        assert (n_topics, value) == ("1" if is_alone else "2", f"{row.value:.4f}")
+        assert interval == ("-" if is_alone else f"{row.low:.4f}-{row.high:.4f}")
+        assert difference == f"{row.difference:+.4f}"
+        if p_value == "-":
+            assert row.p_adjusted != row.p_adjusted
+        else:
+            assert float(p_value) == pytest.approx(row.p_adjusted, abs=5.1e-5)
+    records = evaluate(*arguments, "--format", "json", **kwargs).splitlines()
+    for record, row in zip(map(json.loads, records), table.to_dict("records"), strict=True):
+        assert record == {
+            name: None if each != each else pytest.approx(each) if isinstance(each, float) else each
+            for name, each in row.items()
+        }

@@ -130,3 +130,29 @@ def test_cuts_by_list_are_those_of_the_model(run, data, given):
     assert code == 0, err
     shown = read_run(io.BytesIO(out.encode()))
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
+
+
+def test_rows_of_a_filtered_run(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("run.txt").write_text(
+        "1 Q0 a 1 0.2 x\n1 Q0 b 2 0.9 x\n1 Q0 c 3 0.5 x\n1 Q0 d 4 0.9 x\n2 Q0 a 1 0.1 x\n"
+    )
+    Path("qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
+    made = ["threshold", "qrels.txt", "run.txt", "--threshold", "0.5", "--save", "filter.json"]
+    assert run(*made)[0] == 0
+    code, out, err = run("filter", "run.txt", "--with", "filter.json", "--format", "csv")
+    assert code == 0
+    # What is shown of a query comes first, equal scores by the greater id.
+    assert out == (
+        "qid,docno,rank,score,shown\n1,d,1,0.9,True\n1,b,2,0.9,True\n1,c,3,0.5,True\n"
+        "1,a,0,0.2,False\n2,a,0,0.1,False\n"
+    )
+    assert err == "3 documents, 2 filtered, 1 queries left empty\n"
+    lines = run("filter", "run.txt", "--with", "filter.json", "--format", "json")[1].splitlines()
+    assert json.loads(lines[1]) == {
+        "qid": "1", "docno": "b", "rank": 2, "score": 0.9, "shown": True
+    }  # fmt: skip
+    out = run("filter", "run.txt", "--with", "filter.json")[1]
+    assert [line.split()[2:5] for line in out.splitlines()] == [
+        ["d", "1", "0.9"], ["b", "2", "0.9"], ["c", "3", "0.5"],
+    ]  # fmt: skip

@@ -29,6 +29,11 @@ def assert_same(found, expected):
             "--method combsum --weights words=1,links=2,noise=0 --filtered any",
             {"method": "combsum", "weights": [1, 2, 0], "filtered": "any"},
         ),
+        # Weights go by the names of runs, and not by their places.
+        (
+            "--method combsum --weights noise=5,links=2,words=1",
+            {"method": "combsum", "weights": [1, 2, 5]},
+        ),
     ],
 )
 def test_equals_the_library(fuse, runs, words, options):
