@@ -85,12 +85,12 @@ def provenance(*more) -> str:
 
 
 def _without_data(argv):
-    """Arguments but the folders of `--data` and `--cache`."""
+    """Arguments but the folders of `--data`, `--cache` and `--work`."""
     rest = iter(argv[1:])
     for word in rest:
-        if word in ("--data", "--cache"):
+        if word in ("--data", "--cache", "--work"):
             next(rest, None)
-        elif not word.startswith(("--data=", "--cache=")):
+        elif not word.startswith(("--data=", "--cache=", "--work=")):
             yield word
 
 

@@ -236,7 +236,8 @@ def report(figures):
     lines += ["| --- " * 3 + "|"]
     for each in named["changes"]:
         file = each["file"].removeprefix("skfilterrank/")
-        lines.append(f"| {file} | {each['why']} | {each['outcome']} |")
+        cells = (text.replace("|", "\\|") for text in (file, each["why"], each["outcome"]))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -310,7 +311,9 @@ def main():
             room.run(time.monotonic() + left / (len(options.names) - place))
         if found := room.figures():
             figures["rooms"][name] = found
-    if options.report or options.report_only:
+    if not figures["rooms"] and "named" not in figures:
+        print("nothing has been tried")
+    elif options.report or options.report_only:
         keep(figures)
     elif figures["rooms"]:
         print(report(figures).partition("## Named")[0])
