@@ -432,6 +432,12 @@ def test_a_random_sample_is_known_by_its_ranks(collection, completed):
     ]
     assert found.judged_above_unjudged == pytest.approx(np.mean(pairs), abs=0.02)
 
+    # A judged document that no run returns stands with the last of its topic, below the others.
+    _, qrels, *_ = collection
+    more = pd.concat([qrels, pd.DataFrame({"qid": ["1"], "docno": ["1-x"], "label": [0.0]})])
+    below = quietly(more, runs, texts | {"1-x": "slab"})
+    assert below.judged_above_unjudged == pytest.approx((4 * 225 + 1 / 2) / (4 * 225 + 15))
+
     # Without runs nothing says how they were chosen.
     own = truth.rename_axis(["qid", "docno"]).rename("label").reset_index()
     own.loc[~is_judged, "label"] = np.nan

@@ -60,6 +60,23 @@ def test_the_estimator_gets_completed_labels():
     assert y.isna().any()
 
 
+class TellsJudges(Recorder):
+    """Takes who gave a label."""
+
+    takes_judged_by = True
+
+    def fit(self, X, y, groups=None, sample_weight=None, judged_by=None):
+        self.judged_by_ = judged_by
+        return super().fit(X, y, groups, sample_weight)
+
+
+def test_who_gave_a_label_is_told_to_whom_it_matters(less_data):
+    X, y, _, _ = less_data
+    model = CompletedLabels(TellsJudges()).fit(X, y)
+    expected = np.where(y.notna(), "people", "predicted")
+    assert model.estimator_.judged_by_.tolist() == expected.tolist()
+
+
 def test_topics_by_argument_or_by_index(less_data):
     X, y, groups, _ = less_data
     expected = CompletedLabels(Recorder()).fit(X, y).estimator_

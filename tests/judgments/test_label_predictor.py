@@ -374,6 +374,10 @@ def test_random_state_seeds_every_topic(T):
     other = LabelPredictor(forest, random_state=1, **soft).fit_transform(T)
     pd.testing.assert_frame_equal(first, again)
     assert not first["label"].equals(other["label"])
+    # Two topics of the same rows have forests of their own.
+    twice = pd.concat([T.assign(qid="a"), T.assign(qid="b")], ignore_index=True)
+    found = LabelPredictor(forest, random_state=0, **soft).fit_transform(twice)["label"]
+    assert found[: len(T)].tolist() != found[len(T) :].tolist()
 
 
 # scikit-learn's checks that do not fit on arrays; a matrix of numbers is no judgment table.

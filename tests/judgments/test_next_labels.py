@@ -77,6 +77,9 @@ def test_maxrep_is_the_default_and_starts_from_what_is_judged():
     assert np.flatnonzero(mask(LabelPredictor(), C, 1, prior=prior)).tolist() == [2]
     asked = mask(LabelPredictor(selector=MaxRepSelector()).fit(C), C, 3, prior=prior)
     assert np.flatnonzero(asked).tolist() == [2, 3, 4]
+    # Whatever was judged, also what no strategy would have asked for first.
+    other = C.assign(label=[NAN] * 3 + [1.0] + [NAN] * 8)
+    assert np.flatnonzero(mask(LabelPredictor(), other, 2, prior=prior)).tolist() == [1, 2]
     # Without labels, the first round needs no fit: one of each kind.
     first = mask(LabelPredictor(), C.drop(columns="label"), 3)
     assert np.flatnonzero(first).tolist() == [0, 1, 2]
