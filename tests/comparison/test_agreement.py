@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
 from skfilterrank.comparison import SystemScores, agreement, fraction_tied
-from skfilterrank.comparison._significance import pairs
 
 SHAPES = st.tuples(st.integers(2, 6), st.integers(1, 4))
 # Few different values, so that there are ties.
@@ -136,7 +135,9 @@ def test_blocks_do_not_matter(monkeypatch, block):
     rng = np.random.default_rng(3)
     first, second = rng.integers(4, size=(2, 9, 5)).astype(float)
     expected = agreement(first, second)
-    monkeypatch.setattr(pairs, "BLOCK_BYTES", 8 * 4 * 5 * block)
+    monkeypatch.setattr(
+        "skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 8 * 4 * 5 * block
+    )
     found = agreement(first, second)
     assert found.to_frame().equals(expected.to_frame())
 

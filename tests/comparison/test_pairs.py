@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.comparison._significance import pairs as pairs_module
 
 
 def test_pairs_come_in_the_order_of_the_systems():
@@ -51,7 +50,7 @@ def test_the_smallest_p_value_of_six_queries(test, alternative, smallest):
 def test_figures_of_blocks_are_joined(test, monkeypatch):
     values = np.random.default_rng(0).random((4, 6))
     whole = compare_systems(values, test=test, n_resamples=100)
-    monkeypatch.setattr(pairs_module, "BLOCK_BYTES", 1)
+    monkeypatch.setattr("skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 1)
     parts = compare_systems(values, test=test, n_resamples=100)
     for name in ("difference", "p_value", "effect_size", "low", "high", "n_tied"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), err_msg=name)

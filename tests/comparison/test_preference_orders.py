@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 
 from profiles import times
 from skfilterrank.comparison import SystemScores, kendall_tau, order_systems
-from skfilterrank.comparison._orders import preference_orders as module
 
 METHODS = ["win_rate", "borda", "copeland", "mc4"]
 # Few different values, so that there are ties.
@@ -178,7 +177,7 @@ def test_intervals(method):
 def test_blocks_do_not_matter(monkeypatch, method):
     values = np.random.default_rng(2).integers(5, size=(7, 9)).astype(float)
     expected = order_systems(values, method=method, n_resamples=50)
-    monkeypatch.setattr(module, "_CELLS", 100)
+    monkeypatch.setattr("skfilterrank.comparison._orders.preference_orders._CELLS", 100)
     assert (
         order_systems(values, method=method, n_resamples=50).to_frame().equals(expected.to_frame())
     )

@@ -14,7 +14,7 @@ import skfilterrank.metrics
 from _site import measures, public, references
 from _site.docstrings import section
 from browsers import contrast
-from skfilterrank._core.measure import MEASURES
+from measure_table import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import get_measure_names
 
