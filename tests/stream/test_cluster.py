@@ -89,18 +89,16 @@ def test_bags_of_frames():
     expected = in_memory(table)
     parts = [table.iloc[:100], table.iloc[100:101], table.iloc[101:]]
     as_columns = [{name: part[name].to_numpy() for name in part} for part in parts]
-    for frames in (parts, as_columns):
-        for n_partitions in (1, 3):
-            rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
-            found = evaluate(rows, MEASURES)
-            np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
-    for place in range(3):
-        for nothing in ([], [table[:0]]):
-            elements = [[parts[0]], [pd.concat(parts[1:])]]
-            elements.insert(place, nothing)
-            partitions = {("part", number): each for number, each in enumerate(elements)}
-            found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
-            np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
+    for frames, n_partitions in ((parts, 1), (as_columns, 3)):
+        rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
+        found = evaluate(rows, MEASURES)
+        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
+    for place, nothing in ((0, []), (1, [table[:0]]), (2, []), (0, [table[:0]])):
+        elements = [[parts[0]], [pd.concat(parts[1:])]]
+        elements.insert(place, nothing)
+        partitions = {("part", number): each for number, each in enumerate(elements)}
+        found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
+        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     with pytest.raises(InputError, match="rows holds no rows"):
         evaluate(Rows(bag.Bag({("part", 0): []}, "part", 1)), MEASURES)
     with pytest.raises(TypeError, match="partition 0 of the bag holds 1"):

@@ -11,7 +11,6 @@ import pytest
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
-from skfilterrank.ranking import FilterAll
 from skfilterrank.testing import check_measure, parametrize_with_checks
 from skfilterrank.testing._checks import _measure_cases
 from skfilterrank.testing._rows import LABELS
@@ -273,6 +272,8 @@ def whole_recall(block, k):
 
 
 KIND, SAME = "check_every_kind_of_list", "check_the_same_again"
+
+
 MISTAKES = {
     "wrong sign": (reciprocal_rank, {"greater_is_better": False}, "check_direction"),
     "wrong sign of what has a cut-off": (
@@ -296,6 +297,8 @@ MISTAKES = {
     "a count of calls": (counting(), {}, SAME),
     "the highest yet": (of_the_highest_yet(), {}, SAME),
 }
+
+
 SAYS = {
     "wrong sign": "greater_is_better=False, but .* the value is higher .* greater_is_better=True",
     "wrong sign of what has a cut-off": "give register_measure greater_is_better=True",
@@ -335,18 +338,6 @@ def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
         _measure_cases(made, LABELS)["check_order_matters"]()
 
 
-def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
-    made = register_measure("mistaken", greater_is_better=False)(precision)
-    with pytest.raises(AssertionError) as error:
-        check_measure(made, expected_failed_checks={"check_direction": "it is a joke"})
-    assert "check_order_matters" in str(error.value)
-
-
-def test_a_function_is_told_how_to_become_a_measure():
-    with pytest.raises(InputError, match=r"precision.* is not a measure: .*register_measure"):
-        check_measure(precision)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -368,24 +359,6 @@ def test_a_function_is_told_how_to_become_a_measure():
 def test_odd_arguments(given, message):
     with pytest.raises(InputError, match=message):
         check_measure(**{"measure": "ap", **given})
-
-
-def test_parametrize():
-    mark = parametrize_with_checks(
-        ["lexirecall(n_items=50)"], expected_failed_checks=lambda one: {"check_range": "because"}
-    )
-    names, cases = mark.mark.args
-    assert names == "check"
-    assert [case.id for case in cases] == [f"lexirecall(n_items=50)-{name}" for name in BROKEN]
-    marked = {case.id: case.marks for case in cases if case.marks}
-    (xfail,) = marked.pop("lexirecall(n_items=50)-check_range")
-    assert not marked
-    assert xfail.kwargs == {"reason": "because", "strict": True}
-    with pytest.raises(InputError, match="must be a function of a measure or ranker"):
-        parametrize_with_checks(["ap"], expected_failed_checks={})
-    for one in ("ap", get_measure("ap"), AP, FilterAll()):
-        with pytest.raises(InputError, match="things must be"):
-            parametrize_with_checks(one)
 
 
 def test_a_measure_of_ones_own(measure_table):
