@@ -465,7 +465,7 @@ def calls_that_write(text):
 
 # Only files that have one of these words are parsed, since all would take a second.
 WORDS = re.compile(
-    r"open\b|write_text|write_bytes|to_(parquet|pickle|excel|feather|csv|json|html)|savefig"
+    r"open\(|write_text|write_bytes|to_(parquet|pickle|excel|feather|csv|json|html)|savefig"
     r"|np\.save|os\.re|shutil|tempfile"
 )
 

@@ -300,7 +300,7 @@ def tables(draw):
     return X, np.array(column(NUMBERS)), groups, docnos
 
 
-@times(4)
+@times(2)
 @given(table=tables(), sparse=st.booleans())
 def test_round_trip(table, sparse):
     X, y, groups, docnos = table
