@@ -162,6 +162,22 @@ def test_callables_name_their_column():
     assert 0.5 < table.loc[100, "mean_position"] < 1
 
 
+@pytest.mark.parametrize(("n_relevant", "drawn"), [((1, 3), {1, 2, 3}), (2, {2}), ((4, 4), {4})])
+def test_every_number_of_relevant_items_is_drawn(n_relevant, drawn):
+    seen = set()
+
+    def look(positions):
+        seen.add(positions.shape[1])
+        return positions[:, 0]
+
+    how = {"n_queries": 60, "n_relevant": n_relevant, "random_state": 0}
+    simulate_agreement(9, measures=[look], **how)
+    assert seen == drawn
+    seen.clear()
+    simulate_ties(9, depths=9, measures=[look], **how)
+    assert seen == drawn
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

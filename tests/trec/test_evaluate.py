@@ -375,6 +375,17 @@ TREC_EVAL = {
 }
 
 
+def test_which_documents_were_pooled():
+    """infAP by hand: two good documents in places 1 and 5, and the second of four not pooled."""
+    documents = ["good", "unknown", "pooled", "bad", "also good"]
+    run = pd.DataFrame({"qid": "1", "docno": documents, "score": [5.0, 4.0, 3.0, 2.0, 1.0]})
+    labels = {"good": 1, "pooled": -1, "bad": 0, "also good": 1}
+    qrels = pd.DataFrame({"qid": "1", "docno": list(labels), "label": list(labels.values())})
+    values = evaluate_run(qrels, run, ["inferred_ap"], unjudged_label=-1)
+    # 1 / 5 for itself; above it 3 of 4 are pooled, and of those judged one of two is good.
+    assert values.iloc[0, 0] == pytest.approx((1 + 1 / 5 + 4 / 5 * 3 / 4 * 1 / 2) / 2, rel=1e-12)
+
+
 @pytest.mark.nightly
 def test_real_runs_give_what_trec_eval_gives(data_dir):
     pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -69,6 +69,19 @@ def test_cut_offs_options_gains_and_ties(measures):
     assert found == {measure: values.to_dict() for measure, values in wanted.items()}
 
 
+def test_cut_offs_by_hand(measures):
+    """Of the first topic the good document stands first, and a bad one second."""
+    for k, value in ((1, 1), (2, 1 / 2), (3, 1 / 3)):
+        assert per_topic(measures.precision @ k, QRELS, RUN)["1"] == pytest.approx(value)
+
+
+def test_judged_documents_alone(measures):
+    """An unjudged document stands before one of two good ones: AP 1/4, or 1/2 without it."""
+    run = {"1": {"unjudged": 2.0, "a": 1.0}}
+    assert per_topic(measures.ap, QRELS, run)["1"] == 1 / 4
+    assert per_topic(measures.ap(judged_only=True), QRELS, run)["1"] == 1 / 2
+
+
 def test_beside_their_own_on_frames(measures):
     qrels = frame(QRELS, "relevance").set_axis(["query_id", "doc_id", "relevance"], axis=1)
     run = frame(RUN, "score").set_axis(["query_id", "doc_id", "score"], axis=1)
