@@ -32,7 +32,7 @@ from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRank
 from skfilterrank.ranking._calibration.calibrators import fit_calibrator
 from versions import SCORERS_WANT_CLASSIFIERS
 
-QUIET = {"n_estimators": 10, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
+QUIET = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -128,6 +128,13 @@ class TestOrder:
             prefit(scores, [1, -1] * 4)
 
 
+@pytest.fixture(scope="module")
+def classifier(data):
+    """Trees with probabilities, of labels 0 and 1, for tests that leave them as they are."""
+    y = pd.Series((data.y > 0).astype(int), index=pd.Index(data.groups, name="qid"))
+    return CalibratedRanker(LGBMRanker(**QUIET), cv=3).fit(data.X, y)
+
+
 class TestDecisionFunction:
     @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
     def test_is_the_log_odds_of_the_score(self, data, method):
@@ -165,12 +172,11 @@ class TestDecisionFunction:
             ),
         ],
     )
-    def test_scorers_of_scikit_learn(self, data, scoring, expected):
+    def test_scorers_of_scikit_learn(self, data, classifier, scoring, expected):
         routing = scoring.startswith("neg")  # the others by the index of y
         y = pd.Series((data.y > 0).astype(int), index=pd.Index(data.groups, name="qid"))
-        model = CalibratedRanker(LGBMRanker(**QUIET), cv=3).fit(data.X, y)
-        found = get_scorer(scoring)(model, data.X, y)
-        assert found == pytest.approx(expected(y, model, data.X), rel=1e-9)
+        found = get_scorer(scoring)(classifier, data.X, y)
+        assert found == pytest.approx(expected(y, classifier, data.X), rel=1e-9)
         with sklearn.config_context(enable_metadata_routing=routing):
             params = {"params": {"groups": data.groups}} if routing else {"groups": data.groups}
             scores = cross_val_score(

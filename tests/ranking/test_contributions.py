@@ -24,11 +24,11 @@ from skfilterrank.ranking import (
     score_difference,
 )
 
-SMALL = {"n_estimators": 6, "n_jobs": 1}
+SMALL = {"n_estimators": 3, "n_jobs": 1}
 
 LIGHT = SMALL | {"verbose": -1}
 
-CAT = {"n_estimators": 6, "thread_count": 1, "verbose": 0, "allow_writing_files": False}
+CAT = {"n_estimators": 3, "thread_count": 1, "verbose": 0, "allow_writing_files": False}
 
 # XGBoost adds up in float32.
 MODELS = {
@@ -55,7 +55,7 @@ MODELS = {
 @pytest.fixture(scope="module")
 def data():
     X, y, groups, _ = make_rank_and_filter(
-        60, n_features=5, n_informative=3, documents_per_query=6, random_state=0
+        40, n_features=5, n_informative=3, documents_per_query=6, random_state=0
     )
     X = pd.DataFrame(X, columns=[f"f{number}" for number in range(5)])
     return X.set_index(pd.Index(groups, name="qid")), y.astype(float), groups

@@ -199,6 +199,7 @@ def test_a_bad_feature_is_named(separable, bad):
 # --- real data ---------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_mq2007(data_dir):
     X, y, groups, *_ = read_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
     test = groups >= np.quantile(groups, 0.6)

@@ -39,7 +39,7 @@ class TestTuned:
     """Methods without learning, chosen by grouped cross-validation."""
 
     GRID = {  # noqa: RUF012
-        "method": ["rrf", "combsum", "combmax"],
+        "method": ["rrf", "combsum"],
         "weights": [None, [3, 1, 0], [1, 0, 3]],
     }
 

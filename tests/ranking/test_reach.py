@@ -15,6 +15,7 @@ from skfilterrank.ranking._coordinate_ascent import candidates, line_search, rea
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
 from skfilterrank.ranking._coordinate_ascent.reach import stretches
+from thinned import thinned
 
 CUT_OFF = [name for name in EXACT if "@" in name]
 
@@ -34,7 +35,7 @@ def all_long(monkeypatch):
 
 
 @pytest.mark.usefixtures("all_long")
-@pytest.mark.parametrize("name", CUT_OFF)
+@pytest.mark.parametrize("name", thinned(CUT_OFF))
 @times(1 / 3)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
@@ -42,7 +43,7 @@ def test_steps_are_those_of_the_measure(name, data):
 
 
 @pytest.mark.usefixtures("all_long")
-@pytest.mark.parametrize("name", [name for name in THRESHOLDED if "@" in name])
+@pytest.mark.parametrize("name", thinned(name for name in THRESHOLDED if "@" in name))
 @times(1 / 3)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
