@@ -29,11 +29,11 @@ from skfilterrank.ranking import (
 
 # Small ones, so that the tests take seconds.
 SMALL = {
-    "listnet": {"n_estimators": 15, "min_child_samples": 5},
-    "random_forest": {"n_estimators": 15},
-    "ranknet": {"n_estimators": 15},
+    "listnet": {"n_estimators": 5, "min_child_samples": 5},
+    "random_forest": {"n_estimators": 5},
+    "ranknet": {"n_estimators": 5},
     "logistic": {},
-    "lambdamart": {"n_estimators": 15, "min_child_samples": 5},
+    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
 }
 
 

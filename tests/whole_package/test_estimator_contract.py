@@ -24,6 +24,7 @@ from skfilterrank.ranking import (
     CalibratedRanker,
     FilterAll,
     FilterOnly,
+    LambdaRankRanker,
     LinearRankFusion,
     OrdinalRanker,
     QueryRanker,
@@ -120,13 +121,19 @@ OF_THE_CLASS = {
 
 # What other tests ask of every case too, or what goes by the class in all that is known.
 AT_NIGHT = {
+    "check_batches",
     "check_fit",
+    "check_scores",
     "check_pickling",
     "check_read_only_arrays",
     "check_refitting",
     "check_types_of_groups",
     "check_unjudged_rows_are_counted",
 }
+
+
+# Searches fit six times, and the others inherit how they are scored.
+SEARCHED = (RankAndFilter, LambdaRankRanker, CompletedLabels)
 
 
 def cases():
@@ -139,9 +146,12 @@ def cases():
         for case in every.args[1]:
             name = case.id.rpartition("-")[2]
             assert name.startswith("check_")
-            if is_first or name not in OF_THE_CLASS | AT_NIGHT:
+            by_day = is_first or name not in OF_THE_CLASS | AT_NIGHT
+            if name == "check_grid_search" and not isinstance(ranker, SEARCHED):
+                by_day = False
+            if by_day:
                 yield case
-            elif name in AT_NIGHT:
+            elif is_first or name in AT_NIGHT:
                 marks = [*case.marks, pytest.mark.nightly]
                 yield pytest.param(*case.values, id=case.id, marks=marks)
 
@@ -208,20 +218,32 @@ INSIDE = {
 }
 
 
-@pytest.mark.parametrize("inside", INSIDE.values(), ids=INSIDE)
+NIGHTLY = pytest.mark.nightly
+AROUND = {
+    "QueryRanker": QueryRanker,
+    "no threshold": lambda inner: RankAndFilter(inner, threshold=None),
+    "RankAndFilter": lambda inner: RankAndFilter(make_pipeline("passthrough", inner), cv=2),
+    "Calibrated": lambda inner: CalibratedRanker(inner, cv=2),
+    "FilterOnly": lambda inner: FilterOnly(QueryRanker(inner), random_state=0),
+    "Completed": lambda inner: CompletedLabels(QueryRanker(inner)),
+}
+
+
 @pytest.mark.parametrize(
-    "wrap",
+    ("around", "name"),
     [
-        QueryRanker,
-        lambda inner: RankAndFilter(inner, threshold=None),
-        lambda inner: RankAndFilter(make_pipeline("passthrough", inner), cv=2),
-        lambda inner: CalibratedRanker(inner, cv=2),
-        lambda inner: FilterOnly(QueryRanker(inner), random_state=0),
-        lambda inner: CompletedLabels(QueryRanker(inner)),
+        pytest.param(
+            around,
+            name,
+            # By day each is once around, and once inside.
+            marks=[] if around == "QueryRanker" or name == "LooksAtNothing" else NIGHTLY,
+        )
+        for around in AROUND
+        for name in INSIDE
     ],
-    ids=["QueryRanker", "no threshold", "RankAndFilter", "Calibrated", "FilterOnly", "Completed"],
 )
-def test_columns_are_checked_whatever_is_inside(data, wrap, inside):
+def test_columns_are_checked_whatever_is_inside(data, around, name):
+    wrap, inside = AROUND[around], INSIDE[name]
     X, y, groups = data
     frame = pd.DataFrame(X, columns=list("abcd"))
     fitted = wrap(inside).fit(frame, y, groups=groups)

@@ -142,6 +142,12 @@ def fitted(case):
     return quietly(case.fit, fresh(case.estimator), DATA[case.kind][0])
 
 
+def is_stopped(case):
+    """Whether a case is stopped: by day the first of each class, of which all have one `fit`."""
+    alike = (other for other in CASES.values() if type(other.estimator) is type(case.estimator))
+    return is_nightly() or case.change is not None or case is next(alike)
+
+
 @every_case
 def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     first, second = DATA[case.kind]
@@ -149,7 +155,10 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     fitted(case)
     unfitted, looked_at = fresh(case.estimator), fresh(case.estimator)
     before = vars(unfitted).copy()
-    for step in steps_of(Steps(looked_at).run(case.fit, looked_at, first)):
+    found = Steps(looked_at).run(case.fit, looked_at, first) if is_stopped(case) else None
+    if found is None:
+        quietly(case.fit, looked_at, first)
+    for step in steps_of(found) if found else ():
         stopped(case.fit, unfitted, step, first)
         assert vars(unfitted) == before
     if isinstance(unfitted, BaseEstimator) and not isinstance(unfitted, FilterAll):
@@ -161,7 +170,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     steps = steps_that_change_nothing(case.refit, looked_at, second)
     # Without a stop, the estimator is another afterwards.
     assert isinstance(estimator, FilterAll) or state(looked_at) != before
-    for step in steps:
+    for step in steps if is_stopped(case) else ():
         stopped(case.refit, estimator, step, second)
         assert state(estimator) == before
     assert_says(estimator, first, said)
