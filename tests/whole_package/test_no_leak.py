@@ -5,13 +5,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from skfilterrank.cli import main
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.judgments import LabelPredictor, complete_qrels
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
@@ -381,3 +383,69 @@ def test_fused_scores_of_a_query_come_from_weights_of_others():
         found = fuse_learned(turned, systems, groups=groups, fusion="logistic", cv=3)
         np.testing.assert_array_equal(found[own], fused["plain"][own])
         assert (found[~own] != fused["plain"][~own]).any()
+
+
+def test_lists_that_the_command_holds_out_do_not_know_their_labels(tmp_path, capsys):
+    """Without test data, rank-filter writes the lists of held-out folds."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"query": np.repeat(np.arange(6), 5), "label": np.resize([1, -1, 2], 30)})
+    table["docno"] = [f"d{row}" for row in range(30)]
+    table["a"], table["b"] = table["label"] + rng.normal(size=30), rng.normal(size=30)
+
+    def lists(labels):
+        table.assign(label=labels).to_csv(tmp_path / "rows.csv", index=False)
+        options = ["--cv", "2", "--models", "mse", "--learner", "linear", "--threshold", "0.5"]
+        options += ["--query", "query", "--label", "label", "--document", "docno"]
+        options += ["--numeric", "a,b", "--out-run", str(tmp_path / "lists.csv"), "--jobs", "1"]
+        assert main(["rank-filter", str(tmp_path / "rows.csv"), *options]) == 0
+        capsys.readouterr()
+        return pd.read_csv(tmp_path / "lists.csv")
+
+    plain = lists(table["label"])
+    query = plain.columns[0]
+    own = table["query"] == 3
+    turned = lists(table["label"].where(~own, 1 - table["label"]))
+    pd.testing.assert_frame_equal(
+        turned[turned[query] == 3].reset_index(drop=True),
+        plain[plain[query] == 3].reset_index(drop=True),
+    )
+    assert not turned.equals(plain)
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Knows the labels of the texts of its fit if it may, and says nothing of others."""
+
+    def __init__(self, remembers=False):
+        self.remembers = remembers
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.seen_ = dict(zip(map(self._key, X), y)) if self.remembers else {}
+        return self
+
+    def decision_function(self, X):
+        return np.array([2.0 * self.seen_.get(self._key(row), 0.5) - 1 for row in X])
+
+    def predict(self, X):
+        return (self.decision_function(X) >= 0).astype(int)
+
+    @staticmethod
+    def _key(row):
+        return tuple(row.indices), tuple(row.data)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_predicted_labels_are_judged_by_models_that_have_not_seen_them():
+    rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 12), "label": np.resize([0, 1, 0], 24)})
+    rows["docno"] = [f"d{row}" for row in range(24)]
+    texts = {name: f"{name} wing word{number % 7}" for number, name in enumerate(rows["docno"])}
+    rest = pd.DataFrame({"qid": ["1", "2"], "docno": ["e", "f"], "score": 1.0})
+    texts |= {"e": "wing word1", "f": "wing word2"}
+    found = [
+        complete_qrels(
+            rows, {"run": rest}, texts, predictor=LabelPredictor(Memory(remembers))
+        ).quality[["n_held_out", "agreement"]]
+        for remembers in (False, True)
+    ]
+    assert found[0]["n_held_out"].sum() > 0
+    pd.testing.assert_frame_equal(*found)

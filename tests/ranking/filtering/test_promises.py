@@ -74,6 +74,7 @@ class TestFunctions:
             risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
 
     @pytest.mark.nightly
+    @pytest.mark.filterwarnings("ignore:No threshold but")
     def test_the_end_that_the_data_choose_breaks_few_promises(self):
         # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
         # and at either end one kind, by chance the one or the other.
