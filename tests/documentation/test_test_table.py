@@ -100,5 +100,8 @@ def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
         "skfilterrank/io/_models.py has tests/io/test_models.py: take it out.",
         "tests/io/test_none.py, which is to test skfilterrank/io/_models.py, is not there.",
     ]
+    # What has its own tests is taken out.
+    (tmp_path / "x.toml").write_text('# A list.\n"io/_models.py" = "a"\n"io/_x.py" = "b"\n')
+    assert table_program.still_elsewhere(only) == '# A list.\n"io/_x.py" = "b"\n'
     with pytest.raises(ValueError, match="lacks the lines"):
         table_program.page(files, "no marks")

@@ -10,7 +10,7 @@ stands before it or is a folder: `tests/cli/test_compare_options.py`,
 
     python tests/support/test_table.py            # the share, and the files that have none
     python tests/support/test_table.py metrics    # of one room
-    python tests/support/test_table.py --write    # also the table in docs/contributing.md
+    python tests/support/test_table.py --write    # renews the table in docs/contributing.md, too
 """
 
 import sys
@@ -151,9 +151,19 @@ def page(files, text):
     return f"{head}{BEGIN}\n{''.join(page_table(files))}\n{END}{tail}"
 
 
+def still_elsewhere(files):
+    """The list of files that are tested elsewhere, without those that have tests by now."""
+    without = {str(source) for source, test in files.items() if test is None}
+    lines = ELSEWHERE.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if line.startswith("#") or line.split('"')[1] in without)
+
+
 def main(arguments):
     """Print the share and what is missing, of all rooms or of those that are named."""
     files = table()
+    if "--write" in arguments:
+        ELSEWHERE.write_text(still_elsewhere(files), encoding="utf-8")
+        PAGE.write_text(page(files, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     rooms = [argument for argument in arguments if not argument.startswith("-")]
     chosen = {source: t for source, t in files.items() if not rooms or room_of(source) in rooms}
     for source, test in chosen.items():
@@ -163,8 +173,6 @@ def main(arguments):
         print(fault)
     count = sum(test is not None for test in chosen.values())
     print(f"{count} of {len(chosen)} files have tests of their name, {share(chosen):.1%}")
-    if "--write" in arguments:
-        PAGE.write_text(page(files, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
