@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from profiles import times
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import assessor_agreement
 
@@ -82,6 +83,7 @@ def test_the_greatest_disagreements_come_first():
     assert found.disagreements.index.get_level_values("docno").tolist() == ["d2", "d0"]
 
 
+@times(0.5)
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=12),
     st.sampled_from(["nominal", "ordinal", "interval"]),

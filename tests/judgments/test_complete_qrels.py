@@ -109,12 +109,11 @@ def test_depth_and_judgments_without_runs(collection):
     assert same.notna().all()
 
 
-@pytest.mark.parametrize("kind", ["dict", "series", "frame", "index", "polars"])
+@pytest.mark.parametrize("kind", ["series", "frame", "index", "polars"])  # beside a dict
 def test_kinds_of_documents(collection, of_one_topic, kind):
     runs, qrels, texts = topic_1(collection)
     frame = pd.DataFrame({"docno": list(texts), "text": list(texts.values())})
     documents = {
-        "dict": texts,
         "series": frame.set_index("docno")["text"],
         "frame": frame.sample(frac=1, random_state=0),
         "index": frame.set_index("docno"),

@@ -24,7 +24,7 @@ from skfilterrank.judgments import (
 )
 
 ACTIVE = [MoveToFrontSelector(), MTCSelector()]
-SELECTORS = [*ACTIVE, PoolingSelector(), RandomSelector(random_state=0)]
+SELECTORS = [*ACTIVE, PoolingSelector()]
 
 
 @pytest.mark.parametrize("selector", ACTIVE, ids=str)
@@ -171,7 +171,7 @@ def test_undo():
 def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_factory):
     """Whatever is answered, the log holds it, and an interruption changes nothing."""
     table = two_topics()
-    fitted = clone(selector).fit(table.fillna(0) if isinstance(selector, RandomSelector) else table)
+    fitted = clone(selector).fit(table)
     pool = table.index
     # The state machine by the letter: a stack of answers.
     stack = []
@@ -274,7 +274,7 @@ def test_budgets_and_topics():
 def test_an_order_over_topics(selector, order, topics):
     """Within a topic the strategy decides, and of the topics whose document comes first."""
     table = two_topics()
-    fitted = clone(selector).fit(table.fillna(0) if isinstance(selector, RandomSelector) else table)
+    fitted = clone(selector).fit(table)
     alone = {}
     for topic in topics or ["1", "2"]:
         script = Script()

@@ -82,9 +82,10 @@ def test_fit_transform_is_fit_and_transform(n_labels, params):
     predictor = LabelPredictor(**params)
     at_once = predictor.fit_transform(T)
     pd.testing.assert_frame_equal(clone(predictor).fit(T).transform(T), at_once)
-    # In threads the solvers of liblinear share one generator of random numbers.
-    again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
-    pd.testing.assert_frame_equal(again, at_once)
+    if not params or "random_state" in params:
+        # In threads the solvers of liblinear share one generator of random numbers.
+        again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
+        pd.testing.assert_frame_equal(again, at_once)
     loaded = pickle.loads(pickle.dumps(predictor))
     pd.testing.assert_frame_equal(loaded.transform(T), at_once)
     assert at_once["label"].notna().all()
@@ -300,15 +301,15 @@ def test_score_where_nothing_varies(T):
 def test_grid_search_tunes_the_predictor():
     T = make_table(n_docs=40, share=0.8)
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
-    grid = {"n_per_query": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
+    grid = {"n_per_query": [2, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
     grid["selector"][1].set_params(random_state=0)
     predictor = LabelPredictor(one_class="copy")
     search = GridSearchCV(predictor, grid, cv=folds, error_score="raise")
     search.fit(T, T["qid"])
-    scores = search.cv_results_["mean_test_score"].reshape(3, 2)
-    assert (scores[0] < scores[2]).all()  # two labels a topic against all
+    scores = search.cv_results_["mean_test_score"].reshape(2, 2)
+    assert (scores[0] < scores[1]).all()  # two labels a topic against all
     assert scores[0, 0] != scores[0, 1]  # by another strategy
-    assert scores[2, 0] == scores[2, 1]
+    assert scores[1, 0] == scores[1, 1]
     assert search.best_params_["n_per_query"] != 2
     # The nested threshold of the strategy.
     inner = GridSearchCV(

@@ -105,6 +105,7 @@ def test_what_tells_nothing_comes_last():
     np.testing.assert_array_equal(alone.gains_, [0, 0, 0])
 
 
+@times(0.5)
 @given(pool=pools(), data=st.data())
 def test_the_order_of_runs_does_not_matter(pool, data):
     table, y_true = pool

