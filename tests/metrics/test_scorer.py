@@ -533,6 +533,19 @@ class TestMaking:
         for part in ("'ndcg@2'", "gains='exp2'", "ties='worst'", "undefined='drop'"):
             assert part in repr(scorer)
 
+    def test_weights_of_queries(self):
+        """By hand: of two queries, the first has its good document first, the second last."""
+        X = np.array([[2.0], [1.0], [2.0], [1.0]])
+        model, y = Ridge().fit(X, X.ravel()), [1, 0, 0, 1]
+        how = {"groups": ["a", "a", "b", "b"]}
+        for scorer, expected in (
+            (make_ranking_scorer("rr"), (1 + 3 / 2) / 4),
+            (make_ranking_scorer(["rr", "ap"]), {"rr": (1 + 3 / 2) / 4, "ap": (1 + 3 / 2) / 4}),
+        ):
+            assert scorer(model, X, y, **how, query_weight={"a": 1, "b": 3}) == expected
+        fixed = make_ranking_scorer("rr", query_weight={"a": 1, "b": 3})
+        assert fixed(model, X, y, **how) == (1 + 3 / 2) / 4
+
     def test_groups_that_contradict_the_index_are_an_error(self):
         one_query = series(Y, np.zeros(len(Y)))
         with pytest.raises(ValueError, match=r"groups and the index level 'qid' of y name"):

@@ -60,6 +60,21 @@ def test_means_ids_and_order_of_queries():
     assert (found.mean_least, found.mean_most) == (0.5, 1.0)
 
 
+def test_means_of_bounds_that_differ():
+    # RR of the first query 1, or 1/2; of the second 1/2 whatever stands behind.
+    found = unjudged_bounds([nan, 1, 0, 1, nan], [2, 1, 3, 2, 1], "rr", groups=list("aabbb"))
+    assert (found.least.tolist(), found.most.tolist()) == ([1 / 2, 1 / 2], [1, 1 / 2])
+    assert (found.mean_least, found.mean_most) == (1 / 2, 3 / 4)
+
+
+def test_the_lowest_gain_of_the_data_is_the_least_of_an_unjudged_document():
+    # Shown alone, the unjudged document adds its own gain.
+    found = unjudged_bounds([nan, 1, -1], [1, -inf, -inf], "dcg", groups=["q"] * 3)
+    assert (found.least.tolist(), found.most.tolist()) == ([-1], [1])
+    found = unjudged_bounds([nan, 1, 0], [1, -inf, -inf], "dcg", groups=["q"] * 3)
+    assert (found.least.tolist(), found.most.tolist()) == ([0], [1])
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
