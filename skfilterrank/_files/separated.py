@@ -43,7 +43,7 @@ def keeps_returns(text) -> bool:
         return False
     outside = '"'.join(text.split('"')[::2])
     end = re.search(r"[\r\n]", outside)
-    return bool(end) and end[0] == "\n" and "\r\n" not in outside
+    return end is not None and end[0] == "\n" and "\r\n" not in outside
 
 
 def _without_formula(value):
