@@ -56,7 +56,8 @@ def test_labels_and_other_columns_are_not_needed(model, run, folder):
     assert run("apply", model, "shuffled.csv", "--quiet")[1] == (folder / "a.txt").read_text()
 
 
-def test_texts(run, folder, texts):
+@pytest.mark.parametrize("learner", ["trees", pytest.param("blend", marks=pytest.mark.nightly)])
+def test_texts(run, folder, texts, learner):
     texts = texts[:60]
     is_train = texts["qid"].str.len() == 3
     texts[is_train].to_json("train.jsonl", orient="records", lines=True)
@@ -64,7 +65,7 @@ def test_texts(run, folder, texts):
     texts[~is_train].drop(columns="label").to_parquet("test.parquet", index=False)
     code, _, err = run(
         "rank-filter", "train.jsonl", "--test-data", "test.jsonl", "--gains", "Bad=-1,Good=1",
-        "--models", "bce", "--learner", "blend", "--save", "m.skops", "--out-run", "a.txt",
+        "--models", "bce", "--learner", learner, "--save", "m.skops", "--out-run", "a.txt",
         "--threshold", "0.1",
     )  # fmt: skip
     assert code == 0

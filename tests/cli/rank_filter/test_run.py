@@ -230,7 +230,7 @@ def test_texts(run, folder, texts):
 
 
 def test_categories_beside_texts(run, folder, texts):
-    texts.assign(kind=texts["label"].str.lower())[:60].to_csv("texts.csv", index=False)
+    texts.assign(kind=texts["label"].str.lower())[:40].to_csv("texts.csv", index=False)
     job = [
         "rank-filter", "texts.csv", "--gains", "Bad=-1,Good=1", "--models", "bce", "--cv", "2",
         "--learner", "linear", "--text", "question", "--out", "t.csv", "--threshold", "0",
@@ -272,7 +272,9 @@ def test_files_are_written_before_the_table(folder, train, monkeypatch):
     monkeypatch.setattr("skfilterrank.cli.rank_filter.run.results", gone)
     files = ["m.skops", "p.png", "x.run"]
     options = zip(("--save", "--plot", "--out-run"), files)
-    assert train("--cv", "2", *(word for pair in options for word in pair))[0] == 0
+    assert (
+        train("--models", "mse", "--cv", "2", *(word for pair in options for word in pair))[0] == 0
+    )
     assert all((folder / name).exists() for name in files)
     assert (folder / "p.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -312,7 +314,7 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
     monkeypatch.setattr("skfilterrank.cli.rank_filter.run.write_lists", full)
     monkeypatch.setattr("skfilterrank.cli.rank_filter.run.draw", full)
     for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
-        code, _, err = train("--cv", "2", option, name, "--save", f"{name}.skops")
+        code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.skops")
         assert code == 2
         assert "No space left on device" in err
         assert (folder / f"{name}.skops").exists()

@@ -32,7 +32,7 @@ def report(run, folder):
     return report
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(tmp_path_factory):
     """The report of the runs above by two measures, written once for all tests that read it."""
     folder = tmp_path_factory.mktemp("shared")

@@ -33,6 +33,7 @@ def test_the_report_says_what_the_machine_is_worth(run, runs):
     assert "llm.txt" in page
 
 
+@pytest.mark.usefixtures("not_drawn")
 @pytest.mark.parametrize("has_machine", [True, False])
 def test_reports_say_that_judgments_are_a_machines(run, runs, has_machine):
     pytest.importorskip("matplotlib")

@@ -9,14 +9,15 @@ pytest.importorskip("matplotlib")
 
 @pytest.mark.usefixtures("not_drawn")
 def test_since_an_earlier_report(report, folder):
-    report()
+    files = {"files": ["qrels", "good", "filtered"]}
+    report(**files)
     (folder / "old.html").write_bytes((folder / "r.html").read_bytes())
-    _, page = report("--before", "old.html")
+    _, page = report("--before", "old.html", **files)
     assert "It was made from the same files with the same settings." in page.text
     assert "tests of the same pairs come out as before" in page.text
     assert {row[3] for row in page.table("before and now")[1:]} == {"+0.0000"}
     (folder / "good").write_text("1 Q0 spam1 1 9 x\n2 Q0 spam1 1 5 x\n3 Q0 u 1 2 x\n")
-    _, page = report("--before", "old.html", "--ties", "worst")
+    _, page = report("--before", "old.html", "--ties", "worst", **files)
     assert "file good: another content" in page.text
     assert "setting ties: docno before, worst now" in page.text
     rows = {row[0]: row for row in page.table("before and now")}
