@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from served_files import QRELS
-from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.datasets import _trec, fetch_trec_qrels
 from skfilterrank.exceptions import InputError
 
 
@@ -43,3 +43,17 @@ def test_published_judgments_are_what_their_notes_say(data_dir, year, n_judgment
     found = fetch_trec_qrels(f"web-{year}", data_home=data_dir, download_if_missing=False)
     labels = found.qrels["label"]
     assert (len(labels), (labels == -2).sum()) == (n_judgments, n_junk)
+
+
+def test_tracks_come_from_the_pages_of_their_years():
+    for name, where, collection in (
+        ("web-2010", "/web/10/", "ClueWeb09"),
+        ("web-2011", "/web/11/", "ClueWeb09"),
+        ("web-2012", "/web/12/", "ClueWeb09"),
+        ("web-2013", "/web/2013/", "ClueWeb12"),
+        ("web-2014", "/web/2014/", "ClueWeb12"),
+    ):
+        track, year = _trec._TRACKS[name], name.removeprefix("web-")
+        assert where in track.url
+        assert track.file == f"trec-web-qrels/web{year}.qrels.txt.gz"
+        assert f"the TREC {year} web track ({collection})" in track.about

@@ -59,3 +59,7 @@ def test_different_names_stay_different(names):
 )
 def test_numbers_have_no_exponent_where_they_are_merely_large(value, text):
     assert number(value, 3) == text
+
+
+def test_a_name_with_which_another_begins():
+    assert shorten_all(["-" * 40, "-" * 41]) == ["------…", "------…-"]

@@ -39,6 +39,8 @@ def test_systems_on_the_line_and_names_beside_it():
     ]
     for stem, value in zip(display.stems_, display.values, strict=True):
         assert stem.get_xydata()[0].tolist() == [value, 0]
+    # Names on the right begin where their line ends, names on the left end there.
+    assert [text.get_ha() for text in display.names_] == ["left"] * 3 + ["right"] * 2
     # The best and the worst highest, next to the line.
     rows = [stem.get_ydata()[-1] for stem in display.stems_]
     assert rows[0] < rows[1] < rows[2]

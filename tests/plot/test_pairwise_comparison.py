@@ -202,3 +202,10 @@ def test_of_a_comparison_made_before():
     np.testing.assert_array_equal(
         display.better, PairwiseComparisonDisplay.from_scores(scores(), alpha=0.2).better
     )
+
+
+def test_axes_with_room_for_one_name_have_one():
+    ax = Figure(figsize=(0.5, 0.5)).subplots()
+    display = PairwiseComparisonDisplay.from_scores(many(5), ax=ax)
+    assert ax.get_xticks().tolist() == ax.get_yticks().tolist() == [0]
+    assert labels(ax.xaxis) == shorten_all(display.systems[:1])

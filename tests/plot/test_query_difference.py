@@ -62,6 +62,8 @@ def test_the_query_that_decides_is_named():
 def test_large_numbers_are_written_out():
     display = QueryDifferenceDisplay.from_scores(scores(1e5 * np.array(VALUES)))
     assert "a is ahead by 100000 on average" in display.ax_.get_title()
+    # The bars of five queries stand at 0 to 4.
+    assert display.ax_.get_xlim() == (-0.7, 4.7)
     large = SystemScores(1e5 * np.array(VALUES))
     note = CriticalDifferenceDisplay.from_scores(large).note_.get_text()
     assert note.removeprefix("critical difference ").isdecimal()

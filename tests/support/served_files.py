@@ -28,7 +28,7 @@ XML = """<?xml version="1.0" encoding="utf-8"?>
 """.encode()
 LABELS = hashlib.sha256(b"Q1_R2_C1 Good\nQ1_R2_C2 Bad").hexdigest()
 CRANFIELD = {
-    "cran.all.1400": b".I 1\n.T\na wing\nin air .\n.A\nb,m.\n.B\nj. 25\n.W\na wing\n"
+    "cran.all.1400": b".I 1\n.T\na wing\nin air .\n.A \nb,m.\n.B\nj. 25\n.W\na wing\n"
     b"in air . it flies\n"
     b".I 2\n.T\n.A\n.B\n.W\n",
     "cran.qry": b".I 001\n.W\nwhat flies\nand why .\n.I 004\n.W\nheat .\n",
