@@ -39,6 +39,21 @@ class TestAnswerCurve:
         assert curve.best_value == pytest.approx(curve.values.max())
         assert curve.best_share == (sure >= curve.best_confidence).mean()
 
+    def test_five_queries_by_hand(self):
+        """Queries of one document, good ones worth 1 and forbidden ones 0, or 1 if not shown."""
+        y, sure = [1, -1, 1, 1, -1], [5, 4, 3, 2, 1]
+        curve = answer_curve(y, np.ones(5), groups=np.arange(5), confidence=sure)
+        means = [1, 1 / 2, 2 / 3, 3 / 4, 3 / 5]
+        assert np.isnan(curve.answered_values[0])
+        assert curve.answered_values[1:].tolist() == pytest.approx(means)
+        # By value, the good ones come first; by chance, the mean is 3 / 5 throughout.
+        best = [1, 1, 1, 3 / 4, 3 / 5]
+        assert curve.area == pytest.approx((sum(means) - 3) / (sum(best) - 3))
+        # Nothing shown is worth 0 of a good document, and 1 of a forbidden one.
+        assert curve.values.tolist() == pytest.approx([2 / 5, 3 / 5, 2 / 5, 3 / 5, 4 / 5, 3 / 5])
+        assert (curve.best_share, curve.best_value) == (4 / 5, pytest.approx(4 / 5))
+        assert curve.best_confidence == 1.5
+
     def test_area_is_one_of_the_values_themselves_and_none_by_chance(self, data):
         params = {"groups": data.groups, "k": 3}
         values = ndcg_f_score(data.y, data.bayes_scores, average=None, **params)

@@ -153,3 +153,12 @@ def test_scores_of_an_estimator_within_are_not_compared():
     model = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
     assert model.calibration_ is None
     model.predict(X / 100, groups=groups)  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    # Of lists of sizes 4, 1 and 1 a mean over rows says as much as 36 / 18 of one size.
+    [([3, 3, 3], 3.0), ([7], 1.0), ([4, 1, 1], 2.0), ([0, 5, 5], 2.0), ([], 0.0), ([0], 0.0)],
+)
+def test_lists_that_say_as_much_by_hand(sizes, expected):
+    assert score_scale.effective_lists(sizes) == expected
