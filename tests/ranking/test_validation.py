@@ -103,6 +103,17 @@ def test_any_kind_of_input(data, name):
     assert ordered.best_iteration_ == clone(ranker).fit(X, y, groups=groups).best_iteration_
 
 
+def test_held_out_rows_are_of_judged_queries():
+    codes = np.repeat(np.arange(10), 2)
+    judged = codes < 5
+    judged[0] = False
+    held = held_out_rows(0.4, codes, judged)
+    # Two of the five judged queries, drawn as if there were no others.
+    assert len(np.unique(codes[held])) == 2
+    assert np.array_equal(held[judged], held_out_rows(0.4, codes[judged]))
+    assert not held[~judged].any()
+
+
 @pytest.mark.parametrize(
     "name", ["LambdaRankRanker", "AdaRankRanker", "RankBoostRanker", "LGBMRanker"]
 )
