@@ -280,8 +280,8 @@ def test_queries_without_judgments_are_not_held_out():
     y = np.where(GROUPS < 4, np.nan, Y)
     # Half of the four queries that are judged.
     assert sizes(0.5, y) == ([5] * 2, [[5] * 2])
-    held = held_out_rows(0.5, GROUPS, GROUPS >= 4)
-    assert np.count_nonzero(held) == 10
+    held = held_out_rows(0.75, GROUPS, GROUPS >= 4)
+    assert np.count_nonzero(held) == 15
     assert set(GROUPS[held]) < {4, 5, 6, 7}
 
 

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import CompletedLabels
 from skfilterrank.ranking import (
     CalibratedRanker,
     FilterOnly,
@@ -31,6 +32,8 @@ from skfilterrank.ranking import (
         (LambdaRankRanker(gamma=1.0), False),
         (make_pipeline(StandardScaler(), LGBMRanker()), True),
         (QueryRanker(LGBMRanker()), True),
+        (CompletedLabels(QueryRanker(LGBMRanker())), True),
+        (CompletedLabels(Ridge()), False),
         (GridSearchCV(Ridge(), {}), False),
     ],
 )

@@ -123,6 +123,9 @@ def estimators_inside(estimator) -> list:
 def needs_groups(estimator) -> bool:
     """Whether the estimator learns nothing without query ids."""
     learner = estimators_inside(estimator)[-1]
+    if isinstance(learner, WrapsEstimator):
+        # Another part's, such as CompletedLabels, which asks for what its estimator asks for.
+        return needs_groups(learner._unfitted_inner())
     return learner.needs_groups if isinstance(learner, RankerMixin) else needs_own_form(learner)
 
 
