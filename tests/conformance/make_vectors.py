@@ -50,7 +50,7 @@ def lists_that_tell(question, ask, rng):
             )
             if len({*values}) < 2 if len(rules) > 1 else values == (None,):
                 continue
-            if question in OF_UNDEFINED or not _undefined_matters(ask, rows, rules):
+            if question in OF_UNDEFINED or not _undefined_matters(ask, rows, rules, values):
                 return rows, values
 
     for _ in range(500):
@@ -62,12 +62,14 @@ def lists_that_tell(question, ask, rng):
     raise AssertionError(f"no lists on which {', '.join(rules)} differ for {ask.measure}")
 
 
-def _undefined_matters(ask, rows, rules):
-    """Whether the value hangs on a query without an answer, which is another question."""
+def _undefined_matters(ask, rows, rules, values):
+    """Whether the value hangs on a query without an answer, which is another question.
+
+    `values` are those where such a query counts 0.
+    """
     return any(
-        exact(ask.measure, rows, {**ask.parameters, **sets, "undefined": 0})
-        != exact(ask.measure, rows, {**ask.parameters, **sets, "undefined": 1})
-        for sets in rules.values()
+        value != exact(ask.measure, rows, {**ask.parameters, **sets, "undefined": 1})
+        for value, sets in zip(values, rules.values(), strict=True)
     )
 
 
