@@ -119,10 +119,13 @@ def test_stability_does_not_depend_on_the_unit(report, many, monkeypatch):
     assert larger.error_rate.tolist() == ours.error_rate.tolist()
 
 
-def test_the_same_input_gives_the_same_file(report):
-    args = {"files": ["qrels", "good", "filtered"], "measures": ["ap"]}
+def test_the_same_input_gives_the_same_file(report, folder):
+    rows = ["a,1,0.5", "a,2,0.25", "a,3,1", "b,1,0.25", "b,2,0.5", "b,3,0.75"]
+    (folder / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
+    args = {"files": ["--scores", "values"], "measures": ["ap"]}
     first, again = (report(**args)[0] for _ in range(2))
     assert first == again
+    assert "<svg" in first
 
 
 @pytest.mark.usefixtures("not_drawn")
