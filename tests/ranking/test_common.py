@@ -67,11 +67,11 @@ EXPECTED_FAILURES = {
 
 # Few folds or none: the checks fit sixty times.
 ESTIMATORS = {
-    "RankAndFilter(Ridge())": RankAndFilter(Ridge(), cv=2),
+    "RankAndFilter(Ridge())": RankAndFilter(Ridge(), cv=0.5),
     "RankAndFilter(LogisticRegression(), gains=odd_is_good)": RankAndFilter(
         LogisticRegression(), gains=odd_is_good, cv=2
     ),
-    "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker(), cv=0.5),
+    "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker(), cv=2),
     "OrdinalRanker()": OrdinalRanker(),
     "QueryRanker(Ridge())": QueryRanker(Ridge()),
     "QueryRanker(LogisticRegression(), gains=odd_is_good)": QueryRanker(
@@ -81,9 +81,9 @@ ESTIMATORS = {
     "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
         gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
     ),
-    "CalibratedRanker(Ridge())": CalibratedRanker(Ridge(), cv=2),
+    "CalibratedRanker(Ridge())": CalibratedRanker(Ridge(), cv=0.5),
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(
-        Ridge(), method="sigmoid", cv=0.5
+        Ridge(), method="sigmoid", cv=2
     ),
     "AdaRankRanker()": AdaRankRanker(n_estimators=5),
     "RankBoostRanker()": RankBoostRanker(n_estimators=5),

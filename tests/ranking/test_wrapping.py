@@ -54,7 +54,7 @@ def test_probabilities_and_expected_gains_have_a_fixed_scale():
         CalibratedRanker(LambdaRankRanker(), cv=2): True,
         LambdaRankRanker(): False,
         LGBMRanker(verbose=-1): False,
-        make_ranker("random_forest"): True,
+        make_ranker("random_forest", n_jobs=1): True,
         VotingRegressor([("one", Ridge())]): True,
     }
     X = np.random.default_rng(0).normal(size=(40, 2))
