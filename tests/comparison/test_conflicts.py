@@ -123,6 +123,8 @@ def test_bad_input():
         conflicts(FIRST, SECOND.select(systems=["a", "b"]))
     with pytest.raises(ValueError, match="same queries"):
         conflicts(FIRST, SECOND.select(queries=[0, 1, 2]))
+    with pytest.raises(ValueError, match=r"^first must .*at least 2 queries"):
+        conflicts(FIRST.select(queries=[0]), SECOND.select(queries=[0]))
     with pytest.raises(ValueError, match="alpha"):
         conflicts(FIRST, SECOND, alpha=1.0)
     with pytest.raises(ValueError, match="'only third'"):

@@ -274,3 +274,12 @@ def test_bad_runs():
     with pytest.raises(ValueError, match="score") as caught:
         label_degradation(qrels, bad, "ap")
     assert "This came up with the run 'run1'." in caught.value.__notes__
+
+
+def test_progress_is_shown_when_asked(capsys):
+    qrels = make_qrels(n_topics=2, n_documents=8)
+    runs = make_runs(qrels, n_runs=2, depth=5)
+    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2)
+    assert capsys.readouterr().err == ""
+    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, verbose=1)
+    assert "%" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """SystemScores, and its values from tables, runs, predictions and preferences."""
 
+from dataclasses import FrozenInstanceError
 from functools import partial
 
 import numpy as np
@@ -44,6 +45,8 @@ class TestSystemScores:
         assert scores.values.tolist() == [[0.5, 0.7], [0.4, 0.9]]
         with pytest.raises(ValueError, match="read-only"):
             scores.values[0, 0] = 1
+        with pytest.raises(FrozenInstanceError):
+            scores.measure = "rr"
 
     def test_a_frame_names_systems_and_queries(self):
         frame = pd.DataFrame([[1, 2, 3]], index=["x"], columns=list("abc"))
