@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 import budget
+import levels
 import profiles  # noqa: F401 (registers what is loaded here)
 import skips
 from public_data import REASON, data_folder
@@ -27,6 +28,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(levels.LeaveOut(config.getoption("markexpr")))
     config.pluginmanager.register(budget.Clock())
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(budget.Budget(config))

@@ -40,6 +40,7 @@ def test_what_is_not_used_is_named(read, table):
     assert chosen.columns == Columns(numeric=["f1"], categorical=["color"])
 
 
+@pytest.mark.slow
 def test_roles_of_text_columns(read, texts):
     rows = read(texts)
     assert rows.columns == Columns("answer", ["question"], [("author", "asker")], ["place"])
@@ -49,6 +50,7 @@ def test_roles_of_text_columns(read, texts):
     assert chosen.unused == ("answer",)
 
 
+@pytest.mark.slow
 def test_a_column_named_query_text_is_the_text_of_the_query(read, texts):
     for queries in ("market", "where is " + texts["asker"], 2024, texts.index):
         rows = read(texts.drop(columns="question").assign(query_text=queries))
@@ -76,6 +78,7 @@ def test_a_test_file_is_read_like_the_training_file(read, texts):
     assert unlabelled.y is None
 
 
+@pytest.mark.slow
 def test_categories_are_learned_from(train, table):
     good = table["label"] != "Bad"
     told = table.assign(color=np.where(good, "red", "blue"))[["qid", "docno", "label", "color"]]

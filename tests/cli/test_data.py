@@ -91,6 +91,7 @@ def write(folder, name, text):
     return name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "given", "message"),
     [
@@ -164,12 +165,14 @@ def test_labels_without_gains(run, folder):
     assert "Bad=GAIN" in err
 
 
+@pytest.mark.slow
 def test_gains_of_labels_that_do_not_occur_are_told(train):
     code, _, err = train("--cv", "2", gains="Bad=-1,Ok=1,Good=2,Godo=2")
     assert code == 0
     assert "labels with a gain that do not occur: Godo\n" in err
 
 
+@pytest.mark.slow
 def test_unjudged_rows_warn_once_by_being_counted(train, table):
     table = table.copy()
     table.loc[::9, "label"] = None

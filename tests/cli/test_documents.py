@@ -7,6 +7,8 @@ import pytest
 
 from completed_judgments import DOCS, write_files
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def complete(run, tmp_path, monkeypatch):

@@ -62,6 +62,7 @@ def sample(tmp_path, monkeypatch):
 
 
 # Warnings are printed here, and not raised.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 @pytest.mark.parametrize(
     ("arguments", "words"),

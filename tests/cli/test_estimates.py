@@ -13,6 +13,8 @@ from sampled_labels import PAGE, SAMPLED, estimates_of
 from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
 from skfilterrank.trec import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def runs(sampled_runs):

@@ -142,6 +142,7 @@ def refuses(run, folder, words, output, name, other, its_name):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "other", "output"), PAIRS)
 def test_the_same_name(tmp_path, monkeypatch, run, no_work, command, other, output):
     monkeypatch.chdir(tmp_path)
@@ -230,6 +231,7 @@ def test_what_may_be_named_twice(tmp_path, monkeypatch, run, no_work, words):
         run(*words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), EVERY_OUTPUT)
 def test_what_cannot_be_written(tmp_path, monkeypatch, run, no_work, command, output):
     monkeypatch.chdir(tmp_path)

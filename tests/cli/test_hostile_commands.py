@@ -150,6 +150,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 NIGHTLY = [pytest.param(part, marks=pytest.mark.nightly) for part in (1, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, *NIGHTLY])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_hostile_files(command, part, try_on, tmp_path):
@@ -160,11 +161,13 @@ def test_hostile_files(command, part, try_on, tmp_path):
             try_on(command, content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
 def test_valid_files_work(command, try_on):
     assert try_on(command, COMMANDS[command][1]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
 # Each is a command, of which there are many.
 @times(1 / 3, suppress_health_check=[HealthCheck.function_scoped_fixture])

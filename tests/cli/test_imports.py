@@ -8,6 +8,8 @@ import pytest
 
 from skfilterrank.metrics import get_measure_names
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import contextlib, io, json, sys
 from skfilterrank.cli import main

@@ -54,6 +54,7 @@ def folder(made, monkeypatch):
     monkeypatch.chdir(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "path"),
     [
@@ -71,6 +72,7 @@ def test_commands_read_text_labels(command, path, run):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_messages_say_what_to_do(command, run):
     words = command.format("words.txt").split()

@@ -13,6 +13,7 @@ from skfilterrank.cli import _output, main
 from skfilterrank.cli.apply import run as apply_run
 
 
+@pytest.mark.slow
 def test_the_installed_command_and_the_module(folder):
     script = Path(sysconfig.get_path("scripts")) / "skfilterrank"
     if not script.exists():

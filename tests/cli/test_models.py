@@ -12,6 +12,7 @@ def write(table, path, first, last):
     table[table["qid"].str[1:].astype(int).between(first, last)].to_csv(path, index=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "loss", "threshold"),
     [

@@ -11,6 +11,7 @@ from skfilterrank.ranking._filtering.abstention import CONFIDENCES
 from skfilterrank.ranking._filtering.parameters import CUTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -55,6 +56,7 @@ def test_wrong_options_are_told_in_one_line(run, folder, arguments, message):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -33,6 +33,7 @@ def printed(*words):
     return out.getvalue()
 
 
+@pytest.mark.slow
 @given(run=runs, judged=qrels, missing=st.sampled_from(["drop", "empty"]))
 def test_values_are_those_of_the_library(run, judged, missing, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")

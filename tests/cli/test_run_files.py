@@ -71,6 +71,7 @@ def write_files():
     assert main(saved.split()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_commands_refuse_a_sample(command, path, run):
@@ -80,6 +81,7 @@ def test_commands_refuse_a_sample(command, path, run):
     assert "--interval" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES)
 def test_commands_read_a_sample_where_values_are_estimated(path, run):
     assert run("evaluate", path, "run.txt", "-m", "stat_ap,judged@10,num_ret")[0] == 0
@@ -88,6 +90,7 @@ def test_commands_read_a_sample_where_values_are_estimated(path, run):
     assert "95 % interval" in out
 
 
+@pytest.mark.slow
 def test_models_do_not_learn_from_a_sample(run):
     table = pd.DataFrame({"qid": list("112233"), "docno": list("ababab"), "f": range(6)})
     table["label"] = [1, 0] * 3
@@ -140,6 +143,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 @pytest.mark.parametrize("source", [*FILES[1:], "frame"])
 def test_functions_refuse_a_sample(function, source):
@@ -159,6 +163,7 @@ def test_judgments_drawn_with_certainty_are_complete():
     assert not QrelsIndex(qrels).is_sample
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default:none of the", "default:the judgments hold no label")
 @pytest.mark.parametrize("command", ["evaluate", "evaluate --jobs 2", "compare", "threshold"])
 def test_judgments_of_other_documents_are_told(run, tmp_path, command):

@@ -81,6 +81,7 @@ def test_no_option_says_what_another_says_in_other_words():
     assert {text: names for text, names in texts.items() if len(names) > 1} == {}
 
 
+@pytest.mark.slow
 def test_what_is_written_is_what_would_be_shown(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")

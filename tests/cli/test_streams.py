@@ -171,6 +171,7 @@ def test_messages_have_no_control_characters(files, run):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_nothing_leaves_but_through_the_streams():
     """Nobody prints, and standard error is only asked whether it is a screen."""
     strays = []

@@ -118,6 +118,7 @@ def reading(reader, path, capfd):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("writer", "reader", "formats"),
     [
@@ -152,6 +153,7 @@ SAYING_SO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", SAYING_SO.values(), ids=SAYING_SO)
 def test_tables_say_by_columns_which_documents_are_hidden(columns, tmp_path):
     table = RUN.assign(**columns)
@@ -187,6 +189,7 @@ def test_ranks_that_count_from_0_hide_nothing():
         read_run(RUN.assign(shown=[1, 17, 0, 0]))
 
 
+@pytest.mark.slow
 def test_a_run_of_which_everything_is_hidden(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_run("run.txt", RUN)
@@ -225,6 +228,7 @@ def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch)
 NAMES = ["=1+1", "+cmd|x", "-a", "@sum", "'=1", "''-b", "-5", "+2.5e3", "it's", '=a,"b"']
 
 
+@pytest.mark.slow
 def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("runs").mkdir()

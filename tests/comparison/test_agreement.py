@@ -29,12 +29,14 @@ def comparisons(values):
     }
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_fraction_tied_pair_by_pair(values):
     signs = list(comparisons(values).values())
     assert fraction_tied(values) == pytest.approx(signs.count(0) / len(signs), abs=1e-15)
 
 
+@pytest.mark.slow
 @given(TWO_VALUES)
 def test_agreement_pair_by_pair(both):
     first, second = map(comparisons, both)
@@ -54,6 +56,7 @@ def test_agreement_pair_by_pair(both):
     assert fraction_tied(both[0]) == pytest.approx(found.n_tied_first / found.n_comparisons)
 
 
+@pytest.mark.slow
 @given(TWO_VALUES)
 def test_the_two_ways_round(both):
     one, other = agreement(*both), agreement(*both[::-1])
@@ -123,6 +126,7 @@ def test_tolerance():
     assert agreement(values, values, tolerance=0.25).n_tied_both == 2
 
 
+@pytest.mark.slow
 @given(VALUES, st.sampled_from([0.0, 0.5, 1.0, 2.0]))
 def test_both_find_the_same_ties(values, tolerance):
     found = agreement(values, values, tolerance=tolerance)

@@ -40,6 +40,7 @@ def named(n_systems=3, n_queries=12, **params):
 
 @pytest.mark.parametrize("test", OF_PAIRS)
 class TestInvariances:
+    @pytest.mark.slow
     @times(1 / 2)
     @given(values=VALUES)
     def test_swapping_first_and_second(self, test, values):
@@ -49,6 +50,7 @@ class TestInvariances:
             mirrored = swapped.matrix(what).to_numpy()[::-1, ::-1]
             np.testing.assert_allclose(found.matrix(what), mirrored, atol=1e-12, err_msg=what)
 
+    @pytest.mark.slow
     @times(1 / 2)
     @given(values=VALUES)
     def test_one_alternative_is_the_other_of_swapped_systems(self, test, values):
@@ -56,6 +58,7 @@ class TestInvariances:
         less = compare_systems(-values, test=test, alternative="less", **FEW)
         np.testing.assert_allclose(greater.p_value, less.p_value, atol=1e-12)
 
+    @pytest.mark.slow
     @times(1 / 2)
     @given(values=VALUES, constant=st.integers(-3, 9), factor=st.sampled_from([0.1, 1, 3, 1e6]))
     def test_constants_and_scale(self, test, values, constant, factor):
@@ -65,6 +68,7 @@ class TestInvariances:
         np.testing.assert_allclose(moved.effect_size, found.effect_size, atol=1e-9)
         np.testing.assert_allclose(moved.difference, factor * found.difference, atol=1e-9 * factor)
 
+    @pytest.mark.slow
     @times(1 / 2)
     @given(values=VALUES)
     def test_values_that_every_system_gains_at_a_query(self, test, values):
@@ -78,6 +82,7 @@ class TestInvariances:
         renamed = SystemScores(scores.values, systems=["z", "b", "a"], queries=list("abcdefghijkl"))
         assert_same(compare_systems(renamed, test=test), compare_systems(scores, test=test))
 
+    @pytest.mark.slow
     def test_baseline_compares_every_other_with_it(self, test):
         scores = named(5)
         every = compare_systems(scores, test=test, correction=None)
@@ -115,6 +120,7 @@ class TestInvariances:
         np.testing.assert_allclose(found.difference, means[first] - means[second])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", WITHOUT_ORDER)
 @given(values=VALUES, data=st.data())
 def test_order_of_queries_does_not_matter(test, values, data):

@@ -102,6 +102,7 @@ def test_rejects_rarely_where_slices_mean_nothing(test):
     assert rejected > 0
 
 
+@pytest.mark.slow
 def test_a_real_difference_is_found():
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.normal(0.5, 0.1, 100), rng.normal(0.4, 0.1, 30)])
@@ -147,6 +148,7 @@ def test_intervals_end_where_the_measure_does():
     assert table["high"].max() <= 1
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.floats(0, 1), min_size=3, max_size=12),
     shift=st.floats(-3, 3),

@@ -59,6 +59,7 @@ def by_loop(first, second, alpha):
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
 def test_pair_by_pair(alpha):
     rng = np.random.default_rng(3)
@@ -131,6 +132,7 @@ def test_bad_input():
         conflicts(FIRST, SECOND).pairs("only third")
 
 
+@pytest.mark.slow
 @given(
     arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),
     arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),

@@ -27,6 +27,7 @@ def multitest():
     return pytest.importorskip("statsmodels.stats.multitest")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(p_value=p_values)
 def test_as_statsmodels(multitest, method, p_value):

@@ -128,6 +128,7 @@ def test_too_little():
         discriminative_power([[1], [2]])
 
 
+@pytest.mark.slow
 @given(
     arrays(float, (4, 6), elements=st.integers(-4, 4).map(float)),
     st.permutations(range(4)),

@@ -9,6 +9,8 @@ from skfilterrank.judgments import (
     RandomSelector,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_same_for_any_number_of_processes_and_by_seed():
     options = {"selections": ["random", "mtf"], "shares": [0.1, 0.4], "n_samples": 3}

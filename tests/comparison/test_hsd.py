@@ -56,6 +56,7 @@ class TestMeanSquare:
 
 
 class TestTukey:
+    @pytest.mark.slow
     def test_by_hand(self):
         # Means of systems 2, 3, 5; of queries 2, 4, 4; of all 10 / 3. Without them, there is left
         # 0 -1 1 / 0 0 0 / 0 1 -1, whose squares are 4, with (3 - 1)(3 - 1) = 4 degrees of freedom.
@@ -79,6 +80,7 @@ class TestTukey:
         np.testing.assert_allclose(tukey.p_value, t.p_value, atol=1e-8)
         np.testing.assert_allclose([tukey.low, tukey.high], [t.low, t.high], rtol=1e-6)
 
+    @pytest.mark.slow
     def test_is_not_the_one_way_test(self):
         values = noisy(4, 10, step=0.8) + 5 * np.arange(10)
         one_way = scipy.stats.tukey_hsd(*values).pvalue[np.triu_indices(4, 1)]
@@ -87,6 +89,7 @@ class TestTukey:
         assert one_way.min() > 0.1
         assert blocked.min() < 0.001
 
+    @pytest.mark.slow
     def test_one_way_test_of_values_without_queries_means(self):
         # It counts degrees of freedom that the queries have used up: 4 * 9 instead of 3 * 9.
         values = noisy(4, 10)
@@ -156,6 +159,7 @@ class TestRandomized:
         monkeypatch.setattr("skfilterrank.comparison._significance.hsd._BLOCK_NUMBERS", 24 * 7)
         np.testing.assert_allclose(shuffled_ranges(values, Settings(n_resamples=500)), whole)
 
+    @pytest.mark.slow
     def test_interval_is_the_test(self):
         outside, significant = [], []
         for seed in range(60):
@@ -303,6 +307,7 @@ class TestBoth:
         else:
             assert found.p_value[0] < 0.05
 
+    @pytest.mark.slow
     @given(
         values=arrays(float, (3, 5), elements=st.integers(-8, 8).map(float)),
         offsets=arrays(float, 5, elements=st.integers(-64, 64).map(float)),
@@ -315,6 +320,7 @@ class TestBoth:
         np.testing.assert_allclose(moved.effect_size, plain.effect_size, rtol=1e-9)
         np.testing.assert_allclose(moved.low, scale * plain.low, atol=1e-6)
 
+    @pytest.mark.slow
     @given(arrays(float, (4, 5), elements=st.integers(-8, 8).map(float)))
     def test_p_falls_as_differences_grow(self, test, values):
         found = compare_systems(values, test=test, n_resamples=199)

@@ -19,6 +19,7 @@ class TestWhatIsAnOrder:
         [[0.1, 0.9, 0.9], [0.5, 0.7, 0.6], [0.9, 0.4, 0.1]], systems=["a", "b", "c"], measure="ap"
     )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", [kendall_tau, tau_ap, tau_ap_b, swap_rate])
     def test_whatever_says_so(self, measure):
         truth = ["b", "c", "a"]

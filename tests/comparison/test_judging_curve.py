@@ -9,6 +9,8 @@ import pytest
 from judged_topics import curve
 from skfilterrank.exceptions import InputError
 
+pytestmark = pytest.mark.slow
+
 
 def test_share_needed_by_hand():
     found = curve(shares=[0.1, 0.2, 0.4], selections="pooling", mitigations=["none", "condensed"])

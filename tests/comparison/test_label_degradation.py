@@ -60,6 +60,7 @@ def draws(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampling", "ties"), [("uniform", "docno"), ("frequency", "worst")])
 def test_same_as_scoring_runs_with_fewer_judgments(draws, sampling, ties):
     qrels = make_qrels()
@@ -95,6 +96,7 @@ def test_same_as_scoring_runs_with_fewer_judgments(draws, sampling, ties):
     assert found.queries == ("t0", "t1", "t2", "t3")
 
 
+@pytest.mark.slow
 def test_by_hand():
     # Relevant are a and b. Without a: ap of x is 1/2, of y 1, of z 1/3. Without b: 1, 1/3, 1/2.
     # With both: x (1 + 2/2) / 2 = 1, y (1 + 2/3) / 2 = 0.83, z (1/2 + 2/4) / 2 = 0.5.
@@ -146,6 +148,7 @@ def test_uniform_draws_take_each_document_alike():
     np.testing.assert_allclose((places[:, :4] == 2).mean(axis=0), [1 / 4] * 4, atol=0.03)
 
 
+@pytest.mark.slow
 def test_frequent_documents_go_first():
     labels, rng = labels_of([5], [1, 2, 3, 0, 0]), np.random.default_rng(0)
     places = np.array([labels.draw(rng, "frequency") for _ in range(6000)])
@@ -158,6 +161,7 @@ def test_frequent_documents_go_first():
     assert (places[:, 3] == 3).mean() == pytest.approx(1 / 2, abs=0.03)
 
 
+@pytest.mark.slow
 def test_processes_and_seeds(tmp_path):
     qrels = make_qrels()
     runs = make_runs(qrels)
@@ -178,6 +182,7 @@ def test_processes_and_seeds(tmp_path):
     assert not other.equals(expected)
 
 
+@pytest.mark.slow
 def test_topics_without_relevant_documents():
     qrels = make_qrels()
     qrels.loc[qrels["qid"] == "t1", "label"] = 0
@@ -190,6 +195,7 @@ def test_topics_without_relevant_documents():
     assert found.to_frame().equals(expected.to_frame())
 
 
+@pytest.mark.slow
 def test_gains_say_what_is_relevant():
     qrels = make_qrels()
     runs = make_runs(qrels)
@@ -202,6 +208,7 @@ def test_gains_say_what_is_relevant():
     assert one.to_frame().equals(other.to_frame())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["raise", "drop", "empty"])
 def test_topics_that_are_not_in_a_run(missing):
     qrels = make_qrels()
@@ -220,6 +227,7 @@ def test_topics_that_are_not_in_a_run(missing):
         assert found.fraction_tied[number, 0] == pytest.approx([tied, tied], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_table_and_text():
     qrels = make_qrels()
     found = label_degradation(qrels, make_runs(qrels), ["ap", "rr"], shares=[0.9, 0.5, 0.5])
@@ -246,6 +254,7 @@ def test_all_tied():
     assert "1.000" in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
     [

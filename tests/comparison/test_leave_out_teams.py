@@ -15,6 +15,7 @@ from skfilterrank.judgments import (
 TEAMS = {f"run{number}": f"team{number // 2}" for number in range(7)}
 
 
+@pytest.mark.slow
 def test_teams_that_are_left_out_have_no_say():
     found = leave_out_teams(QRELS, RUNS, teams=TEAMS, shares=[0.3, 1.0], missing="empty", depth=10)
     for place, name in enumerate(RUNS):

@@ -19,6 +19,8 @@ from skfilterrank.judgments import (
     rank_table,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("name", "share"), [("pooling", 0.1), ("prior", 0.5), ("maxrep", 0.1), ("mtc", 0.5)]

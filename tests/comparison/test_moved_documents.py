@@ -69,6 +69,7 @@ def test_a_cut_off():
     assert found["second_rank"].iloc[2] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "gains"),
     [(1, None), (2, "exp2"), (3, None), (None, "exp2"), (None, {2: 5, 1: 1, 0: 0, -2: -7, -1: -1})],

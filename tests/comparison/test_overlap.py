@@ -46,6 +46,7 @@ def test_value(first, second, persistence):
     assert found.n_common == len(set(first) & set(second))
 
 
+@pytest.mark.slow
 @given(LISTS, LISTS, PERSISTENCE)
 def test_bounds_are_those_of_continuations(first, second, persistence):
     found = rank_biased_overlap(first, second, persistence=persistence)
@@ -64,6 +65,7 @@ def test_bounds_are_those_of_continuations(first, second, persistence):
     assert found.residual == pytest.approx(found.high - found.low, abs=1e-15)
 
 
+@pytest.mark.slow
 @given(LISTS, LISTS, PERSISTENCE, st.randoms(use_true_random=False))
 def test_no_continuation_leaves_the_bounds(first, second, persistence, random):
     found = rank_biased_overlap(first, second, persistence=persistence)
@@ -159,6 +161,7 @@ def test_forms_of_orders():
     assert rank_biased_overlap(scores.means.to_dict(), other.to_dict()).to_frame().equals(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [3, 60, 10**9])
 def test_overlap_is_the_sum_over_names(n_values):
     """Each name adds its chances of being seen in either list, at every depth."""

@@ -60,6 +60,7 @@ def test_pairs_are_turned_to_the_better_mean():
 CONTRADICTED = np.array([[1.0] * 9 + [0], [0.0] * 9 + [90], [-1.0] * 9 + [-2], [-3.0] * 10])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("greater_is_better", [True, False])
 @pytest.mark.parametrize("baseline", [None, "b", "d"])
 def test_the_test_says_who_is_better_not_the_mean(greater_is_better, baseline):

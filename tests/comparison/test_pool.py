@@ -7,6 +7,8 @@ from judged_topics import QRELS, RUNS, curve
 from skfilterrank.comparison import judging_curve
 from skfilterrank.exceptions import DataWarning, InputError
 
+pytestmark = pytest.mark.slow
+
 
 def test_topics_that_runs_lack():
     run = QRELS[["qid", "docno"]].assign(score=1.0)

@@ -10,6 +10,7 @@ from skfilterrank.comparison._planning.power import anova_power, paired_power, s
 
 
 class TestPaired:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("effect", "alpha", "power"),
         [

@@ -110,6 +110,7 @@ def test_numbers_of_preferences(values):
         assert found[i, j] == (values[i] > values[j]).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @times(1 / 2)
 @given(values=VALUES, data=st.data())
@@ -140,6 +141,7 @@ def test_lower_may_be_better(method):
     assert ours.to_frame().equals(theirs.to_frame())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_over_all_resamples(method):
     # Three queries have 27 resamples, all alike: quantiles of ranks can be had exactly.

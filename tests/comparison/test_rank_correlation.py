@@ -50,6 +50,7 @@ def loop_tau_ap_b(first, second):
     return sum(found) / 2
 
 
+@pytest.mark.slow
 def test_tau_ap_of_all_orders_of_five():
     truth = list("abcde")
     for predicted in map(list, itertools.permutations(truth)):

@@ -63,6 +63,7 @@ class TestSign:
         assert found.n_tied.tolist() == [2]
         assert found.interval_of == "effect"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("alternative", "n_queries", "tied"),
         [
@@ -113,6 +114,7 @@ class TestWilcoxon:
         np.testing.assert_allclose(found.effect_size, (40 - 5) / 45)
         assert found.effect_name == "rank-biserial correlation"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("tied", [False, True])
     @pytest.mark.parametrize(
         ("n_queries", "alternative"),
@@ -159,6 +161,7 @@ class TestWilcoxon:
 
 
 class TestHodgesLehmannInterval:
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_queries", [6, 12, 30])
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
     def test_holds_the_shifts_that_are_not_rejected(self, n_queries, confidence):
@@ -170,6 +173,7 @@ class TestHodgesLehmannInterval:
                 rejected = stats.wilcoxon(row - bound + 1e-9 * inside, method="exact").pvalue
                 assert rejected <= 1 - confidence < kept
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_queries", [10, 60, 101])
     @pytest.mark.parametrize("tied", [False, True])
     def test_bisection_finds_the_walsh_averages(self, monkeypatch, n_queries, tied):
@@ -230,6 +234,7 @@ class TestRounding:
         found = compare_systems(values, test="wilcoxon")
         assert found.low == found.high == pytest.approx(0.1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("steps", [3, 10, 30, 75, 1000])
     @pytest.mark.parametrize("n_queries", [8, 30, 60])
     @pytest.mark.parametrize("test", ["wilcoxon", "sign"])

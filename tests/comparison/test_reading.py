@@ -45,6 +45,7 @@ def written(capsys, format, measures):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "json"])
 def test_what_evaluate_writes_comes_back(files, capsys, format):
     text = written(capsys, format, MEASURES)

@@ -87,6 +87,7 @@ MATRICES = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 )
 
 
+@pytest.mark.slow
 @times(2)
 @given(MATRICES, st.integers(1, 1000))
 def test_bounds(values, n_queries):
@@ -99,6 +100,7 @@ def test_bounds(values, n_queries):
         assert (np.diff(curve) >= 0).all()
 
 
+@pytest.mark.slow
 @times(2)
 @given(MATRICES, st.floats(0.05, 0.99), st.sampled_from(["phi", "e_rho2"]))
 def test_number_needed_is_the_least_that_is_enough(values, target, kind):

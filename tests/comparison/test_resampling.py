@@ -38,6 +38,7 @@ class TestRandomization:
         found = compare_systems(values, test="randomization", n_resamples=2**15)
         assert found.p_value == 2 * 863 / 2**15
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     @pytest.mark.parametrize("n_queries", [2, 5, 8])
     @pytest.mark.parametrize("tied", [False, True])
@@ -67,6 +68,7 @@ class TestRandomization:
             )
             np.testing.assert_allclose(found.p_value[pair], theirs.pvalue)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     def test_random_patterns_come_near_all(self, alternative):
         values = np.random.default_rng(4).random((4, 16)) + 0.1 * np.arange(4)[:, None]
@@ -116,6 +118,7 @@ class TestRandomization:
 
 
 class TestBootstrap:
+    @pytest.mark.slow
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     def test_comes_near_every_resample(self, alternative):
         values = np.random.default_rng(8).random((3, 5))
@@ -204,6 +207,7 @@ class TestBootstrap:
         assert 0 < outside.mean() < 1
         np.testing.assert_array_equal(outside, found.p_value <= 1 - 0.9)
 
+    @pytest.mark.slow
     def test_interval_comes_near_the_t_interval_of_normal_differences(self):
         values = np.zeros((2, 400))
         values[0] = stats.norm.ppf((np.arange(400) + 0.5) / 400) + 0.1
@@ -270,6 +274,7 @@ class TestResamples:
         other = compare_systems(values, random_state=4, **params)
         assert (first.p_value != other.p_value).any()
 
+    @pytest.mark.slow
     def test_do_not_depend_on_the_systems_compared(self, test):
         values = np.random.default_rng(12).random((40, 20))
         everything = compare_systems(values, test=test, n_resamples=700)

@@ -70,6 +70,7 @@ def test_means():
         rank_biased_overlap(MEANS, order)
 
 
+@pytest.mark.slow
 @given(HITS, STEPS)
 def test_fractions_are_as_whole_numbers(hits, steps):
     fractions = hits / steps

@@ -44,6 +44,7 @@ class TestScoreSystems:
         precision = found["lexiprecision(scale=preference)"]
         np.testing.assert_array_equal(precision.values, [[1, 1], [0, 0.5], [0.5, 0]])
 
+    @pytest.mark.slow
     def test_means_are_those_of_evaluate(self):
         names = sorted({*get_measure_names()} - {"gm_map", "stat_ap", "ul_normalized"})
         values = evaluate_runs(qrels=QRELS, runs=RUNS, measures=names)
@@ -53,6 +54,7 @@ class TestScoreSystems:
                 means = values.loc[system, name].mean(), found[name].means[system]
                 assert means[0] == pytest.approx(means[1], rel=1e-12)
 
+    @pytest.mark.slow
     def test_lexicographic_measures_on_a_scale_are_its_values(self):
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
@@ -60,6 +62,7 @@ class TestScoreSystems:
             expected = evaluate_runs(QRELS, RUNS, name)[name].unstack(sort=False)
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
+    @pytest.mark.slow
     def test_missing_topics(self):
         runs = {**RUNS, "short": run("1 a b c", "3 e")}
         measures = ["ap", "lexirecall(scale=preference)"]
@@ -83,6 +86,7 @@ class TestScoreSystems:
         found = score_systems(QRELS, RUNS, "ap", undefined="drop", missing="drop")
         assert found["ap"].dropped_queries == ("3",)
 
+    @pytest.mark.slow
     def test_paths_and_processes(self, tmp_path):
         paths = []
         for name, frame in RUNS.items():
@@ -141,6 +145,7 @@ class TestScoreSystems:
 
 
 class TestScorePredictions:
+    @pytest.mark.slow
     def test_values(self):
         found = score_predictions(Y_TRUE, SYSTEMS, ["ap", "ndcg_f", "recall_error"], groups=GROUPS)
         for name, scores in found.items():

@@ -9,6 +9,7 @@ from judged_topics import QRELS, TEXTS, curve
 ALL = ["pooling", "prior", "maxrep", "mtf", "mtc", "statap", "random", "oracle"]
 
 
+@pytest.mark.slow
 def test_all_labels_give_the_truth():
     mitigations = ["none", "bounds", "completed"]
     found = curve(selections=ALL, mitigations=mitigations, shares=1, documents=TEXTS, n_samples=2)
@@ -18,6 +19,7 @@ def test_all_labels_give_the_truth():
     assert found.rmse[~np.isnan(found.rmse)] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_functions_choose_and_predict():
     truth = QRELS.set_index(["qid", "docno"])["label"]
     seen = []

@@ -20,6 +20,7 @@ TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(TENTHS, st.integers(0, 99))
 def test_equals_loops_over_pairs_and_resamples(tenths, seed):
     curve = sensitivity_curve(np.divide(tenths, 10), n_resamples=20, random_state=seed)

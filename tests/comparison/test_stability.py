@@ -42,6 +42,7 @@ def loop_rates(tenths, size, n_resamples, hundredths, random_state):
     return wrong / total, tied / total
 
 
+@pytest.mark.slow
 @given(TENTHS, st.sampled_from([0, 1, 5, 10]), st.integers(0, 99))
 def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
     params = {"n_resamples": 15, "random_state": seed}
@@ -52,6 +53,7 @@ def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
         assert (error, ties) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(TENTHS, st.integers(0, 99))
 def test_relative_fuzziness_equals_loops(tenths, seed):
     params = {"n_resamples": 15, "random_state": seed}

@@ -6,7 +6,10 @@ import scipy.stats
 
 from skfilterrank.comparison._significance.studentized_range import StudentizedRange
 
+pytestmark = pytest.mark.slow
 
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_means", "freedom"), [(3, 2), (3, 10), (5, 20), (10, 9), (40, 1000), (143, 142 * 29)]
 )
@@ -35,6 +38,7 @@ def test_printed_critical_values(p, n_means, freedom, expected):
     assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_means", [2, 3, 20, 143])
 @pytest.mark.parametrize("freedom", [1, 5, 40, 4000])
 def test_chances_lie_between_0_and_1(n_means, freedom):

@@ -205,6 +205,7 @@ class TestOf:
         preferences = preference_matrix(Y_TRUE, SYSTEMS, groups=GROUPS)
         assert SystemScores.of(preferences).measure == "lexirecall(scale=preference)"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "function",
         [

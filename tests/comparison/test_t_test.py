@@ -25,6 +25,7 @@ def test_students_sleep_data():
     assert found.n_tied.tolist() == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("n_queries", [2, 5, 40])
 def test_every_pair_as_scipy_has_it(alternative, n_queries):

@@ -43,6 +43,7 @@ def test_bad_frames():
         SystemScores.of(gap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["qid", "query", "topic"])
 @pytest.mark.parametrize("system", ["run", "system"])
 def test_names_of_axes_say_which_are_queries(query, system):

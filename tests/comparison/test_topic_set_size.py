@@ -61,6 +61,7 @@ class TestAnova:
 
 
 class TestSimulation:
+    @pytest.mark.slow
     def test_normal_pilot_gives_the_formula_s_answer(self):
         scores = pilot(6, 200)
         formula = topic_set_size(scores, difference=0.4)
@@ -119,6 +120,7 @@ class TestSimulation:
         np.testing.assert_array_equal(first, again)
         assert first.shape != other.shape or (first != other).any()
 
+    @pytest.mark.slow
     def test_pair(self):
         found = topic_set_size(pilot(), difference=0.5, pair=("a", "b"), method="simulation")
         formula = topic_set_size(pilot(), difference=0.5, pair=("a", "b"))
@@ -194,6 +196,7 @@ def test_bad_input(params, message):
         topic_set_size(**params)
 
 
+@pytest.mark.slow
 @given(
     effect=st.floats(0.05, 3),
     scale=st.sampled_from([1e-3, 0.5, 100.0]),

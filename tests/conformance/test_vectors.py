@@ -19,6 +19,7 @@ ALL = json.loads(VECTORS.read_text(encoding="utf-8"))
 OF_RULE = {key: [each for each in ALL if each["rule"] == key] for key in BOOK["rules"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [rule for rule in BOOK["rules"] if rule not in NOT_OURS])
 @pytest.mark.filterwarnings("ignore:.*some gains are below 0")
 def test_the_library_follows(rule):
@@ -33,6 +34,7 @@ def test_the_library_follows(rule):
             assert our_value(vector, vector["parameters"]) == expected, vector["id"]
 
 
+@pytest.mark.slow
 def test_the_files_are_what_the_generator_writes():
     made, page = vectors(), README.read_text(encoding="utf-8")
     assert text_of(made) == VECTORS.read_text(encoding="utf-8")

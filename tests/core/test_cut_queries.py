@@ -97,6 +97,7 @@ def splits(cv, **options):
     return [str(each.message).partition(":")[0] for each in caught if each.category is DataWarning]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", [None, make_ranking_scorer("ap")])
 def test_cut_queries_are_warned_of_once(scoring):
     assert splits(GroupKFold(3), scoring=scoring) == []

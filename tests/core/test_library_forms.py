@@ -43,6 +43,7 @@ def of_sparse_rows(name):
     return QueryRanker(MODELS[name]).fit(rows, y, groups=groups, **params).predict(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", SPARSE, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("name", MODELS)
 def test_sparse_forms(name, form):
@@ -68,6 +69,7 @@ def filtering(ranker):
     return RankAndFilter(ranker, cv=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("around", "name", "kind"),
     [
@@ -89,6 +91,7 @@ def test_tables(around, name, kind):
     np.testing.assert_allclose(found, of_table(around, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64[pyarrow]", "int64[pyarrow]"])
 def test_missing_numbers_of_arrow(dtype):
     table = TABLE.assign(a=TABLE["a"].round()).astype({"a": dtype})
@@ -116,6 +119,7 @@ def test_categories_at_which_lightgbm_ends_the_process(around, library):
         around(LGBMRanker(**LGBM)).fit(categories_of(library), y, groups=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
 @pytest.mark.parametrize("name", sorted(MODELS.keys() - {"Pipeline"}))
 def test_columns_of_text_are_named(around, name):

@@ -109,6 +109,7 @@ MEASURES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "scores", "undefined"),
     [

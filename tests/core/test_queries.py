@@ -96,6 +96,7 @@ def assert_indexes(index, pattern):
         assert order[first : first + index.sizes[query]].tolist() == of_query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "ids"), ID_TYPES.values(), ids=ID_TYPES)
 def test_ids_of_every_type(make, ids):
     for pattern in PATTERNS.values():
@@ -188,6 +189,7 @@ def test_a_huge_query_beside_many_small_ones(contiguous):
     np.testing.assert_array_equal(index.take(groups, blocks[-1], -1), np.zeros((1, 40_000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_codes", "n_rows"),
     [(1, 1), (70_000, 1), (1, 5000), (2, 5000), (300, 5000), (70_000, 5000), (2**24 + 1, 5000)],
@@ -206,6 +208,7 @@ def test_rows_in_the_order_of_their_codes(n_codes, n_rows, monkeypatch):
     assert sizes.sum() == n_rows
 
 
+@pytest.mark.slow
 def test_bringing_rows_together_takes_five_bytes_a_row(monkeypatch):
     # Four for the row number, one for what is left of the code.
     monkeypatch.setattr("skfilterrank._core.queries._CHUNK_ROWS", 1 << 13)

@@ -122,6 +122,7 @@ def test_thirteen_rankers_have_the_surface():
     assert len({type(ranker) for ranker in OURS.values()}) == 13
 
 
+@pytest.mark.slow
 @every_ranker
 def test_signatures(ranker):
     assert isinstance(ranker, RankerMixin)
@@ -136,6 +137,7 @@ def test_signatures(ranker):
             assert all(f"\n{name} : " in documented for name in (*names, "groups"))
 
 
+@pytest.mark.slow
 @every_ranker
 def test_score_is_the_measure_of_what_predict_returns(data, ranker):
     X, y, groups = data
@@ -158,6 +160,7 @@ def test_scores_below_the_threshold_that_was_learned_are_filtered_first(data):
         assert fitted.score(X, y, groups=groups) == ndcg_f_score(y, shown, groups=groups)
 
 
+@pytest.mark.slow
 @every_ranker
 def test_measure_is_a_name_or_a_function_and_no_scorer(data, ranker):
     X, y, groups = data
@@ -185,6 +188,7 @@ def test_lower_is_better_is_negated(data):
     assert fitted.score(X, y, groups=groups) == expected < 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(was given no|without) query ids")
 @each_of(ROW_RANKERS)
 def test_fitted_without_queries_each_row_is_one(data, ranker):

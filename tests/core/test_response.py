@@ -84,6 +84,7 @@ def test_query_ids_reach_estimators_that_ask():
     assert scores.tolist() == [1, -np.inf, 1, -np.inf]
 
 
+@pytest.mark.slow
 def test_frozen_models_are_seen_through():
     X, y, groups, _ = make_rank_and_filter(60, n_features=4, n_informative=3, random_state=0)
     table = pd.DataFrame(X, columns=list("abcd")).assign(qid=groups)
@@ -105,6 +106,7 @@ def test_frozen_models_are_seen_through():
     assert FilterOnly(FrozenEstimator(tuned)).measure == "dcg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_searched", [False, True])
 def test_columns_are_looked_at_wherever_the_model_stands(is_searched):
     X, y, *_ = make_rank_and_filter(20, n_features=4, n_informative=3, random_state=0)

@@ -75,6 +75,7 @@ def test_nothing_relevant_so_far(relevant):
         np.testing.assert_allclose(found, expected[:, :depth], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.slow
 @given(matrices.map(lambda values: values / 4))
 def test_stops(chances):
     chances = chances * (KEYS < INF)

@@ -35,6 +35,7 @@ def said(function):
     return [str(each.message) for each in caught]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure", ["ndcg_f@3", "ndcg_min@3", "any_forbidden@3", "forbidden@3", "ndcg_f(rel=1)@3"]
 )
@@ -58,6 +59,7 @@ def test_one_run():
         assert "most of the shown documents is unjudged in 1 of 1 run (75%)" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "options"),
     [

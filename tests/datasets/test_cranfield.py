@@ -46,6 +46,7 @@ def test_cranfield(server, monkeypatch, tmp_path):
     assert (tmp_path / "cranfield" / "queries.jsonl").stat().st_mtime_ns == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"[1,", b'{"docid": "1"}', b""])
 @pytest.mark.parametrize("name", ["docs.jsonl.gz", "queries.jsonl"])
 def test_a_damaged_collection_on_this_machine(monkeypatch, tmp_path, name, content):
@@ -100,6 +101,7 @@ def test_an_archive_without_the_files(server, monkeypatch, tmp_path, archive, sa
         fetch_cranfield(data_home=tmp_path)
 
 
+@pytest.mark.slow
 def test_the_published_collection_is_what_its_notes_say(data_dir):
     cranfield = fetch_cranfield(data_home=data_dir, download_if_missing=False)
     counts = cranfield.qrels["label"].value_counts().to_dict()

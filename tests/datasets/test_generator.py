@@ -79,6 +79,7 @@ def queries(draw, max_documents):
     return posterior / posterior.sum(axis=1, keepdims=True), shares, gains, query_effect, k
 
 
+@pytest.mark.slow
 @times(2)
 @given(queries(max_documents=5))
 def test_scores_equal_enumeration(query):
@@ -88,6 +89,7 @@ def test_scores_equal_enumeration(query):
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(queries(max_documents=3))
 def test_no_list_beats_the_bayes_list(query):
     posterior, shares, gains, query_effect, k = query
@@ -141,6 +143,7 @@ def test_labels_of_equal_gain(query_effect):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query_effect", [0.1, 0.9, 0.9999])
 @pytest.mark.parametrize("share", [0.02, 0.3])
 def test_large_queries_without_features_follow_the_prior(query_effect, share):
@@ -164,6 +167,7 @@ def test_large_queries_without_features_follow_the_prior(query_effect, share):
     np.testing.assert_allclose(scores, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query_effect", [0.0, 0.5])
 def test_scores_are_calibrated(query_effect):
     """What the labels turn out to be differs from the scores by noise alone."""
@@ -182,6 +186,7 @@ def test_scores_are_calibrated(query_effect):
         assert abs(product_.mean()) < 4 * product_.std() / np.sqrt(n_queries)
 
 
+@pytest.mark.slow
 def test_large_sharp_queries_stay_finite_and_bounded():
     scores = make_rank_and_filter(
         20, documents_per_query=60, query_effect=0.6, class_sep=8.0, k=10, random_state=0
@@ -201,6 +206,7 @@ def test_certain_labels_reach_one():
     np.testing.assert_allclose(values, 1)
 
 
+@pytest.mark.slow
 def test_default_sizes_and_labels_follow_the_paper():
     n_queries = 50_000
     _, y, groups, _ = make_rank_and_filter(n_queries, bayes=False, random_state=0)

@@ -51,6 +51,7 @@ def test_other_forum_answers_are_not_kept(server, forum, tmp_path, content, said
     assert list(tmp_path.rglob("*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"3", b'{"qid": "1"}'])
 def test_damaged_forum_answers_on_this_machine(server, forum, tmp_path, content):
     fetch_semeval_cqa("dev", data_home=tmp_path)

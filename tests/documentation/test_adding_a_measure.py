@@ -156,6 +156,7 @@ assert curve.values[0] == 0.5, curve
 """
 
 
+@pytest.mark.slow
 def test_functions_of_ones_own(tmp_path, measure_table, capsys):
     script = tmp_path / "script.py"
     script.write_text("".join([*OWN, OF_PATIENT_GAIN]), encoding="utf-8")

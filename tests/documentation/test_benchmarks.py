@@ -32,6 +32,7 @@ def make(monkeypatch):
     sys.modules.pop("_common", None)
 
 
+@pytest.mark.slow
 def test_the_index_is_that_of_the_folder(make):
     index = make("make_index")
     page = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
@@ -52,6 +53,7 @@ def _git(*words):
     )
 
 
+@pytest.mark.slow
 def test_the_commits_of_results_are_in_the_history():
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
@@ -79,6 +81,7 @@ def test_results_are_of_committed_code():
             assert not re.search(r"[0-9a-f]{7}-dirty|Commit: unknown", text), path.name
 
 
+@pytest.mark.slow
 def test_a_page_says_when_its_code_has_changed(tmp_path):
     _git("--version")
 
@@ -101,6 +104,7 @@ def test_a_page_says_when_its_code_has_changed(tmp_path):
     assert pages_of_results.commits_since(measured, ["a.py"], tmp_path / "gone") == 0
 
 
+@pytest.mark.slow
 def test_a_page_knows_the_files_that_its_script_measures(monkeypatch, tmp_path):
     assert pages_of_results.script_of("evaluation_speed.md").name == "trec_covid_round1.py"
     script = tmp_path / "script.py"
@@ -182,6 +186,7 @@ def is_in(figure, table):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["README.md", *sorted(p.name for p in (ROOT / "docs").glob("*.md"))]
 )

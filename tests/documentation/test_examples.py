@@ -32,6 +32,7 @@ def run(example, folder, monkeypatch, capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [p for p in QUIET if p.stem in QUICK], ids=lambda p: p.stem)
 def test_quick_example_runs(example, tmp_path, monkeypatch, capsys):
     run(example, tmp_path, monkeypatch, capsys)

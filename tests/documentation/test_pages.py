@@ -51,6 +51,7 @@ def clicks_from(start):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_somewhere(name):
     broken = []

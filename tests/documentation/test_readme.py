@@ -24,6 +24,7 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_example_runs(number, capsys):
     exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), {})

@@ -79,6 +79,7 @@ def test_there_is_one_for_each_framework():
     assert list(RECIPES) == ["FilteredCrossEncoder", "FilteredReranker", "FilteredNodes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_sentence_transformers(model, cut, query):
     ranker = recipe("FilteredCrossEncoder")(model, cut)

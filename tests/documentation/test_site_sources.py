@@ -81,6 +81,7 @@ def test_what_is_missing_is_said():
         facts_of("insq")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_measure_has_all_facts(name):
     known = facts_of(name)
@@ -94,6 +95,7 @@ def test_a_measure_has_all_facts(name):
     assert re.search("[Uu]njudged", notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_has_all_parts(name):
     facts_of(name)
@@ -124,6 +126,7 @@ def test_formulas_can_be_typeset():
             assert typeset.startswith("<math"), name
 
 
+@pytest.mark.slow
 def test_initials_of_authors_are_no_list():
     core = pytest.importorskip("docutils.core", reason=NO_SITE)
     paths = sorted((ROOT / "examples").rglob("GALLERY_HEADER.rst"))
@@ -157,6 +160,7 @@ THEY_MEAN = {
 }
 
 
+@pytest.mark.slow
 def test_every_reference_has_its_bibtex():
     for name, thing in THINGS.items():
         for owner, doc in references.docs_of(name, thing).items():
@@ -164,6 +168,7 @@ def test_every_reference_has_its_bibtex():
                 assert references.keys_in(item), f"{owner} refers to {item}"
 
 
+@pytest.mark.slow
 def test_sources_are_complete_and_cited():
     entries = references.entries()
     assert len(entries) == references.BIBLIOGRAPHY.read_text(encoding="utf-8").count("\n@") + 1

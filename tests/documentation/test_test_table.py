@@ -15,16 +15,19 @@ def files():
     return table_program.table()
 
 
+@pytest.mark.slow
 def test_nine_files_of_ten_have_tests_of_their_name(files):
     """The others say in `tests/support/tested_elsewhere.toml` which file tests them."""
     assert "\n".join(table_program.faults(files)) == ""
 
 
+@pytest.mark.slow
 def test_the_table_of_the_page_is_that_of_today(files):
     text = table_program.PAGE.read_text(encoding="utf-8")
     assert text == table_program.page(files, text), RENEW
 
 
+@pytest.mark.slow
 def test_the_program_prints_what_is_missing(files, capsys, monkeypatch):
     table_program.main([])
     *_, last = capsys.readouterr().out.splitlines()
@@ -87,6 +90,7 @@ def test_a_name_that_a_room_has_twice_needs_the_part(tmp_path, monkeypatch):
     assert table_program.table()[Path("cli/_run.py")] == Path("cli/test_run.py")
 
 
+@pytest.mark.slow
 def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
     (tmp_path / "x.toml").write_text(
         '"no/such.py" = "io/test_models.py"\n"io/_models.py" = "io/test_none.py"\n'

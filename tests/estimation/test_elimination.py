@@ -51,6 +51,7 @@ def orders():
     return [elimination_order(SIZES, random_state).tolist() for _ in range(3000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 4])
 def test_orders_follow_the_rule(orders, n):
     n_draws = len(orders)

@@ -12,6 +12,8 @@ from skfilterrank.estimation._sample import draw_by_folds
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.trec import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 MEASURES = ["dcg@10", "rbp", "ndcg@10", "ndcg_f@10", "ap", "recall@20"]
 
 

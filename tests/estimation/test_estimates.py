@@ -35,6 +35,7 @@ def estimates(data):
     return estimate(with_labels(sample, people), runs, ["dcg@10", "ap"], machine_qrels=machine)
 
 
+@pytest.mark.slow
 def test_differences_have_the_covariance_of_one_sample(estimates):
     covariance = estimates.covariance("dcg@10").to_numpy()
     frame = estimates.to_frame().loc["dcg@10"]
@@ -52,6 +53,7 @@ def test_differences_have_the_covariance_of_one_sample(estimates):
     assert ((width > 1.9 * errors[shown]) & (width < 4 * errors[shown])).all()
 
 
+@pytest.mark.slow
 def test_equal_runs_do_not_differ(estimates):
     pairs = estimates.compare("ap").to_frame().set_index(["first", "second"])
     same = pairs.loc[("run0", "copy")]
@@ -60,6 +62,7 @@ def test_equal_runs_do_not_differ(estimates):
     assert same["p_adjusted"] == 1
 
 
+@pytest.mark.slow
 def test_a_baseline_is_compared_with_all_others(estimates):
     pairs = estimates.compare("dcg@10", baseline="run1", correction=None)
     assert pairs.to_frame()["first"].tolist() == ["run0", "run2", "run3", "copy"]
@@ -86,6 +89,7 @@ def test_orders_have_intervals_that_hold_together(data):
     assert np.mean(inside) >= 0.85
 
 
+@pytest.mark.slow
 def test_an_order_of_a_measure_to_keep_low(data):
     people, machine, runs = data
     gains = {0: -1, 1: 1, 2: 1, 3: 1}
@@ -110,6 +114,7 @@ def test_more_labels_are_needed_for_narrower_intervals(estimates):
         estimates.labels_needed("dcg@10", half_width=0)
 
 
+@pytest.mark.slow
 def test_the_predicted_number_of_labels_does(data, estimates):
     people, machine, runs = data
     frame = estimates.to_frame().loc["dcg@10"]
@@ -120,6 +125,7 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
 
+@pytest.mark.slow
 def test_one_run_is_compared_with_none(data):
     people, machine, runs = data
     run = {"run1": runs["run1"]}
@@ -136,6 +142,7 @@ def test_one_run_is_compared_with_none(data):
     assert "of 1 difference is significant for these topics" in text
 
 
+@pytest.mark.slow
 def test_only_documents_that_matter_are_counted(data):
     # Drawn for all runs down to 10, and asked of one of them down to 2.
     people, machine, runs = data
@@ -163,6 +170,7 @@ def test_only_documents_that_matter_are_counted(data):
     assert "(and" not in str(both)
 
 
+@pytest.mark.slow
 def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     people, machine, runs = data
     known = people.iloc[:100]
@@ -174,6 +182,7 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     assert found.labels_needed(half_width=0.5) <= 60
 
 
+@pytest.mark.slow
 def test_intervals_end_where_the_measure_does():
     # Two topics, and all labels of a sample of documents that a machine knows nothing of.
     people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
@@ -233,6 +242,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
     assert pairs.significant(0.05).tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_intervals_of_ratios_are_marked(data):
     people, machine, runs = data
     sample = with_labels(draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_total=150), people)

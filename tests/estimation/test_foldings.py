@@ -13,6 +13,7 @@ def data():
     return collection(n_topics=6)
 
 
+@pytest.mark.slow
 def test_neither_names_nor_the_order_of_rows_decide(data):
     people, machine, runs = data
     measures = ["dcg@10", "ndcg@10", "ap"]

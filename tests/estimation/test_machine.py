@@ -17,6 +17,7 @@ def data():
     return people, machine, runs, sample
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:machine_qrels, judge 'perfect', and qrels have the same")
 def test_a_report_of_two_judges(data):
     people, machine, runs, sample = data
@@ -45,12 +46,14 @@ def test_a_report_of_two_judges(data):
     assert len(report.to_frame()) == 8
 
 
+@pytest.mark.slow
 def test_without_a_machine_there_is_nothing_to_report(data):
     people, _, runs, sample = data
     with pytest.raises(InputError, match="no machine labels"):
         machine_report(sample, runs, "dcg@10", pool=people)
 
 
+@pytest.mark.slow
 def test_a_machine_may_say_what_lies_between_two_labels(data):
     _, machine, runs, sample = data
     soft = machine.assign(label=machine["label"] / 2)
@@ -78,6 +81,7 @@ def by_hand():
     return sample, runs, machine
 
 
+@pytest.mark.slow
 def test_every_number_by_hand():
     sample, runs, machine = by_hand()
     report = machine_report(sample, runs, "precision@2", machine_qrels=machine)
@@ -109,6 +113,7 @@ def test_every_number_by_hand():
     assert report.width_removed["precision@2"] == pytest.approx(1 - kept)
 
 
+@pytest.mark.slow
 def test_what_a_judge_left_out_is_of_no_class():
     sample, runs, machine = by_hand()
     other = machine.assign(label=[1, 1, 0, 0, np.nan, 0, np.nan, 1])

@@ -27,6 +27,7 @@ def world():
     return runs, people, machine, sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [estimate, machine_report])
 def test_a_machines_labels_are_no_sample_of_peoples(world, call):
     runs, _, machine, sample = world
@@ -45,6 +46,7 @@ def test_a_machines_labels_are_not_judged_before(world):
         )
 
 
+@pytest.mark.slow
 def test_marked_machine_labels_do_not_warn(world):
     runs, _, machine, sample = world
     with warnings.catch_warnings():

@@ -10,6 +10,8 @@ from skfilterrank.estimation import draw_sample, estimate
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def data():

@@ -22,6 +22,7 @@ def pairs(sample):
     return list(zip(sample["qid"], sample["docno"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", ["differences", "values", "uniform"])
 def test_samples_have_their_size_and_go_on(data, aim):
     pool = data[3]
@@ -58,6 +59,7 @@ def test_uniform_samples_are_uniform_and_others_are_not(data):
     assert np.ptp(weighted["inclusion_probability"]) > 0.3
 
 
+@pytest.mark.slow
 def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
     people, machine, runs, _ = data
     judged = people.sample(55, random_state=0)
@@ -187,6 +189,7 @@ def probabilities(pool, measure, n_total, **params):
 DISCOUNT = 1 / np.log2([2, 3, 4, 5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", ["values", "differences"])
 def test_probabilities_by_hand(aim):
     # By places, a and c are of one fold, b and d of the other, and one of each fold is drawn. Of
@@ -199,6 +202,7 @@ def test_probabilities_by_hand(aim):
     assert probabilities(of_four(), "dcg@2", 2, aim=aim) == {"a": 1, "b": 1}
 
 
+@pytest.mark.slow
 def test_probabilities_for_differences_by_hand():
     # Of two runs, one the other way round, a and d are as far apart as each other, and so are b and
     # c: what both share counts a fifth. Folds are a and b, d and c.
@@ -234,6 +238,7 @@ def test_no_size_is_far_below_the_mean():
     assert found["b"] == pytest.approx(sizes[1] / (sizes[1] + sizes[3]))
 
 
+@pytest.mark.slow
 def test_labels_are_shared_among_folds_by_hand():
     # Nine documents of one size are five and four of two folds, whose turns are 0.1, 0.3, ... and
     # 1/8, 3/8, ...: of three labels two are of the first.

@@ -39,6 +39,7 @@ def of_topics(pool, changes):
     return np.stack([np.bincount(pool.codes, column) for column in changes.T])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
 def test_of_certain_labels_the_value_is_the_measure(parts, name):
     people, runs, pool, grades, codes = parts
@@ -48,6 +49,7 @@ def test_of_certain_labels_the_value_is_the_measure(parts, name):
     np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR)
 def test_labels_change_a_linear_measure_one_by_one(parts, name):
     people, runs, pool, grades, codes = parts
@@ -71,6 +73,7 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUADRATIC + RATIOS)
 def test_each_pair_is_among_the_pairs_of_both(parts, name):
     _, _, pool, grades, codes = parts
@@ -86,6 +89,7 @@ def test_each_pair_is_among_the_pairs_of_both(parts, name):
     assert np.abs(pairs).max() > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
 def test_the_mean_change_of_a_label_is_0(parts, name):
     _, _, pool, grades, _ = parts
@@ -122,6 +126,7 @@ def over_drawn_labels(parts):
     return np.stack([each.reshape(n_draws, -1, len(RATIOS)) for each in by_run.values()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RATIOS)
 def test_the_expected_value_is_that_over_drawn_labels(parts, over_drawn_labels, name):
     _, _, pool, grades, _ = parts
@@ -173,6 +178,7 @@ def test_labels_are_drawn_as_often_as_they_are_likely(parts):
     assert (np.abs(counts.mean(axis=0) - expected) <= 2 * sizes[:, None] / 256).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "tolerance"), [("sp", 1e-12), ("ap", 0.025), ("ndcg@5", 0.04), ("recall@10", 0.022)]
 )

@@ -38,12 +38,14 @@ class OfOneQuery(QueryScaler):
         return super().transform(X, groups=np.zeros(n_rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_checks_of_scikit_learn(method):
     by_the_others = "A row is scaled by the other rows of its query."
     assert_passes_checks(OfOneQuery(method), {"check_methods_subset_invariance": by_the_others})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "values", "expected"),
     [
@@ -79,6 +81,7 @@ def test_values_by_hand(method, values, expected):
     np.testing.assert_allclose(scaled, expected, rtol=1e-14)
 
 
+@pytest.mark.slow
 @given(
     arrays(float, (12, 2), elements=st.integers(-3, 3).map(float) | st.just(NAN)),
     arrays(int, 12, elements=st.integers(0, 3)),
@@ -151,6 +154,7 @@ def filtering(inner):
     return RankAndFilter(inner, k=3, cv=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrap", "inner", "routing"),
     [
@@ -176,6 +180,7 @@ def test_in_a_pipeline_inside(data, wrap, inner, routing):
         np.testing.assert_array_equal(model.predict(indexed), expected.predict(whole))
 
 
+@pytest.mark.slow
 def test_held_out_sets_are_scaled_by_their_queries(data):
     X, y, groups = data
     learn = groups < 40
@@ -194,6 +199,7 @@ def test_held_out_sets_are_scaled_by_their_queries(data):
     assert model.estimator_[-1].evals_result_ == plain.estimator_.evals_result_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["series", "frame", "routing"])
 def test_under_a_search(data, way):
     X, y, groups = data

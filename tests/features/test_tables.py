@@ -124,6 +124,7 @@ def test_categories_of_fewer_than_ten_rows_count_as_one():
     assert names == ["categorical__topic_ten", "categorical__topic_infrequent_sklearn"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("output", "deviation"), [("sparse", 0.1), ("dense", 1.0)])
 def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
     features = make_text_features(**RECIPE, output=output)
@@ -147,6 +148,7 @@ def test_a_list_of_one():
     assert np.isfinite(out).to_numpy().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_order_of_rows_does_not_matter(table, output):
     features = make_text_features(**RECIPE, output=output, n_components=2).fit(table)
@@ -183,6 +185,7 @@ def model_files():
     return skops.io
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_life_in_a_pipeline(table, output, model_files):
     features = make_text_features(**RECIPE, output=output, n_components=3)
@@ -197,6 +200,7 @@ def test_life_in_a_pipeline(table, output, model_files):
     np.testing.assert_array_equal(loaded.predict_proba(table), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_names_match_columns(table, output):
     features = make_text_features(**RECIPE, output=output, n_components=3).fit(table)
@@ -205,6 +209,7 @@ def test_names_match_columns(table, output):
     assert isinstance(out, np.ndarray) == (output == "dense")
 
 
+@pytest.mark.slow
 def test_fit_transform_is_fit_then_transform(table):
     for transformer in (TextVectors("answer"), make_text_features(**RECIPE)):
         direct = _dense(clone(transformer).fit_transform(table))
@@ -215,6 +220,7 @@ def test_document_text_alone(table):
     assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
 
 
+@pytest.mark.slow
 def test_one_query_column_as_a_string(table):
     one = make_text_features(document="answer", query_text="body").fit_transform(table)
     assert (

@@ -113,6 +113,7 @@ def matplotlib():
     _drawn_model()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
     [
@@ -151,6 +152,7 @@ def test_a_device_that_is_full(size):
 class TestWhatOpenDoes:
     """Users see a file that was written, as by open."""
 
+    @pytest.mark.slow
     @given(old=st.none() | st.binary(), parts=st.lists(st.binary(max_size=20_000)))
     def test_what_is_written(self, tmp_path_factory, old, parts):
         path = tmp_path_factory.mktemp("written") / "out"
@@ -340,6 +342,7 @@ for moment in moments:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["kill", "time", "interrupt"])
 def test_an_end_at_any_moment(tmp_path, end):
     """The old file is whole or the new one is, and what is left beside it says what it is."""
@@ -470,6 +473,7 @@ WORDS = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_the_package_writes_files_by_this_alone():
     root = Path(skfilterrank.__file__).parent
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
@@ -528,6 +532,7 @@ def test_a_mount_point_is_written_over(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["x.out"]
 
 
+@pytest.mark.slow
 def test_a_title_that_is_no_text(tmp_path):
     """A file name that is not UTF-8, which matplotlib does not draw."""
     draw(_drawn_model(), tmp_path / "x.svg", "bce, t\udcff.csv")

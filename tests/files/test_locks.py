@@ -46,6 +46,7 @@ def test_a_process_that_is_told_to_end_leaves_nothing(writer, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_dead", [True, False])
 def test_files_of_a_killed_process_are_removed_later(writer, tmp_path, is_dead, monkeypatch):
     if is_dead:
@@ -62,6 +63,7 @@ def test_files_of_a_killed_process_are_removed_later(writer, tmp_path, is_dead, 
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "other"])
 
 
+@pytest.mark.slow
 def test_a_lock_keeps_other_processes_away_and_leaves_no_file(tmp_path):
     path = tmp_path / "state"
     code = """

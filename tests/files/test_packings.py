@@ -16,6 +16,8 @@ from skfilterrank._files.files import open_for_reading, read_bytes
 from skfilterrank.exceptions import FileFormatError, MissingPackageError
 from skfilterrank.io import read_letor, read_qrels
 
+pytestmark = pytest.mark.slow
+
 # As a path and as bytes; what reads line by line, and what reads the whole.
 WAYS = ("whole path", "whole handle", "lines")
 HAS_ZSTD = importlib.util.find_spec("zstandard") is not None

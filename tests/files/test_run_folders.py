@@ -67,6 +67,7 @@ def test_rows_come_back_as_they_were(folder, texts):
 
 
 # Each two of the options together.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ties", "precision", "missing"),
     [
@@ -126,6 +127,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:none of the .* is judged")
 @times(0.5)
 @given(runs=st.lists(ROWS, min_size=1, max_size=3), judged=ROWS)
@@ -178,6 +180,7 @@ def test_a_folder_beside_files(folder, texts, tmp_path):
         read_runs([folder, texts[0]])
 
 
+@pytest.mark.slow
 def test_damage_is_told(folder, tmp_path, texts):
     def broken(change, match):
         copy = tmp_path / "copy"
@@ -252,6 +255,7 @@ def test_a_folder_that_is_made_anew_is_read_anew(folder, texts):
     assert list(read_runs(folder)) == ["second"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:none of the .* is judged")
 def test_measuring_does_not_hold_all_runs(tmp_path):
     """The peak of memory is that of one run, however many there are."""

@@ -46,6 +46,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_damaged_files_raise_errors_of_input(name, tmp_path):
     whole, path = FILES[name](), tmp_path / name

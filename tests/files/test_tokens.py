@@ -19,6 +19,7 @@ def longest(request, monkeypatch):
     monkeypatch.setattr(module, "_LONG", request.param)
 
 
+@pytest.mark.slow
 @given(TEXTS, st.integers(0, 3))
 def test_hashes_tell_texts_apart(texts, salt):
     hashes = Tokens.from_texts(texts).hashes(salt)
@@ -29,6 +30,7 @@ def test_hashes_tell_texts_apart(texts, salt):
         assert Tokens.from_texts([text]).hashes(salt)[0] == value
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_factorize(texts):
     codes, distinct = Tokens.from_texts(texts).factorize()
@@ -36,6 +38,7 @@ def test_factorize(texts):
     assert distinct == list(dict.fromkeys(texts))
 
 
+@pytest.mark.slow
 @given(TEXTS, st.randoms(use_true_random=False))
 def test_equal(texts, random):
     others = [random.choice([text, text + "a", text[:-1] + "b"]) for text in texts]
@@ -43,6 +46,7 @@ def test_equal(texts, random):
     assert found.tolist() == [one == two for one, two in zip(texts, others)]
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_sort_keys_sort_by_bytes(texts):
     tokens = Tokens.from_texts(texts)

@@ -47,6 +47,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("file", ["topics", "topics.tsv", "topics.jsonl.gz"])
 def test_forms(name, file, tmp_path):
@@ -66,6 +67,7 @@ def test_fields_of_trec_topics(tmp_path):
     assert topics.loc["302", "description"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -94,6 +96,7 @@ def test_texts_of_trec_topics_hold_any_mark(text, form, tmp_path):
     assert fields.tolist() == [text, f"of {text}", f"in {text}"]
 
 
+@pytest.mark.slow
 def test_reading_trec_topics_takes_linear_time(tmp_path):
     n = 10_000
     parts = ["<b>x</b> ", "<title>x ", " ", "\n", "< ", "<b x='1' ", "</b ", "<top "]

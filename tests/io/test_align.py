@@ -159,6 +159,7 @@ def tables(values, name):
     )
 
 
+@pytest.mark.slow
 @given(
     tables(st.sampled_from([0.0, -0.0, 1.0, 2.5, NO]), "score"),
     tables(st.sampled_from([-1.0, 0.0, 1.0, np.nan]), "label"),
@@ -332,6 +333,7 @@ def own_values(aligned):
     return pd.DataFrame(rows).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [1, 1e-9])
 def test_ties_as_in_trec_eval(spread):
     """Scores with many ties; scores that differ by 1e-9 tie in single precision only."""
@@ -359,6 +361,7 @@ def test_ties_as_in_trec_eval(spread):
         assert not np.allclose(own_values(align(*frames)), expected[values.columns])
 
 
+@pytest.mark.slow
 def test_real_runs_against_trec_eval(data_dir):
     pytest.importorskip("pytrec_eval")
     folder = data_dir / "trec-covid-round1"

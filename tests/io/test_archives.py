@@ -123,6 +123,7 @@ def test_other_compression_is_no_model():
         Unpacker("m", LIMIT).unpack(archive(zipfile.ZIP_BZIP2, zeros=bytes(10)))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     monkeypatch.undo()
     target = tmp_path / "m.skops"

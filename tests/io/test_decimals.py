@@ -24,6 +24,7 @@ def test_numbers_are_those_of_python(texts):
     assert_numbers_of_python(texts)
 
 
+@pytest.mark.slow
 def test_many_numbers_are_those_of_python():
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)

@@ -46,6 +46,7 @@ def forms(qrels, run):
     yield qrels.iloc[:], run.iloc[1:].reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_forms_of_frames():
     run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
     run.loc[0, "docno"] = "v"
@@ -90,6 +91,7 @@ def test_arrow_columns_in_chunks():
     pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [int, "Int64", float, object])
 def test_ids_that_are_numbers_on_one_side(other):
     expected = align(QRELS, RUN).to_frame()

@@ -119,6 +119,7 @@ def path(tmp_path):
     return tmp_path / "hostile"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore:.*the last line is only half written", "ignore:.* holds no document"
 )
@@ -128,12 +129,14 @@ def test_hostile_files(path, reader, model):
         check(outcome(reader, content, path), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_valid_files_are_read(path, reader, model):
     content = READERS[reader][2] or model
     assert not isinstance(outcome(reader, content, path), Exception)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore:.*the last line is only half written", "ignore:.* holds no document"
 )

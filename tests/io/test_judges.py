@@ -79,6 +79,7 @@ _NAMES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(_NAMES, min_size=1, max_size=12))
 def test_any_names_survive_the_file(names):
     qrels = pd.DataFrame(

@@ -20,6 +20,7 @@ def test_there_is_one():
 
 
 # That other packages saved them is no news here.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* was saved with .*, and is loaded with")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_model_that_was_kept(file):

@@ -214,6 +214,7 @@ TOKENS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @times(6)
 @given(st.lists(TOKENS, max_size=8).map("".join) | st.lists(TOKENS, max_size=8).map(" ".join))
 def test_any_line_is_read_or_explained(line):
@@ -300,6 +301,7 @@ def tables(draw):
     return X, np.array(column(NUMBERS)), groups, docnos
 
 
+@pytest.mark.slow
 @times(2)
 @given(table=tables(), sparse=st.booleans())
 def test_round_trip(table, sparse):
@@ -405,6 +407,7 @@ def test_mq2007(data_dir, tmp_path):
         np.testing.assert_array_equal(one, other, strict=True)
 
 
+@pytest.mark.slow
 def test_mq2007_as_scikit_learn_reads_it(data_dir):
     from sklearn.datasets import load_svmlight_file
 

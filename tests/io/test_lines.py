@@ -23,6 +23,7 @@ def qrels_of(text, **params):
     return read_qrels(io.StringIO(text), **params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("byte", [*range(1, 9), *range(14, 32), 127])
 def test_control_bytes_are_part_of_an_id_as_in_trec_eval(byte):
     docno = f"a{chr(byte)}b"
@@ -81,6 +82,7 @@ def test_no_line_hides_behind_a_carriage_return(content):
     assert found["run"].tolist() == ["x"] * 3
 
 
+@pytest.mark.slow
 def test_blocks(monkeypatch):
     """Small blocks, so that lines and line ends fall on their borders."""
     text = "".join(f"{i // 7} Q0 doc{i} {i} {i / 3} run\n" for i in range(200))

@@ -125,6 +125,7 @@ def test_a_measure_that_is_not_registered(tmp_path):
         load_model(tmp_path / "scorer.skops")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_round_trip(tmp_path, name):
     model = MODELS[name]()
@@ -142,6 +143,7 @@ def test_round_trip(tmp_path, name):
         np.testing.assert_array_equal(loaded.predict_proba(data), model.predict_proba(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [LogisticRegression(), lgb.LGBMRanker(**LGBM)])
 def test_rank_and_filter(tmp_path, estimator):
     y_true = 2 * y - 1
@@ -229,6 +231,7 @@ def going_round():
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -252,6 +255,7 @@ def test_requests_are_saved_too(tmp_path, model):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["skfilterrank", "sklearn", "lightgbm"])
 def test_another_version_is_said(tmp_path, package, monkeypatch):
     model = RankAndFilter(
@@ -275,6 +279,7 @@ def test_another_version_is_said(tmp_path, package, monkeypatch):
 LOSSES = get_ranker_names("loss")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in get_ranker_names() if name not in LOSSES])
 def test_rankers_by_name(tmp_path, name):
     """All load as they are."""
@@ -288,6 +293,7 @@ def test_rankers_by_name(tmp_path, name):
     np.testing.assert_array_equal(loaded.predict(X), ranker.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inner", [CatBoostRanker, CatBoostClassifier, CatBoostRegressor])
 def test_catboost(tmp_path, inner):
     model = QueryRanker(inner(iterations=3, verbose=0, allow_writing_files=False))
@@ -295,6 +301,7 @@ def test_catboost(tmp_path, inner):
     np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "learner"),
     [*((loss, "blend") for loss in LOSSES), (LOSSES[0], "linear"), (LOSSES[1], "trees")],
@@ -309,6 +316,7 @@ def test_losses_with_each_learner(tmp_path, loss, learner):
     np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), ranker.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     # A strategy of judging is its topics, which pandas holds, and says nothing of other documents.
@@ -332,6 +340,7 @@ def test_every_estimator(tmp_path, name):
         np.testing.assert_array_equal(after, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -74,6 +74,7 @@ def test_a_bad_probability_of_a_frame():
         QrelsIndex(qrels)
 
 
+@pytest.mark.slow
 def test_real_prels(data_dir):
     frame = read_prels(data_dir / "mq2007" / "prels.txt.gz")
     assert len(frame) == 73_015
@@ -87,6 +88,7 @@ def test_written_lines():
     assert file.getvalue() == "10 d1 2 1 0.5\n10 d2 0 1 1\n10 d3 1 1 0.25\n"
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(
         st.tuples(

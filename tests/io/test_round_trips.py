@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from skfilterrank.io import read_judged_table, read_prels
 
+pytestmark = pytest.mark.slow
+
 # Whatever UTF-8 can carry; csv's writer and reader keep line ends within quotes as they are.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=6)
 IDS = TEXTS.filter(str.strip)

@@ -48,6 +48,7 @@ def sources(text, folder):
     yield io.StringIO("  " + text.replace("\n", "\n  "))
 
 
+@pytest.mark.slow
 def test_sources(tmp_path):
     for source in sources(RUN, tmp_path):
         pd.testing.assert_frame_equal(read_run(source), run_of(RUN))

@@ -51,6 +51,7 @@ def write(path, frame=FRAME):
 FILES = ["t.csv", "t.tsv", "t.jsonl", "t.ndjson", "t.parquet", "t.pq", "T.CSV"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [*FILES, *(f"{file}.gz" for file in FILES[:-1])])
 def test_formats_agree(tmp_path, file):
     if "p" in file:
@@ -325,6 +326,7 @@ def test_semeval(data_dir):
     assert table["comment"].map(type).eq(builtins.str).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["nan", "NaN", '"nan"', "na", "nano", "-nan", "word nan"])
 def test_nan_among_numbers(field):
     """It is a missing number wherever it stands; columns keep their order."""

@@ -154,6 +154,7 @@ def check_error(read, folder, text, line, message):
     assert str(caught.value).startswith(f"{path}:{line}: ")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(IDS, IDS), min_size=1, unique=True, max_size=30).flatmap(
         lambda pairs: st.tuples(
@@ -203,6 +204,7 @@ def test_without_arrow_strings(monkeypatch):
     assert run_of(RUN).astype(object).equals(expected.astype(object))
 
 
+@pytest.mark.slow
 def test_parsers_of_trec_eval(data_dir):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     folder = data_dir / "trec-covid-round1"

@@ -66,6 +66,7 @@ def test_gzip_and_path(tmp_path):
     assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
 
 
+@pytest.mark.slow
 @times(2)
 @given(
     st.lists(
@@ -253,6 +254,7 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
         assert all(piece.count("\n") <= 7 for piece in pieces)
 
 
+@pytest.mark.slow
 def test_pieces_read_back(tmp_path):
     """More rows than are written at a time."""
     n_rows = module._CHUNK_LINES + 5

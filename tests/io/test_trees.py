@@ -20,6 +20,8 @@ from sklearn.tree._tree import Tree
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import load_model, save_model
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
 y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)

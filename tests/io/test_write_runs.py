@@ -61,6 +61,7 @@ def test_what_is_in_the_files(folder):
     assert second["score"].tolist() == [1.00000001, 0.1, 1.00000002, 1.0]
 
 
+@pytest.mark.slow
 def test_documents_of_several_batches_and_row_groups(tmp_path, monkeypatch):
     from skfilterrank.io import _write_runs
 
@@ -109,6 +110,7 @@ def test_without_pyarrow(tmp_path, texts, monkeypatch):
         write_runs(tmp_path / "new", texts)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, texts, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     QRELS.to_csv("qrels.csv", index=False)

@@ -18,6 +18,8 @@ from profiles import times
 from selections import mask
 from skfilterrank.judgments import ActiveSelector, MoveToFrontSelector, MTCSelector
 
+pytestmark = pytest.mark.slow
+
 SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
 
 

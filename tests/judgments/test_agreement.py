@@ -31,6 +31,7 @@ def frames(**labels):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
@@ -83,6 +84,7 @@ def test_the_greatest_disagreements_come_first():
     assert found.disagreements.index.get_level_values("docno").tolist() == ["d2", "d0"]
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=12),
@@ -126,6 +128,7 @@ def test_bad_judgments(qrels, message):
         assessor_agreement(qrels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["ordinal", "nominal", "interval"])
 def test_many_different_labels_need_no_table_of_all_pairs(scale):
     # A table of 40,000 by 40,000 labels would take 13 GB.

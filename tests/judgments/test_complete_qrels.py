@@ -18,6 +18,8 @@ from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
 from skfilterrank.judgments._prediction.expected_precision import expected_precision
 
+pytestmark = pytest.mark.slow
+
 GOOD = ["lift", "wing", "slipstream", "flap", "stall"]
 BAD = ["slab", "flux", "boil", "melt", "plate"]
 

@@ -42,6 +42,7 @@ def less_data():
     return make_data(5)
 
 
+@pytest.mark.slow
 def test_the_estimator_gets_completed_labels():
     X, y, _, truth = make_data(24)
     model = CompletedLabels(Recorder()).fit(X, y)
@@ -77,6 +78,7 @@ def test_who_gave_a_label_is_told_to_whom_it_matters(less_data):
     assert model.estimator_.judged_by_.tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 def test_topics_by_argument_or_by_index(less_data):
     X, y, groups, _ = less_data
     expected = CompletedLabels(Recorder()).fit(X, y).estimator_
@@ -106,6 +108,7 @@ def test_what_is_judged_is_passed_on_as_it_is(data):
     assert scorer(fitted, X, truth) == make_ranking_scorer("ndcg_f@5")(fitted, X, truth)
 
 
+@pytest.mark.slow
 def test_kinds_of_documents(less_data):
     """The same labels from texts in a list, a column, and by the predictor's own table."""
     X, y, groups, _ = less_data
@@ -139,6 +142,7 @@ def test_kinds_of_documents(less_data):
         CompletedLabels(Recorder()).fit(T[["text"]].rename(columns={"text": "words"}), y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csc_matrix])
 def test_units_of_the_columns_do_not_matter(data, container):
     X, y, _, _ = data
@@ -178,6 +182,7 @@ def test_rows_that_stay_unjudged_are_left_out(less_data):
     assert not np.isnan(model.estimator_.y_).any()
 
 
+@pytest.mark.slow
 def test_the_estimators_methods(less_data):
     X, y, groups, truth = less_data
     model = CompletedLabels(LogisticRegression()).fit(X, y)
@@ -205,6 +210,7 @@ def test_the_estimators_methods(less_data):
 # Leakage.
 
 
+@pytest.mark.slow
 def test_a_training_fold_is_completed_by_itself(less_data):
     """Labels of the held-out topics, right or wrong, change nothing in the training."""
     X, y, groups, _ = less_data
@@ -227,6 +233,7 @@ def test_a_training_fold_is_completed_by_itself(less_data):
 # Model selection.
 
 
+@pytest.mark.slow
 def test_grid_search_over_the_estimator_and_the_predictor(less_data):
     X, y, groups, _ = less_data
     search = GridSearchCV(
@@ -240,6 +247,7 @@ def test_grid_search_over_the_estimator_and_the_predictor(less_data):
     assert search.best_score_ > 0.5
 
 
+@pytest.mark.slow
 def test_grid_search_over_the_selector(less_data):
     """With a budget, the strategy says which labels are learned from: others are hidden."""
     X, _, groups, truth = less_data
@@ -273,6 +281,7 @@ def test_a_selector_without_a_budget_says_nothing(data):
         model.fit(X, y)
 
 
+@pytest.mark.slow
 def test_text_in_a_pipeline():
     _, y, groups, truth = make_data(8)
     rng = np.random.RandomState(0)
@@ -287,6 +296,7 @@ def test_text_in_a_pipeline():
     assert scores.min() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [float, int, "Int64"])
 def test_minus_one_where_nothing_is_missing(data, kind):
     X, y, _, _ = data
@@ -327,6 +337,7 @@ def test_bad_input(data):
     assert clone(CompletedLabels(Ridge())).predictor is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [pytest.param(Ridge(), marks=pytest.mark.nightly), LogisticRegression(C=0.1)],

@@ -20,6 +20,8 @@ from skfilterrank.judgments import (
 from skfilterrank.metrics import average_precision_score
 from skfilterrank.ranking import RankAndFilter
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def less_data():

@@ -46,6 +46,7 @@ def test_by_hand():
     }
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), depth=st.sampled_from([1, 3, 10, None]))
 def test_the_same_as_all_pairs(seed, depth):
     runs, lists = random_runs(seed, n_runs=5)
@@ -71,6 +72,7 @@ def test_bias_by_hand():
     assert most_biased(table) == ["two"]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000))
 def test_bias_is_that_of_a_loop(seed):
     runs, lists = random_runs(seed, n_runs=4)

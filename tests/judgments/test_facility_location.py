@@ -57,6 +57,7 @@ def run(similarity, weights=None, chosen=None):
     )
 
 
+@pytest.mark.slow
 @times(1.5)
 @given(problems())
 def test_equals_brute_force(problem):
@@ -67,6 +68,7 @@ def test_equals_brute_force(problem):
     assert gains.tolist() == expected_gains
 
 
+@pytest.mark.slow
 @times(1.5)
 @given(problems(), st.data())
 def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
@@ -81,6 +83,7 @@ def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
     np.testing.assert_array_equal(gains[~left], 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("density", "seed"), [(0.05, 0), (0.05, 1), (0.2, 2), (0.2, 3), (1.0, 4), (1.0, 5)]
 )
@@ -103,6 +106,7 @@ def best_value(similarity, weights, n_chosen):
     return max(objective(similarity, weights, chosen) for chosen in sets)
 
 
+@pytest.mark.slow
 @given(problems(max_documents=7))
 def test_bound_on_the_optimum(problem):
     similarity, weights = problem
@@ -199,6 +203,7 @@ def test_ties_in_spite_of_rounding():
     assert order.tolist() == [2, 1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_row_order(seed):
     # Without ties, the same documents are chosen at the same places.
@@ -230,6 +235,7 @@ def test_scale_of_the_weights_changes_gains_alone(factor):
     assert np.isfinite(scaled_gains).all()
 
 
+@pytest.mark.slow
 def test_long_sums_do_not_drift():
     # 1,500 documents around one: as it is chosen, the gain of each of the others comes down from
     # 1 + 0.8125 to 0.1875, and theirs are ties in the order of rows.

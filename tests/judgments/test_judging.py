@@ -27,6 +27,7 @@ ACTIVE = [MoveToFrontSelector(), MTCSelector()]
 SELECTORS = [*ACTIVE, PoolingSelector()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", ACTIVE, ids=str)
 @times(0.5)
 @given(pool=pools(), n_per_query=st.sampled_from([None, 1, 0.5, 1.0]))
@@ -161,6 +162,7 @@ def test_undo():
     assert labels(qrels) == [("1", "c", 2), ("2", "f", 0.5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @times(1 / 3)  # of each selector
 @given(
@@ -213,6 +215,7 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_f
     assert all(skips.count(key) >= 2 for key in set(pool) - answered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", ["2", None, True, np.nan, np.inf, [1], Ellipsis])
 def test_bad_answers(tmp_path, bad):
     log = tmp_path / "log.jsonl"
@@ -265,6 +268,7 @@ def test_budgets_and_topics():
         judge(selector, truth, topics=[])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @times(1 / 3)
 @given(
@@ -341,6 +345,7 @@ def sampled_runs():
     return StatAPSelector(random_state=3).fit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_per_query", [1, 8, 0.3, 1.0, None])
 def test_a_sample_is_asked_as_it_is_drawn(n_per_query):
     selector = sampled_runs()
@@ -402,6 +407,7 @@ def test_a_depth_is_kept_to(depth):
     assert len(judge(selector, truth, n_per_query=1.0)) == len(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @pytest.mark.parametrize("n_per_query", [None, 3])
 def test_known_judgments_count_as_answers(selector, n_per_query):

@@ -36,6 +36,7 @@ def no_waiting_for_the_disk(monkeypatch):
 ANY_IDS = st.text(max_size=4)
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(
     pairs=st.lists(st.tuples(ANY_IDS, ANY_IDS), min_size=1, max_size=8, unique=True),
@@ -62,6 +63,7 @@ def lengths(data, start=0):
     return [each for each in range(start, len(data) + 1) if each in near or each % 64 == 0]
 
 
+@pytest.mark.slow
 def test_a_crash_at_every_byte(tmp_path):
     table = pd.concat([table_of(["ab", "b"]), table_of(["h"], qid="2")])
     selector = MoveToFrontSelector().fit(table)
@@ -141,6 +143,7 @@ def log(log_of_six, tmp_path):
     return tmp_path / "log.jsonl"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -271,6 +274,7 @@ def test_a_full_disk_leaves_a_whole_log(tmp_path, monkeypatch):
     assert labels(read_judgment_log(log)) == [("1", "a", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", [*ACTIVE, PoolingSelector()], ids=str)
 def test_a_pool_that_grows(selector, tmp_path):
     log = tmp_path / "log"

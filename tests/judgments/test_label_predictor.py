@@ -61,6 +61,7 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     assert T["label"].isna().any()  # the input is as it was
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_labels", "params"),
     [
@@ -143,6 +144,7 @@ def test_confidence_of_hard_labels(T):
 # Topics without a model of their own.
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 @pytest.mark.filterwarnings("ignore:all labels to learn from are the same one in 1 topic")
 @pytest.mark.parametrize(
@@ -199,6 +201,7 @@ def test_rows_that_are_left_are_told(poor):
     fitted.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"], "label": [1.0]}))
 
 
+@pytest.mark.slow
 def test_topics_of_one_label_are_left_where_there_are_texts_alone(poor):
     """Numbers mean the same in every topic, and so the model of all topics is asked."""
     poor = poor[poor["qid"] != "none"].assign(wings=poor["text"].str.count("wing"))
@@ -245,6 +248,7 @@ def test_a_table_of_one_label(T):
 # Labels as if fewer had been asked for, and the score.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
 def test_score_is_cohens_kappa_of_masked_labels(labels):
     T = make_table(labels=labels, n_docs=40)
@@ -298,6 +302,7 @@ def test_score_where_nothing_varies(T):
         LabelPredictor().fit(T).score(T.assign(label=NAN))
 
 
+@pytest.mark.slow
 def test_grid_search_tunes_the_predictor():
     T = make_table(n_docs=40, share=0.8)
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
@@ -330,6 +335,7 @@ def test_grid_search_tunes_the_predictor():
 # Bad input.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -367,6 +373,7 @@ def test_an_error_of_a_classifier_names_the_topic(T):
     assert "in topic 'heat'" in caught.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_random_state_seeds_every_topic(T):
     forest = RandomForestClassifier(3, max_depth=1)
     soft = {"output": "soft", "calibration": None}

@@ -15,6 +15,7 @@ from skfilterrank.judgments import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_labels_of_machines_are_not_learned_from(T, kind):
     completed = LabelPredictor().fit_transform(T)
@@ -48,6 +49,7 @@ def test_the_mark_survives_a_file(poor, tmp_path):
     np.testing.assert_array_equal(is_predicted, found["imputed"])
 
 
+@pytest.mark.slow
 def test_polars(T):
     found = LabelPredictor().fit_transform(T)
     given = pl.DataFrame({name: T[name].tolist() for name in T.columns})
@@ -62,6 +64,7 @@ def test_polars(T):
         assert polars["text"].to_list() == T["text"].tolist()
 
 
+@pytest.mark.slow
 def test_set_output(T):
     expected = LabelPredictor().fit_transform(T)
     predictor = LabelPredictor()
@@ -97,6 +100,7 @@ def test_topics_and_documents_in_the_index(T):
     assert found["label"].tolist() == expected["label"].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "Float64", "Int64", object])
 def test_kinds_of_label_columns(T, dtype):
     found = LabelPredictor().fit_transform(T.assign(label=T["label"].astype(dtype)))
@@ -104,6 +108,7 @@ def test_kinds_of_label_columns(T, dtype):
     assert found["label"].tolist() == LabelPredictor().fit_transform(T)["label"].tolist()
 
 
+@pytest.mark.slow
 def test_minus_one_is_not_missing(T):
     coded = T.assign(label=T["label"].fillna(-1).astype(int))
     with pytest.raises(ValueError, match=r"integers, \d+ of them -1, and no NaN.*marked by NaN"):
@@ -127,6 +132,7 @@ def test_minus_one_is_not_missing(T):
     predictor.transform(floats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

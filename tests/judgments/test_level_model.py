@@ -56,6 +56,7 @@ def test_chances_of_three_labels_by_hand():
     assert len(model.classifiers) == 2
 
 
+@pytest.mark.slow
 def test_graded_and_forbidden_labels():
     T = make_table(n_docs=40, labels=(-1.0, 1.0, 2.0))
     predictor = LabelPredictor()
@@ -131,6 +132,7 @@ def test_expected_label_of_two_is_linear_in_the_chance(T):
     assert np.isnan(predictor.confidence_[~found["imputed"]]).all()
 
 
+@pytest.mark.slow
 def test_pooled_calibration_makes_chances_of_margins():
     # One judged document in ten is relevant; balanced classes alone put the mean near a half.
     T = make_table(n_docs=200, share=0.4, labels=(0.0,) * 9 + (1.0,))
@@ -151,6 +153,7 @@ def test_pooled_calibration_makes_chances_of_margins():
     assert errors["pooled"] < 0.6 * errors[None]
 
 
+@pytest.mark.slow
 def test_too_few_judged_rows_leave_margins_as_they_are():
     T = make_table(n_docs=6, share=0.0)
     for params in ({"output": "soft"}, {"calibration": "pooled"}):

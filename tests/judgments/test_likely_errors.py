@@ -85,6 +85,7 @@ def test_bad_parameters(table, options, message):
         likely_errors(table, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_neighbors", [1, 3])
 def test_neighbors_and_doubt_by_hand(table, n_neighbors):
     table = table.assign(label=table["label"] * 2)  # labels 0 and 2 are 2 apart

@@ -65,6 +65,7 @@ def assert_letter(selector, similarity, groups, prior):
         np.testing.assert_allclose(selector.gains_[rows][order], gains, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8, 1.0])
 def test_texts_by_the_letter(threshold):
     texts, groups, prior = pool()
@@ -132,6 +133,7 @@ def test_ties_go_to_the_first_row_of_each_topic():
     assert selector.ranking_.tolist() == [1, 2, 1, 2, 1]
 
 
+@pytest.mark.slow
 def test_copies_are_ranked_as_vectors_are():
     texts, groups, prior = pool(4)
     rng = np.random.default_rng(0)
@@ -186,6 +188,7 @@ def test_a_later_round_goes_on_where_the_first_ended(kind):
     assert (mask(later) == ~first).all()
 
 
+@pytest.mark.slow
 @KINDS
 def test_a_later_round_by_the_letter_from_any_judged_set(kind):
     texts, groups, prior = pool(4)
@@ -353,5 +356,6 @@ class MaxRepOfOneTopic(MaxRepSelector):
         return super().fit(X, y, groups=np.zeros(n_rows))
 
 
+@pytest.mark.slow
 def test_scikit_learn_checks():
     assert_passes_checks(MaxRepOfOneTopic())

@@ -58,6 +58,7 @@ def move_to_front(lists, relevant):
     return order
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_move_to_front_is_a_list_whose_first_moves_to_the_end(data):
     documents = "abcdefghij"

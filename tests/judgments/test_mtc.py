@@ -54,6 +54,7 @@ def test_the_definition_is_average_precision():
     assert sum_of_precisions(ranks, relevant) / 4 == pytest.approx(ap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregate", AGGREGATES)
 @times(1 / 2)
 @given(pool=pools(n_topics=1))
@@ -105,6 +106,7 @@ def test_what_tells_nothing_comes_last():
     np.testing.assert_array_equal(alone.gains_, [0, 0, 0])
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(pool=pools(), data=st.data())
 def test_the_order_of_runs_does_not_matter(pool, data):

@@ -85,6 +85,7 @@ def test_maxrep_is_the_default_and_starts_from_what_is_judged():
     assert np.flatnonzero(first).tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rounds_of_maxrep_by_a_greedy_choice(seed):
     """The second round is the greedy choice of eq. 1 given the first, topic by topic."""
@@ -118,6 +119,7 @@ def test_rounds_of_maxrep_by_a_greedy_choice(seed):
         assert sorted(chosen) == np.flatnonzero(second & (T["qid"] == topic)).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", [None, Longest(), "uncertainty"])
 def test_a_share_of_the_documents(T, selector):
     predictor = LabelPredictor(selector=selector).fit(T)
@@ -127,6 +129,7 @@ def test_a_share_of_the_documents(T, selector):
         assert T["qid"][asked].value_counts().tolist() == [number, number]
 
 
+@pytest.mark.slow
 def test_only_what_a_strategy_asks_for_is_learned_from(T):
     full = T.assign(label=T["truth"])
     for budget, number in ((5, 5), (0.25, 6)):

@@ -68,6 +68,7 @@ lists = st.lists(
 )
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(st.lists(lists, min_size=1, max_size=4), st.sampled_from([None, 1, 2, 100]))
 def test_ranks_are_those_of_a_loop_over_lists(runs, depth):

@@ -85,6 +85,7 @@ def rank_tables(draw):
     return parts, topics
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(rank_tables())
 def test_pooling_by_the_letter(drawn):
@@ -98,6 +99,7 @@ def test_pooling_by_the_letter(drawn):
         offset += len(ranks)
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(rank_tables(), st.integers(1, 8), st.permutations(range(4)))
 def test_pools_of_a_depth(drawn, depth, columns):

@@ -71,6 +71,7 @@ def test_nruns_by_hand():
     assert relevant(pseudo_qrels(SIX, share=0.5)) == "abc"
 
 
+@pytest.mark.slow
 def test_a_number_of_documents_in_place_of_a_share():
     text = r"n_relevant=\d+ leaves no document of the pool of 1 of 1 topic .* less than the 6 doc"
     for n_relevant, expected in ((1, "a"), (3, "abc"), (6, "abcxyz"), (100, "abcxyz")):
@@ -124,6 +125,7 @@ def test_bias_keeps_the_pool_of_the_biased_half():
     assert set(qrels["docno"]) == set("xywpq")
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(
     seed=st.integers(0, 10_000),
@@ -137,6 +139,7 @@ def test_the_same_as_loops(seed, method, depth, share):
     assert pairs(qrels) == by_loops(lists, method, depth, share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_form(method):
     runs, _ = few_runs(1)
@@ -162,6 +165,7 @@ def test_it_takes_the_place_of_judgments(tmp_path):
     assert QrelsIndex(tmp_path / "qrels.txt").n_judged == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_what_must_not_change_it(method):
     runs, _ = few_runs(2, n_topics=2)
@@ -179,6 +183,7 @@ def test_what_must_not_change_it(method):
         pd.testing.assert_frame_equal(pseudo_qrels(renamed, method, depth=10), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["nruns", "sakai", "condorcet", "bias+condorcet"])
 def test_new_ids_that_keep_their_order_change_nothing(method):
     runs, _ = few_runs(3)
@@ -231,6 +236,7 @@ def test_random_ties_are_seeded_and_leave_the_order_alone():
     }
 
 
+@pytest.mark.slow
 def test_drawn_documents():
     # 10 runs return p; 10 others one document each: 20 entries, of which 0.1 are drawn.
     lists = {f"p{number}": "p" for number in range(10)}
@@ -256,6 +262,7 @@ def test_drawing_all_entries_takes_all_documents():
     assert list(qrels["trial"]) == [0] * 6 + [1] * 6
 
 
+@pytest.mark.slow
 def test_seeds():
     runs, _ = few_runs(5)
     first, again, other = (pseudo_qrels(runs, "soboroff", random_state=seed) for seed in (0, 0, 1))

@@ -11,6 +11,7 @@ from selections import mask
 from skfilterrank.judgments import RandomSelector
 
 
+@pytest.mark.slow
 def test_all_orders_are_equally_likely():
     n_topics = 400
     groups = np.repeat(np.arange(n_topics), 3)
@@ -32,6 +33,7 @@ def test_the_oracle_keeps_the_proportion_in_every_prefix(y, seed):
         assert n_relevant == max(rounded, min(relevant.sum(), 1))
 
 
+@pytest.mark.slow
 def test_the_oracle_is_random_within_both_kinds():
     n_topics = 400
     groups = np.repeat(np.arange(n_topics), 5)

@@ -52,6 +52,7 @@ def test_aslam_by_hand():
     assert found.to_dict() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(seed=st.integers(0, 10_000), depth=st.sampled_from([1, 5, 30]))
 def test_aslam_is_that_of_a_loop(seed, depth):
@@ -76,6 +77,7 @@ def test_spoerri_of_five_runs_by_hand():
     assert found.to_dict() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @times(0.5)
 @given(seed=st.integers(0, 10_000), n_runs=st.integers(5, 9))
 def test_spoerri_is_that_of_a_loop(seed, n_runs):
@@ -125,6 +127,7 @@ def test_nruns_by_hand():
     assert found.index.name == "run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PSEUDO)
 def test_the_same_as_runs_evaluated_against_the_judgments(method):
     runs, _ = few_runs(7, n_topics=2)
@@ -161,6 +164,7 @@ def test_equal_systems_go_by_name():
 
 
 # The others go by pseudo_qrels, which has such a test of all.
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["condorcet", "soboroff", "aslam", "spoerri"])
 def test_what_must_not_change_it(method):
     runs, _ = few_runs(8, n_topics=2)
@@ -182,6 +186,7 @@ def test_what_must_not_change_it(method):
         pd.testing.assert_frame_equal(again, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["soboroff", "spoerri"])
 def test_seeds(method):
     runs, _ = few_runs(9, n_runs=7, n_topics=1)
@@ -190,6 +195,7 @@ def test_seeds(method):
     assert not first.sort_index().equals(other.sort_index())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["nruns", "soboroff", "aslam", "spoerri"])
 def test_one_run_of_each_team(method):
     runs, _ = few_runs(10, n_runs=7, n_topics=2)
@@ -202,6 +208,7 @@ def test_one_run_of_each_team(method):
     assert found.columns[0] == "team"
 
 
+@pytest.mark.slow
 def test_a_copy_makes_a_majority():
     lists = {"odd": "uvwxyz", "one": "abcdef", "two": "abcghi"}
     alone = rank_systems(runs_of(**lists))
@@ -253,6 +260,7 @@ def test_bad_parameters(params, message):
         rank_systems(runs, **params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_bad_runs(method):
     with pytest.raises(ValueError, match="at least 2, got 1 run"):

@@ -127,6 +127,7 @@ def test_inclusion_probabilities_by_enumeration(weights, n_draws):
     assert (probability <= 1).all()
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.sampled_from([0.0, 0.1, 0.5, 3.0, 1e308])),
@@ -166,6 +167,7 @@ def fitted_on_alike_topics(n_topics, pooled):
     return StatAPSelector(pooled=pooled, random_state=0).fit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_per_query", "pooled"), [(1, 0.0), (3, 0.4), (7, 0.0), (9, 0.4)])
 def test_samples_come_as_often_as_they_say(n_per_query, pooled):
     n_topics = 150
@@ -179,6 +181,7 @@ def test_samples_come_as_often_as_they_say(n_per_query, pooled):
     assert (probability[0] == 1).sum() >= n_certain
 
 
+@pytest.mark.slow
 def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
     n_topics, n_documents, n_per_query = 300, 30, 10
     rng = np.random.default_rng(0)
@@ -206,6 +209,7 @@ def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
     assert abs(plain - expected) > 0.2
 
 
+@pytest.mark.slow
 def test_order_of_successive_draws():
     # The first of the ranking is a single draw by the prior.
     n_topics = 1000

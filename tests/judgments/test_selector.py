@@ -70,6 +70,7 @@ class StatAPOfOneTopic(OfOneTopic, StatAPSelector):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", [RandomOfOneTopic, PriorOfOneTopic, StatAPOfOneTopic])
 def test_scikit_learn_checks(selector):
     assert_passes_checks(selector())
@@ -104,6 +105,7 @@ def test_ranking_is_a_permutation_of_each_topic(selector):
     assert fitted._index.query_ids.tolist() == ["t1", "t2", "t3"]
 
 
+@pytest.mark.slow
 @by_name
 def test_any_number_of_jobs_ranks_alike(selector):
     one = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
@@ -111,6 +113,7 @@ def test_any_number_of_jobs_ranks_alike(selector):
     assert_same(one, two)
 
 
+@pytest.mark.slow
 @by_name
 def test_clones_and_pickles(selector):
     fitted = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
@@ -122,6 +125,7 @@ def test_clones_and_pickles(selector):
     )
 
 
+@pytest.mark.slow
 @by_name
 def test_topics_and_prior_come_in_any_form(selector):
     expected = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
@@ -265,6 +269,7 @@ def test_rows_are_selected_under_a_budget_that_names_its_unit(selector):
     assert fitted.select().tolist() == list(range(10))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.data())
 def test_a_total_is_spread_evenly(sizes, data):
     n_total = data.draw(st.integers(1, sum(sizes)))
@@ -281,6 +286,7 @@ def test_numbers_of_numpy_are_budgets():
     assert topic_budgets(np.float64(0.5), index).tolist() == [2, 3, 1]
 
 
+@pytest.mark.slow
 @by_name
 @pytest.mark.parametrize(
     ("changed", "message"),

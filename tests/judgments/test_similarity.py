@@ -63,6 +63,7 @@ def word_counts(rng, n_rows, n_terms, n_words):
     return X * rng.uniform(0.1, 3, n_terms)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize(
     ("n_words", "threshold"),
@@ -73,6 +74,7 @@ def test_of_word_counts(n_words, threshold):
     assert_join(word_counts(rng, 90, 60, n_words), threshold)
 
 
+@pytest.mark.slow
 def test_of_many_rows():
     rng = np.random.default_rng(0)
     X = sparse.random_array((300, 4000), density=0.01, random_state=rng).tolil()
@@ -92,6 +94,7 @@ small_rows = st.integers(1, 12).flatmap(
 )
 
 
+@pytest.mark.slow
 @times(2)
 @given(small_rows, st.sampled_from([0.1, 0.2, 0.5, 0.6, 0.75, 0.8, 0.95, 1.0]), st.booleans())
 def test_of_small_rows(rows, threshold, signs):
@@ -113,6 +116,7 @@ def test_weights_below_zero():
     assert_join(X, 0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blocks")
 def test_at_the_threshold():
     # (4, 3) . (1, 0) / 5 = 4 / 5, which is a little less than the float 0.8. The norms of
@@ -157,6 +161,7 @@ def test_row_order_moves_similarities_along():
     )
 
 
+@pytest.mark.slow
 def test_many_rows_do_not_make_a_full_matrix():
     # 60,000 rows: the full matrix would have 3.6e9 entries, 29 GB.
     n_rows = 60_000

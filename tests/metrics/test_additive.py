@@ -41,6 +41,7 @@ def value_of_sum(form, query, weights, relevant, scores):
     return total if form.finish is None else form.finish(np.array([total]), np.array([query]))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
 @times(1 / 3)
 @given(data=st.data())

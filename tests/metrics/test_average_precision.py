@@ -135,6 +135,7 @@ def test_the_mean_of_all_tied_orders_is_the_mean_of_random_rankings(k):
     np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_long_ties_against_random_orders():
     """400 documents of 4 scores: within 5 standard errors of the mean over shuffled orders."""
     rng = np.random.default_rng(0)
@@ -151,6 +152,7 @@ def test_long_ties_against_random_orders():
             )
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from([-1, 0, 1, 3]), st.sampled_from([NO, 0, 1, 2])), min_size=1
@@ -184,6 +186,7 @@ def test_scikit_learn():
     np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "labels"), enumerate([[0, 1], [0, 0, 0, 0, 1, 2], [0]]), ids=str)
 def test_trec_eval(seed, labels):
     """Values per query; ties by document id, judged documents not retrieved and the reverse."""

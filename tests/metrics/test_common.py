@@ -36,6 +36,7 @@ def measure(name, y_true, y_score, **params):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_checks(name):
     if name in NONNEGATIVE:
@@ -55,6 +56,7 @@ def test_value_ranges():
         assert entry.value_range == others.get(name, (0, 1)), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", LISTS)
 def test_plain_lists(which):
     gains, scores = LISTS[which]
@@ -123,6 +125,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             MEASURES["ndcg_f"].function(**{**self.SOUND, **changes})
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ALL)
     def test_every_measure_asks(self, name):
         """The messages are made in one place, which each measure asks about each argument."""

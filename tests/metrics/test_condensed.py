@@ -134,6 +134,7 @@ class TestInducedAP:
         gains = [NAN, 1, 0]
         assert one(induced_ap_score, gains, [5, 5, 5]) == pytest.approx((1 + 1 / 2) / 2)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
     @pytest.mark.parametrize("k", [None, 1, 3, 7])
     def test_average_precision_without_the_unjudged(self, ties, k):

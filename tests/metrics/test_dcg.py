@@ -246,6 +246,7 @@ class TestUndefined:
         assert one(measure, gains, scores, undefined=-0.5) == -0.5
         assert np.isnan(one(measure, gains, scores, undefined="drop"))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("measure", "gains"), cases)
     def test_beside_a_query_that_has_a_value(self, measure, gains):
         y_true, y_score = [*gains, 2, 1, 0], [*np.arange(len(gains)), 1, 2, 3]
@@ -262,6 +263,7 @@ class TestUndefined:
         assert result(undefined=1) == pytest.approx((value + 1) / 2)
         assert result(undefined="drop") == pytest.approx(value)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("gain", [0.1, 1 / 3, -0.7, 1, 2.6e-5, 1e9])
     @pytest.mark.parametrize("padded", [False, True])
     def test_equal_gains_leave_no_rest(self, gain, padded):

@@ -35,6 +35,7 @@ def one_by_one(rows, measure, **params):
     return measure.function(y_true, y_score, groups=groups, average=None, **params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ties", "unjudged"),
     [

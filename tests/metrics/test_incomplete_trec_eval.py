@@ -48,6 +48,7 @@ def check(qrels, run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "labels",
@@ -72,6 +73,7 @@ def random_data(seed, labels):
     return qrels, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [[0, 0, 1, 2], [-1, -1, 0, 1, 2]], ids=str)
 def test_dropping_unjudged_documents_is_the_option_J(labels):
     qrels, run = random_data(0, labels)

@@ -117,6 +117,7 @@ class TestByHand:
             assert actual == pytest.approx((10**6 - 3) / (10**6 - 1), rel=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", SCORES)
 @times(1 / 2)

@@ -91,6 +91,7 @@ ASK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "k"), [("grades", 10), ("binary", 1), ("binary", 5)])
 @pytest.mark.parametrize(
     ("library", "name"), [(library, name) for library in LIKE for name in LIKE[library]]
@@ -149,6 +150,7 @@ def test_what_contradicts_a_library_is_an_error(measure, params, message):
 LIKES = [(library, name) for library in LIKE for name in LIKE[library]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "name"), LIKES)
 @pytest.mark.parametrize("k", [None, 3])
 def test_a_name_gives_what_the_argument_gives(library, name, k):
@@ -197,6 +199,7 @@ def test_a_name_that_contradicts_itself_is_an_error(name, message):
         QueryRanker(Ridge(), measure=name).fit(X, GRADES, groups=QID).score(X, GRADES, groups=QID)
 
 
+@pytest.mark.slow
 def test_a_name_works_wherever_measures_are_named(tmp_path):
     name, ranker = "ndcg(like=lightgbm)@5", QueryRanker(Ridge()).fit(X, GRADES, groups=QID)
     scores = ranker.predict(X).round(1)

@@ -17,6 +17,8 @@ from skfilterrank.metrics import (
     reciprocal_rank_score,
 )
 
+pytestmark = pytest.mark.slow
+
 NO = -np.inf
 # With and without places, unjudged documents, filtered ones, the pool and ties.
 KERNELS = {

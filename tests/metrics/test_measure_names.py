@@ -96,6 +96,7 @@ def test_any_name_in_any_case(data):
     assert parse_measure(parsed.text) == parsed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 4], [-2, 0, 0, 1, 3]], ids=str)
 def test_every_name_of_trec_eval_has_its_number(labels):
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -124,6 +125,7 @@ def test_every_name_of_trec_eval_has_its_number(labels):
             )
 
 
+@pytest.mark.slow
 @names_as_text
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in perl")
 def test_names_of_ir_measures_have_its_numbers():
@@ -145,6 +147,7 @@ def test_names_of_ir_measures_have_its_numbers():
         np.testing.assert_allclose(ours[name], pd.Series(theirs)[ours.index], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*some gains are below 0")
 def test_wherever_a_measure_is_named():
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from sklearn.metrics import ndcg_score as sklearn_ndcg
 from skfilterrank.metrics import dcg_score, ndcg_0_score, ndcg_f_score, ndcg_score
 
 
+@pytest.mark.slow
 @given(
     query=st.lists(
         st.tuples(st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.sampled_from([-1.0, 0.0, 0.5, 2.0])),
@@ -40,6 +41,7 @@ def test_scikit_learn_on_many_queries(k):
     assert value == pytest.approx(sklearn_ndcg(gains, scores, k=k))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 3]], ids=["binary", "graded"])
 def test_trec_eval(labels):
     """A run joined to its qrels: unjudged documents retrieved, judged ones not, ties of score."""

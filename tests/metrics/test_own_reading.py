@@ -46,6 +46,7 @@ def with_own(name, own):
     return f"{head.partition('(')[0]}({','.join(filter(None, [own, inner]))}){at}{k}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [None, "worst", "best", "stable"])
 @pytest.mark.parametrize("unjudged", ["zero", "drop"])
 @pytest.mark.parametrize("own", WAYS)
@@ -61,6 +62,7 @@ def test_beside_measures_with_other_gains(own, unjudged, ties):
     assert not np.array_equal(found.drop(columns=names), found[names])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [None, "worst", "best", "stable", np.arange(300) * 7 % 300])
 @pytest.mark.parametrize("own", ["", *WAYS])
 def test_judged_documents_alone_beside_all(own, ties):
@@ -241,6 +243,7 @@ def as_ir_measures(qrels, run):
     return qrels.rename(columns=names | {"label": "relevance"}), run.rename(columns=names)
 
 
+@pytest.mark.slow
 @names_as_text
 @pytest.mark.parametrize(
     "name",
@@ -267,6 +270,7 @@ def test_ir_measures_has_the_same_values_by_the_same_names(name):
         assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
 
 
+@pytest.mark.slow
 @names_as_text
 @pytest.mark.parametrize("name", ["nDCG", "nDCG@5", "P(rel=2)@10", "RR", "AP@20", "Rprec"])
 def test_judged_only_is_that_of_ir_measures(name):

@@ -55,6 +55,7 @@ def exact_score(p, n, kind, scale):
 class TestScores:
     """The number of worse placements as a score, which never contradicts it."""
 
+    @pytest.mark.slow
     @both_ways
     def test_all_placements(self, kind, scale):
         for m, n in combinations_with_replacement(range(1, 10), 2):
@@ -71,6 +72,7 @@ class TestScores:
                 if scale != "log":
                     assert actual.mean() == pytest.approx(1 / 2, abs=1e-13)
 
+    @pytest.mark.slow
     @both_ways
     @times(1 / 2)
     @given(st.data())
@@ -95,6 +97,7 @@ class TestScores:
         else:
             assert actual_p == pytest.approx(exact_score(p, n, kind, scale), rel=1e-12, abs=1e-13)
 
+    @pytest.mark.slow
     @both_ways
     @times(1 / 2)
     @given(st.data())
@@ -110,6 +113,7 @@ class TestScores:
             low, high = scores([p, q] if exact[0] < exact[1] else [q, p], n, kind, scale)
             assert low < high
 
+    @pytest.mark.slow
     @both_ways
     def test_neighbours_in_the_order(self, kind, scale):
         """A step at one level takes those below from the worst to the best, or one step on."""
@@ -262,6 +266,7 @@ def test_shares_below_the_normal_numbers_are_zero():
     np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=0)
 
 
+@pytest.mark.slow
 @both_ways
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize(("n", "m"), [(5, 3), (60, 7), (100, 80), (10**6, 40), (10**9, 9)])

@@ -62,6 +62,7 @@ def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
         pd.testing.assert_frame_equal(parts.ranks, whole.ranks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_long_lists(kind):
     """Thousands of relevant documents that differ in a single one, and queries of all sizes."""

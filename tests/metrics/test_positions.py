@@ -97,6 +97,7 @@ def by_loop(rows, ties, n_items, imputation):
     return found + [last + t for t in range(1, n_missing + 1)]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(

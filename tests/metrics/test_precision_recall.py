@@ -89,6 +89,7 @@ class TestTies:
         actual = of_one(success_at_k_score, *self.tie(above, n, r), k=k)
         assert actual == pytest.approx(expected, rel=1e-12)
 
+    @pytest.mark.slow
     @shapes
     @pytest.mark.parametrize("k", [1, 3, 5])
     def test_precision_and_recall_at_a_cut_off_within_the_tie(self, above, n, r, k):
@@ -111,6 +112,7 @@ class TestTies:
         assert actual == pytest.approx((first / n).sum(), rel=1e-10)
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from([-1, 0, 1, 2]), st.sampled_from([NO, 0, 1, 2])), min_size=1
@@ -136,6 +138,7 @@ def test_how_they_hang_together(rows, k):
         assert first == success == precision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "labels"), enumerate([[0, 1], [0, 0, 0, 0, 1, 2], [0]]), ids=str)
 def test_trec_eval(seed, labels):
     """Values per query; ties by document id, and fewer documents than the cut-off."""

@@ -122,6 +122,7 @@ def several_systems(draw):
     return groups, np.array(y_true), draw(st.lists(score, min_size=1, max_size=5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_items", "imputation"),
     [(None, "pessimistic"), (None, "optimistic"), (9, "pessimistic"), (500, "optimistic")],
@@ -217,6 +218,7 @@ class TestErrors:
 
 
 class TestRecallPairedPreference:
+    @pytest.mark.slow
     @pytest.mark.parametrize("weights", ["uniform", "inverse", "dcg"])
     @given(st.data())
     def test_level_by_level(self, weights, data):

@@ -44,6 +44,7 @@ def measure_of(name, rows):
     return get_measure(written(name))
 
 
+@pytest.mark.slow
 @times(2)
 @given(name=st.sampled_from(ALL), rows=judged_rows(), data=st.data())
 def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
@@ -68,6 +69,7 @@ def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
 
 
 # Scores that the scales and types of the checks keep apart.
+@pytest.mark.slow
 @pytest.mark.parametrize("check", OF_ROWS, ids=lambda check: check.__name__)
 @times(1 / 3)
 @given(name=st.sampled_from(ALL), rows=judged_rows(st.sampled_from([NO, -1.0, 0.0, 0.5, 3.0])))

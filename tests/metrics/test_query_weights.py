@@ -70,6 +70,7 @@ def values_of(y, scores, groups, **how):
     ]
 
 
+@pytest.mark.slow
 @times(1 / 2)
 @given(weights_of_queries)
 def test_a_whole_weight_is_as_many_queries(counts):
@@ -82,6 +83,7 @@ def test_a_whole_weight_is_as_many_queries(counts):
 OF_SUMS = [name for name, each in TABLE.items() if each.over_queries == "sum"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", OF_SUMS)
 @pytest.mark.parametrize("counts", [[1, 1, 0, 1, 1, 0, 1], [2, 0, 1, 3, 1, 1, 0], [2] * N])
 def test_sums_are_weighted_sums(measure, counts):
@@ -99,6 +101,7 @@ def test_sums_are_weighted_sums(measure, counts):
     assert stream_evaluate(rows, measure).means[measure] == expected
 
 
+@pytest.mark.slow
 @times(1 / 2)
 @given(weights_of_queries, st.sampled_from([1e-300, 0.5, 3.0, 1e300]))
 def test_scale_does_not_matter(counts, factor):
@@ -107,6 +110,7 @@ def test_scale_does_not_matter(counts, factor):
     assert_allclose(values_of(Y, SCORES, GROUPS, query_weight=scaled), one, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1, 0.1, 1e-310, 7])
 def test_equal_weights_are_the_plain_mean_to_the_bit(weight):
     found = values_of(Y, SCORES, GROUPS, query_weight=np.full(len(Y), weight))
@@ -131,6 +135,7 @@ def test_zero_leaves_a_query_out_to_the_bit(weight):
         ndcg_f_score(Y, bad, groups=GROUPS, query_weight=weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["ndcg_f@2", "ap", "err", "qwa", "false_reject_rate"])
 @pytest.mark.parametrize("undefined", [0.0, "drop"])
 def test_curves_hold_the_weighted_measure(measure, undefined):
@@ -173,6 +178,7 @@ def test_a_series_of_as_many_rows_as_queries():
     assert named == ndcg_f_score(y, scores, groups=groups, query_weight=[6.0, 4.0, 5.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -250,6 +256,7 @@ class TestInModelSelection:
             )
         return found
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("form", ["by_query", "by_row"])
     def test_routed(self, form):
         scorer = make_ranking_scorer("ndcg_f@3")
@@ -282,6 +289,7 @@ class TestInModelSelection:
         )
         assert weighted == expected != model.score(self.X, self.y, groups=self.groups)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", ["ndcg_f", "err", "forbidden"])
     def test_the_threshold_is_that_of_the_weighted_mean(self, measure):
         counts = np.random.default_rng(2).integers(0, 4, 60)
@@ -299,6 +307,7 @@ class TestInModelSelection:
         assert model.threshold_ == pytest.approx(expected.best_threshold)
         assert abs(model.best_score_) == pytest.approx(abs(expected.best_value))
 
+    @pytest.mark.slow
     def test_folds(self):
         model = RankAndFilter(LogisticRegression(), k=3, cv=3)
         model.fit(self.X, self.y, groups=self.groups, query_weight=self.by_row)
@@ -318,6 +327,7 @@ class TestInModelSelection:
         with pytest.raises(InputError, match="query_weight is not possible with threshold="):
             model.fit(self.X, self.y, groups=self.groups, query_weight=self.by_row)
 
+    @pytest.mark.slow
     def test_routed_to_the_threshold(self):
         direct = RankAndFilter(Ridge(), k=3)
         direct.fit(self.X, self.y, groups=self.groups, query_weight=self.by_query)

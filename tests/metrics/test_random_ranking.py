@@ -151,6 +151,7 @@ def enumerated(name, pool, k):
 
 
 class TestAnyMeasure:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", EXACT)
     @times(1 / 3)
     @given(pools, cutoffs)

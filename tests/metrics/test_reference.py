@@ -102,6 +102,7 @@ def test_the_reference_is_complete():
         assert getattr(skfilterrank.metrics, entry.function.__name__) is entry.function, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 @times(1 / 3)
 @given(
@@ -147,6 +148,7 @@ def long_lists():
     return y_true, y_score, groups, ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 def test_long_lists_and_full_blocks(name, long_lists):
     y_true, y_score, groups, ids = long_lists

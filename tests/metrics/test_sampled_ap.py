@@ -71,6 +71,7 @@ class TestInferredAP:
     def test_nothing_relevant(self):
         assert np.isnan(one(inferred_ap_score, [0, NAN], undefined="drop"))
 
+    @pytest.mark.slow
     @times(5)
     @given(query=rows_of_a_query)
     def test_every_order_of_tied_documents(self, query):
@@ -198,6 +199,7 @@ class TestStatAP:
         actual = one(stat_ap_score, [1, 1], inclusion_probability=[0.1, 0.1])
         assert actual == pytest.approx((10 * 1 / 1 + 10 * (1 + 10) / 2) / 20)
 
+    @pytest.mark.slow
     @times(5)
     @given(query=rows_of_a_query)
     def test_every_order_of_tied_documents(self, query):

@@ -8,6 +8,8 @@ from scipy.stats import hypergeom
 
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inverse_hypergeometric
 
+pytestmark = pytest.mark.slow
+
 E = 1e-5
 
 

@@ -187,6 +187,7 @@ def of_splits(search, candidate=0):
 class TestTools:
     """Two processes in each, so that scorers travel."""
 
+    @pytest.mark.slow
     def test_grid_search(self, way):
         search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e4]}, scoring=SCORER, cv=CV, n_jobs=2)
         search.fit(X, labels(way), groups=QID)
@@ -207,6 +208,7 @@ class TestTools:
         ).fit(X, labels(way), groups=QID)
         np.testing.assert_allclose(of_splits(search), by_hand(Ridge()))
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     def test_halving_grid_search(self, way):
         search = HalvingGridSearchCV(
@@ -222,6 +224,7 @@ class TestTools:
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
         assert 0.5 < search.best_score_ < 1
 
+    @pytest.mark.slow
     def test_halving_over_something_else_than_rows(self, way):
         model = LGBMRegressor(min_child_samples=5, n_jobs=1, verbose=-1)
         search = HalvingGridSearchCV(
@@ -255,6 +258,7 @@ class TestTools:
         )
         np.testing.assert_allclose(scores, by_hand(Ridge()))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", ["Ridge", "RankAndFilter"])
     def test_nested(self, way, model):
         name = "alpha" if model == "Ridge" else "estimator__C"
@@ -270,6 +274,7 @@ class TestTools:
         )
         np.testing.assert_allclose(result["test_score"], by_hand(ESTIMATORS[model]))
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     def test_learning_curve(self, way):
         _, train_scores, test_scores = learning_curve(
@@ -285,6 +290,7 @@ class TestTools:
         assert np.isfinite(train_scores).all()
         np.testing.assert_allclose(test_scores[1], by_hand(Ridge()))
 
+    @pytest.mark.slow
     def test_validation_curve(self, way):
         _, test_scores = validation_curve(
             Ridge(),
@@ -309,6 +315,7 @@ class TestTools:
             scores = [selector.cv_results_[f"split{fold}_test_score"][-1] for fold in range(3)]
             np.testing.assert_allclose(scores, by_hand(Ridge()))
 
+    @pytest.mark.slow
     def test_sequential_feature_selector(self, way):
         how = {"n_features_to_select": 1, "scoring": SCORER}
         if way == "series":
@@ -319,6 +326,7 @@ class TestTools:
         # Only the first feature tells anything.
         assert selector.get_support().tolist() == [True, False, False]
 
+    @pytest.mark.slow
     def test_bagged_rankers(self, way):
         ranker = QueryRanker(LGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1))
         bagging = BaggingRegressor(ranker, n_estimators=2, random_state=0)
@@ -331,6 +339,7 @@ class TestTools:
             assert np.isfinite(bagging.fit(X, Y, groups=QID).predict(X)).all()
             assert around.fit(X, Y, groups=QID).score(X, Y, groups=QID) > 0
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
     @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
     def test_displays_of_curves(self, scorer):
@@ -344,6 +353,7 @@ class TestTools:
         curve = ValidationCurveDisplay.from_estimator(Ridge(), X, series(), **alphas, **how)
         assert name in curve.ax_.get_ylabel()
 
+    @pytest.mark.slow
     def test_permutation_test_score(self, way):
         score, by_chance, _ = permutation_test_score(
             Ridge(),
@@ -358,6 +368,7 @@ class TestTools:
         assert score > by_chance.max()
         assert np.ptp(by_chance) > 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("routing", [False, True])
     @pytest.mark.parametrize("carrier", ["y", "X"])
     def test_permutation_importance(self, routing, carrier):
@@ -384,6 +395,7 @@ class TestTools:
             permutation_importance(model, X, Y, scoring=SCORER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_containers(way, container):
     """A search takes them in one way and cross-validation in the other, and another model turns."""
@@ -402,6 +414,7 @@ def test_containers(way, container):
         np.testing.assert_allclose(found, by_hand(estimator, data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_estimators(way, model):
     estimator = ESTIMATORS[model]
@@ -411,6 +424,7 @@ def test_estimators(way, model):
     np.testing.assert_allclose(found["test_score"], by_hand(estimator))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["Ridge", "RankAndFilter"])
 def test_scikit_learns_own_scorer(way, model):
     scorer = make_scorer(ndcg_f_score, k=3)
@@ -429,6 +443,7 @@ def test_scikit_learns_own_scorer_for_probabilities():
     assert theirs == pytest.approx(ndcg_f_score(y, model.predict_proba(X)[:, 1], k=3))
 
 
+@pytest.mark.slow
 def test_several_measures(way):
     scoring = {"f": SCORER, "bad": make_ranking_scorer("forbidden@3"), "gain": "r2"}
     search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=scoring, cv=CV, refit="f")
@@ -443,6 +458,7 @@ def test_several_measures(way):
     assert (search.cv_results_["mean_test_bad"] < 0).all()
 
 
+@pytest.mark.slow
 def test_labels_that_are_words(way):
     words = {-1: "Bad", 1: "PotentiallyUseful", 2: "Good"}
     named = np.array([words[label] for label in Y])

@@ -66,6 +66,7 @@ def one_by_one(model, names=NAMES, **params):
     return dict(zip(keys, values, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -91,6 +92,7 @@ def test_values_are_those_of_single_scorers(model):
     assert found["neg_forbidden@3"] < 0
 
 
+@pytest.mark.slow
 def test_every_measure_of_the_table():
     model, gains = Ridge().fit(X, Y), {-1: 0, 0: 0, 1: 1, 2: 2}
     names = [name for name, entry in MEASURES.items() if not entry.columns]
@@ -103,6 +105,7 @@ def test_every_measure_of_the_table():
         assert value == (direct if greater else -direct)
 
 
+@pytest.mark.slow
 def test_one_prediction(way):
     y, how = way
     PREDICTIONS.clear()
@@ -135,6 +138,7 @@ def test_mixed_with_a_scorer_of_scikit_learn(way):
     assert {f"test_{key}" for key in KEYS} | {"test_r2"} <= set(found)
 
 
+@pytest.mark.slow
 def test_permutation_importance():
     model = Ridge().fit(X, Y)
     found = permutation_importance(model, X, CARRIES, scoring=SCORERS, n_repeats=2, random_state=0)

@@ -41,6 +41,7 @@ def enumerated(name, pool, k):
     return None if None in values else sum(values) / len(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in sorted(MEASURES) if n not in NONNEGATIVE])
 def test_simulation(name):
     pool, k = [2.0, 1.0, 1.0, 0.0, 0.0, -1.0], 3 if MEASURES[name].takes_k else None

@@ -103,6 +103,7 @@ pools = st.lists(st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_siz
 
 
 class TestByEnumeration:
+    @pytest.mark.slow
     @pytest.mark.parametrize("variant", ["v1", "v2"])
     @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @given(pool=pools, k=st.integers(1, 7), shown=st.integers(0, 5))
@@ -117,6 +118,7 @@ class TestByEnumeration:
         expected = {"v1": v1, "v2": v2}[variant](sum_precision_of(pool[:shown], k), lower, upper)
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", OTHERS)
     @times(1 / 3)
     @given(pool=pools, k=st.sampled_from([None, 1, 2, 3, 9]))
@@ -222,6 +224,7 @@ class TestWhatTheyMean:
 
 
 class TestUndefined:
+    @pytest.mark.slow
     @pytest.mark.parametrize("variant", ["v1", "v2"])
     @pytest.mark.parametrize("measure", ["dcg", "sp", "ndcg"])
     @pytest.mark.parametrize("normalize", ["ideal", "k"])
@@ -234,6 +237,7 @@ class TestUndefined:
         assert np.isnan(one_query(labels, scores, undefined="drop", **params))
         assert one_query(labels, scores, undefined=0.25, **params) == 0.25
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("gain", [0.1, 1 / 3, 1e-9, 1e9])
     @pytest.mark.parametrize("n", [2, 3, 10, 1000])
     def test_equal_gains_for_all_their_rounding(self, gain, n):

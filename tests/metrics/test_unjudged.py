@@ -16,6 +16,7 @@ from skfilterrank.metrics import evaluate, rbp_score, unjudged_bounds
 NAMES = sorted(name for name, entry in MEASURES.items() if not entry.columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @times(0.4)
 @given(st.data())
@@ -94,6 +95,7 @@ def test_gains_of_its_own():
     assert (found.least.tolist(), found.most.tolist()) == ([1 / 3], [1 / 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ap", "ap@5", "ap(normalize=min)@5", "ap(normalize=k)@5", "rbp"])
 def test_bounds_without_ties_are_those_of_all_numbers(name):
     rng = np.random.default_rng(0)

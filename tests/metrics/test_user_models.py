@@ -103,6 +103,7 @@ class TestSmallChances:
             err_of_tied([50, 50, 1], scores, max_grade=50), rel=1e-15, abs=0
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("max_grade", [30, 50])
     @pytest.mark.parametrize("n_scores", [1, 7, 400])
     def test_fractions(self, max_grade, n_scores):
@@ -144,6 +145,7 @@ def parts_of_tied(y_true, y_score, max_grade=4):
 class TestTies:
     """Long ties, which cannot be gone through order by order."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("n", "n_scores"), [(150, 1), (120, 2), (200, 4), (90, 60)])
     @pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4], [0, 0, 0, 1], [4, 4, 3]], ids=str)
     def test_fractions(self, n, n_scores, labels):
@@ -180,6 +182,7 @@ class TestTies:
             rtol=1e-12,
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [2, 3, 25, 70])
     @pytest.mark.parametrize("max_grade", [1, 4, 30, 50])
     def test_by_integrals(self, n, max_grade, monkeypatch):
@@ -200,6 +203,7 @@ class TestTies:
                 assert value == pytest.approx(expected, rel=1e-13, abs=0)
         assert calls
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("labels", "max_grade"),
         [([0, 1, 2], 30), ([0, 1], 10), ([0] * 99 + [1, 30], 30), (range(13), 12), ([4], 4)],
@@ -224,6 +228,7 @@ class TestTies:
         value = of_one(err_score, np.arange(n) < m, np.zeros(n), max_grade=30)
         assert value == pytest.approx(expected, rel=1e-13, abs=0)
 
+    @pytest.mark.slow
     def test_many_lists_at_once(self):
         """Each as if it were alone, whatever lengths the ties of the others have."""
         rng = np.random.default_rng(2)
@@ -255,6 +260,7 @@ def test_rbp_and_its_complement(labels, persistence, k):
     assert relevant + others + residual == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_gdeval():
     """ERR of TREC's web tracks: five decimals, grades up to 4."""
     ir_measures = pytest.importorskip("ir_measures")

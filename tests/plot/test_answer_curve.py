@@ -15,6 +15,7 @@ def rows():
     return y, scores, groups
 
 
+@pytest.mark.slow
 def test_draws_the_curves_of_all_confidences(rows):
     y, scores, groups = rows
     display = AnswerCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
@@ -43,6 +44,7 @@ def test_over_what_is_answered(rows):
     assert len(AnswerCurveDisplay(curve).plot().lines_) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "k", "label"),
     [("qwa", 3, "mean qwa"), ("ndcg", 3, "mean nDCG@3"), (ndcg_score, 2, "mean nDCG@2")],

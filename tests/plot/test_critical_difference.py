@@ -63,6 +63,7 @@ def test_bars_join_what_does_not_differ():
     np.testing.assert_allclose(np.ptp(display.scale_.get_xdata()), display.critical_difference)
 
 
+@pytest.mark.slow
 def test_groups_follow_the_critical_difference():
     display = CriticalDifferenceDisplay.from_scores(scores())
     means = dict(zip(display.systems, display.values, strict=True))
@@ -76,6 +77,7 @@ def test_groups_follow_the_critical_difference():
                 assert ((one, other) in together) == close
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_the_best_is_on_the_right(greater_is_better):
     sign = 1 if greater_is_better else -1
@@ -108,6 +110,7 @@ def test_preferences_are_shown_by_mean_rank():
 SIGNS = np.array([[0.0] * 19 + [99], [1.0] * 20, [-1.0] * 20])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_what_the_line_contradicts_is_said(greater_is_better):
     sign = 1 if greater_is_better else -1
@@ -207,6 +210,7 @@ def test_runs_by_their_definition(case):
             assert (a, b) == (c, d) or one != other or b < c or d < a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_systems", [4, 143])
 def test_names_are_readable_and_inside(n_systems):
     values = np.random.RandomState(1).normal(size=(n_systems, 20)) * 0.1
@@ -227,6 +231,7 @@ def test_names_are_readable_and_inside(n_systems):
     assert len(display.names_) == min(n_systems, 15)
 
 
+@pytest.mark.slow
 def test_degenerate_values():
     tied = CriticalDifferenceDisplay.from_scores(np.ones((3, 4)))
     assert tied.groups == [("0", "1", "2")]

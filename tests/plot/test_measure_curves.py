@@ -60,6 +60,7 @@ def test_one_measure_is_named_after_itself(kind):
     assert len(plain.lines_) == 1
 
 
+@pytest.mark.slow
 def test_computed_curves(kind):
     display_class, compute, params, (_, y) = kind
     curves = [compute(scores, **params) for scores in SCORES.values()]
@@ -72,6 +73,7 @@ def test_computed_curves(kind):
     np.testing.assert_array_equal(named.lines_["yours"].get_ydata(), getattr(curves[0], y))
 
 
+@pytest.mark.slow
 def test_degenerate_values_are_drawn(kind):
     display_class, _, params, _ = kind
     tied = display_class.from_scores({"tied": np.ones((2, 20))}, **params)
@@ -82,6 +84,7 @@ def test_degenerate_values_are_drawn(kind):
         display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_many_long_names_do_not_cover_the_curves(kind):
     display_class, compute, params, _ = kind
     curve = compute(SCORES["ap"], **params)
@@ -105,6 +108,7 @@ def test_axes_and_styles_are_the_callers(kind):
     assert {line.get_linestyle() for line in display.lines_.values()} == {"--"}
 
 
+@pytest.mark.slow
 def test_numbers_of_queries_are_whole():
     curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5)
     display = StabilityCurveDisplay.from_curves(curve)

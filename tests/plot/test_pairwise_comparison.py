@@ -55,6 +55,7 @@ def test_dots_are_on_the_significant_cells():
     assert "Holm's correction for 3 pairs" in display.ax_.get_title()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_blue_is_better_whichever_way_the_measure_points(greater_is_better):
     sign = 1 if greater_is_better else -1
@@ -103,6 +104,7 @@ def test_no_difference_is_in_the_middle_of_the_colours():
     assert high == pytest.approx(np.abs(display.advantage).max())
 
 
+@pytest.mark.slow
 def test_alpha_decides_what_is_marked():
     comparison = compare_systems(scores(), test="t", correction=None)
     p_value = comparison.matrix("p_value").loc["c", "a"]
@@ -126,6 +128,7 @@ def test_many_systems_have_grey_cells_in_the_place_of_dots():
     assert 0 < np.count_nonzero(display.better == 0) < 60 * 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_systems", [20, 60])
 def test_labels_are_readable(n_systems):
     values = many(n_systems)
@@ -156,6 +159,7 @@ def test_pairs_that_were_not_compared_are_blank():
     assert len(display.marks_.get_offsets()) == 4
 
 
+@pytest.mark.slow
 def test_degenerate_values():
     tied = PairwiseComparisonDisplay.from_scores([[1, 1, 1], [1, 1, 1]])
     assert not tied.advantage.any()

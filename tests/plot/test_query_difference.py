@@ -131,6 +131,7 @@ def test_constant_differences_are_decided_by_all_queries():
     assert display.n_needed == len(display.deciding) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [[[1] * 5] * 2, [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]])
 def test_nobody_ahead(values):
     display = QueryDifferenceDisplay.from_scores(scores(values))
@@ -158,6 +159,7 @@ def test_what_ties_in_the_tests_ties_here():
     assert QueryDifferenceDisplay.from_scores(two, "a", "b").leader == "a"
 
 
+@pytest.mark.slow
 def test_names_beyond_the_limit_are_counted():
     values = np.zeros((2, 100))
     values[0] = np.arange(100, 200)
@@ -182,6 +184,7 @@ def test_the_largest_differences_are_named_first_on_either_side():
     assert more < first == 4
 
 
+@pytest.mark.slow
 def test_names_do_not_overlap():
     values = np.zeros((2, 300))
     values[0, :9] = 1
@@ -205,6 +208,7 @@ def test_spread_moves_no_further_than_needed():
     np.testing.assert_allclose(_spread(np.array([0, 5, 9]), 2), [0, 5, 9])
 
 
+@pytest.mark.slow
 def test_the_best_two_systems_are_the_default():
     values = SystemScores([[0, 0], [2, 2], [1, 1]], systems=["c", "a", "b"])
     display = QueryDifferenceDisplay.from_scores(values)

@@ -18,6 +18,7 @@ def fitted():
     return RankAndFilter(Ridge(), threshold=0.1).fit(X, y, groups=groups), X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("other", "n_features"), [(1, 2), (None, 2), (None, 6), (1, 9)])
 def test_bars_sum_to_the_difference(fitted, other, n_features):
     model, X = fitted

@@ -54,6 +54,7 @@ def test_it_ends_where_nothing_and_where_everything_is_filtered():
     assert high > thresholds[-2]
 
 
+@pytest.mark.slow
 def test_the_curve_of_an_estimator_and_of_its_folds(model):
     display = ThresholdCurveDisplay.from_estimator(model)
     pairs = [
@@ -154,6 +155,7 @@ def assert_marks_what_is_shown(display, model, X, y, groups):
 RISK = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.1, "cv": 0.5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [{}, RISK, {"threshold": 0.5}, {"measure": "ap@5"}, {"gains": {-1: -2, 1: 1, 2: 3}}],
@@ -181,6 +183,7 @@ def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
     assert display.marked_.get_label().startswith("used: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [False, True])
 def test_thresholds_of_queries_are_no_single_one(given):
     X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)

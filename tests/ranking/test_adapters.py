@@ -27,6 +27,7 @@ def data():
 class TestNegativeLabels:
     """LightGBM's ranker must get grades from 0 up."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "wrap",
         [lambda ranker: ranker, lambda ranker: make_pipeline(StandardScaler(), ranker)],
@@ -58,6 +59,7 @@ class TestNegativeLabels:
         with pytest.raises(ValueError, match="LGBMRanker takes at most 31 grades but y has"):
             RankAndFilter(LGBMRanker(**LIGHTGBM)).fit(data.X, y, groups=data.groups)
 
+    @pytest.mark.slow
     def test_label_gain_lifts_the_limit_of_grades(self, data):
         y = np.arange(len(data.y)) % 40
         ranker = LGBMRanker(**LIGHTGBM, label_gain=list(range(40)))

@@ -43,6 +43,7 @@ def same_model(left, right):
     np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
     X, y, groups = small
@@ -54,6 +55,7 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
     same_model(ranker.fit(X[mixed], y[mixed], names[groups[mixed]]), expected)
 
 
+@pytest.mark.slow
 @given(st.sampled_from([2.0**-20, 0.25, 1024.0]))
 def test_positive_scaling_does_not_matter(small, factor):
     X, y, groups = small
@@ -76,6 +78,7 @@ OPTIMIZABLE = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(OPTIMIZABLE))
 def test_each_measure_gets_better(small, name):
     X, y, groups = small
@@ -92,6 +95,7 @@ def test_each_measure_gets_better(small, name):
     assert learned >= scorer(single, X, by_qid) - 1e-12
 
 
+@pytest.mark.slow
 def test_sparse_jobs_and_float32(judged):
     X, y, groups = judged
     X = np.where(X > 0.3, X, 0).astype(np.float32)
@@ -137,6 +141,7 @@ def halves(judged):
 SETTINGS = {"measure": "ndcg_f@3", "both_directions": True, "tol": 0.0}
 
 
+@pytest.mark.slow
 def test_early_stopping(halves):
     (X, y, groups), (X_val, y_val, groups_val) = halves
     ranker = AdaRankRanker(early_stopping_rounds=3, **SETTINGS)
@@ -166,6 +171,7 @@ def test_several_held_out_sets_and_index_levels(halves):
     same_model(indexed, ranker)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patience", [None, 3])
 def test_warm_start_equals_one_go(halves, patience):
     (X, y, groups), (X_val, y_val, groups_val) = halves
@@ -185,6 +191,7 @@ def test_warm_start_equals_one_go(halves, patience):
     assert len(ranker.set_params(warm_start=False).fit(X, y, groups, **held_out).alphas_) == 1
 
 
+@pytest.mark.slow
 def test_warm_start_keeps_to_its_measure(halves):
     (X, y, groups), _ = halves
     ranker = AdaRankRanker(measure="ndcg_f@3", n_estimators=1, warm_start=True).fit(X, y, groups)

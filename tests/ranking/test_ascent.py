@@ -32,6 +32,7 @@ def shown(scores):
 # --- what is learned ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 def test_history_is_the_measure_and_never_falls(judged, filtering):
     X, y, groups = judged
@@ -57,6 +58,7 @@ SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_m
 SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
+@pytest.mark.slow
 def test_restarts_do_not_depend_on_n_jobs(judged):
     X, y, groups = judged
     settings = FAST | {"n_restarts": 3, "max_iter": 2}
@@ -71,6 +73,7 @@ def test_restarts_do_not_depend_on_n_jobs(judged):
     )
 
 
+@pytest.mark.slow
 def test_penalties_keep_to_the_start(judged):
     X, y, groups = judged
     settings = FAST | {"init": "uniform"}
@@ -86,6 +89,7 @@ def test_penalties_keep_to_the_start(judged):
     assert np.abs(shrunk.coef_).sum() < np.abs(start.coef_).sum() / 100
 
 
+@pytest.mark.slow
 def test_the_penalty_is_in_units_of_what_orders_documents(judged):
     X, y, groups = judged
     # Multiples of 1/64, so that shifts by whole numbers round nothing.
@@ -104,6 +108,7 @@ def test_the_penalty_is_in_units_of_what_orders_documents(judged):
     assert wide.scale_ == pytest.approx((X + shift).std(axis=0))
 
 
+@pytest.mark.slow
 def test_random_state(judged):
     X, y, groups = judged
     first, again, other = (
@@ -114,6 +119,7 @@ def test_random_state(judged):
     assert (first != other).any()
 
 
+@pytest.mark.slow
 def test_early_stopping(judged):
     X, y, groups = judged
     held = groups % 3 == 0
@@ -134,6 +140,7 @@ def test_early_stopping(judged):
     assert list(plain.evals_result_) == ["train"]
 
 
+@pytest.mark.slow
 def test_held_out_queries_choose_the_start(judged):
     X, y, groups = judged
     held = groups % 3 == 0
@@ -162,6 +169,7 @@ def test_held_out_queries_overrule_the_training_queries(judged):
     assert by_held_out.evals_result_["valid_0"]["ndcg_f@3"] == [pytest.approx(reached)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patience", [1, 2, 3])
 def test_stops_after_so_many_sweeps_without_a_gain(judged, patience):
     X, y, groups = judged

@@ -42,6 +42,7 @@ def parts(judged):
     return [(X[rows], y[rows], groups[rows]) for rows in (groups % 3 == i for i in range(3))]
 
 
+@pytest.mark.slow
 @RANKERS
 @pytest.mark.parametrize("measure", ["ndcg_f@3", "forbidden@3"])
 def test_the_mean_of_held_out_sets_decides(parts, make, measure):

@@ -66,6 +66,7 @@ def prefit(scores, labels, **options):
 
 
 class TestOrder:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
     @given(
         rows=st.lists(
@@ -121,6 +122,7 @@ class TestOrder:
         scores[[8, 10]] = scores[[10, 8]]
         assert prefit(scores, labels).auc_ == pytest.approx(0.11)
 
+    @pytest.mark.slow
     def test_chance_alone_is_no_reason_to_warn(self):
         rng = np.random.default_rng(1)
         for _ in range(20):
@@ -159,6 +161,7 @@ class TestDecisionFunction:
         model = prefit(scores * 1e9, scores > 0, method="sigmoid")
         assert np.isfinite(model.decision_function(as_column([-1e300, -1e9, 1e9, 1e300]))).all()
 
+    @pytest.mark.slow
     @pytest.mark.skipif(SCORERS_WANT_CLASSIFIERS, reason="scikit-learn before 1.9 refuses rankers")
     @pytest.mark.parametrize(
         ("scoring", "expected"),
@@ -212,6 +215,7 @@ class TestHeldOut:
         grades = CalibratedRanker(FirstColumn(), target="grade")
         assert set(grades.fit(data.X, data.y, groups=data.groups).estimator_.y_) == {0, 1, 2}
 
+    @pytest.mark.slow
     def test_ranks_are_those_of_the_ranker(self, data):
         ranker = LGBMRanker(**QUIET)
         plain = RankAndFilter(ranker, threshold=None).fit(data.X, data.y, groups=data.groups)
@@ -223,6 +227,7 @@ class TestHeldOut:
         assert (steps[raw_steps > 1e-9] > 0).all()
         assert (raw_steps > 1e-9).sum() > 50
 
+    @pytest.mark.slow
     def test_makes_probabilities_of_a_rankers_scores(self, data):
         both = make_rank_and_filter(n_queries=1200, bayes=False, random_state=1)
         is_new = both.groups >= 600
@@ -277,6 +282,7 @@ class TestHeldOut:
 
 
 class TestInsideScikitLearn:
+    @pytest.mark.slow
     def test_inside_rank_and_filter(self, data):
         inner = CalibratedRanker(OrdinalRanker(), cv=3)
         model = RankAndFilter(inner, threshold=0.5, k=3).fit(data.X, data.y, groups=data.groups)
@@ -287,6 +293,7 @@ class TestInsideScikitLearn:
         )
         assert list(model.estimator_.estimator_.levels_) == [-1, 1, 2]
 
+    @pytest.mark.slow
     def test_its_probabilities_are_not_rescaled(self, data):
         models = [
             RankAndFilter(CalibratedRanker(Ridge(), cv=3), k=3, cv=3, rescale=rescale).fit(
@@ -302,6 +309,7 @@ class TestInsideScikitLearn:
         assert not is_classifier(model)
         assert not is_regressor(model)
 
+    @pytest.mark.slow
     def test_in_a_grid_search(self, data):
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
         search = GridSearchCV(

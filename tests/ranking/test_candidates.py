@@ -13,6 +13,7 @@ from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["err", "q_measure@3", "qwa", "lexirecall"])
 def test_candidates_never_lose_and_find_the_best_of_few(name):
     rng = np.random.default_rng(0)

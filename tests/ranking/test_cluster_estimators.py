@@ -39,6 +39,7 @@ def test_one_worker_learns_what_lightgbm_learns(cluster, table, n_partitions):
     np.testing.assert_array_equal(model.predict(table[FEATURES]), alone.predict(table[FEATURES]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_partitions", [pytest.param(1, marks=pytest.mark.nightly), 4])
 def test_one_worker_learns_what_one_process_learns(cluster, table, n_partitions):
     # In XGBoost 3.0 the default is another on a cluster.

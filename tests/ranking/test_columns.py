@@ -30,6 +30,7 @@ SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_m
 SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 @pytest.mark.parametrize("init", ["least_squares", "uniform"])
 def test_scale_of_features_does_not_matter(judged, filtering, init):
@@ -45,6 +46,7 @@ def test_scale_of_features_does_not_matter(judged, filtering, init):
     )
 
 
+@pytest.mark.slow
 def test_a_shift_within_queries_does_not_matter(judged):
     X, y, groups = judged
     expected = CoordinateAscentRanker(**FAST).fit(X, y, groups)
@@ -53,6 +55,7 @@ def test_a_shift_within_queries_does_not_matter(judged):
     assert ranker.best_score_ == pytest.approx(expected.best_score_, abs=0.01)
 
 
+@pytest.mark.slow
 def test_sparse_equals_dense(judged):
     X, y, groups = judged
     X = X * (X > 0.3)

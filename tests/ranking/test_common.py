@@ -159,6 +159,7 @@ def cases():
 
 
 # The checks know no queries.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(fitted without|was given no) query ids:UserWarning")
 @pytest.mark.parametrize("name", cases())
 def test_scikit_learn_checks(name):

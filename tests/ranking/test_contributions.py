@@ -61,6 +61,7 @@ def data():
     return X.set_index(pd.Index(groups, name="qid")), y.astype(float), groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_contributions_sum_to_the_difference(data, name):
     X, y, groups = data

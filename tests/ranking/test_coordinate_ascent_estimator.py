@@ -65,6 +65,7 @@ def test_zero_is_the_threshold(separable, init):
     assert ranker.best_score_ == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1 / 64, 1.0, 64.0])
 def test_weights_and_threshold_are_rescaled_together(judged, unit):
     X, y, groups = judged
@@ -81,6 +82,7 @@ SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_m
 SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
+@pytest.mark.slow
 def test_candidates_where_no_sum(judged):
     X, y, groups = judged
     ranker = CoordinateAscentRanker(measure="err@3", max_iter=1, random_state=0, init="uniform")
@@ -89,6 +91,7 @@ def test_candidates_where_no_sum(judged):
     assert history(ranker)[-1] > history(ranker)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 def test_order_of_rows_and_names_of_queries_do_not_matter(judged, filtering):
     X, y, groups = judged
@@ -102,6 +105,7 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(judged, filtering):
     np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_queries_that_teach_nothing_are_harmless(judged):
     X, y, groups = judged
     expected = CoordinateAscentRanker(**FAST, init="uniform").fit(X, y, groups)
@@ -117,6 +121,7 @@ def test_queries_that_teach_nothing_are_harmless(judged):
 # --- nothing to learn --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gain", [0.0, 1.0, -1.0])
 def test_all_gains_equal(separable, gain):
     X, y, groups = separable
@@ -143,6 +148,7 @@ def test_one_document_per_query(separable):
 # --- starts, stopping, going on ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 def test_warm_start_goes_on(judged, filtering):
     X, y, groups = judged
@@ -161,6 +167,7 @@ def test_warm_start_goes_on(judged, filtering):
 # --- with the rest of the library and scikit-learn ---------------------------------------------
 
 
+@pytest.mark.slow
 def test_rank_and_filter_takes_zero_for_the_threshold(judged):
     X, y, groups = judged
     own = CoordinateAscentRanker(**FAST, filter=True)

@@ -13,6 +13,8 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.ranking import CoordinateAscentRanker
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def judged():
@@ -40,6 +42,7 @@ SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_m
 SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure", sorted(set(get_measure_names()) - SAME_FOR_EVERY_ORDER - {"stat_ap", "gm_map"})
 )

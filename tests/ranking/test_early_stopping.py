@@ -73,6 +73,7 @@ def best_round(values, higher):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_lightgbm_sees_the_value_of_the_function(split, name):
     function, higher = MEASURES[name]
@@ -98,6 +99,7 @@ def test_lightgbm_sees_the_value_of_the_function(split, name):
         assert values[rounds - 1] == function(held_y, scores, held_groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("wrapper", [QueryRanker, lambda inner: RankAndFilter(inner, threshold=0)])
 def test_lightgbm_inside_sees_the_gains_and_not_the_grades(split, name, wrapper):
@@ -148,6 +150,7 @@ def test_lightgbm_classifiers_inside_need_gains(split):
     assert value == ndcg_f_score(np.where(y > 0, 1, -1), fitted.predict(X), groups=groups, k=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "inside"), [*((name, False) for name in MEASURES), (next(iter(MEASURES)), True)]
 )
@@ -171,6 +174,7 @@ def test_xgboost_stops_by_the_value_of_the_function(split, name, inside):
     assert values[0] == function(y, first, groups)
 
 
+@pytest.mark.slow
 def test_xgboost_callbacks_are_forgetful_and_take_what_xgboost_takes(split):
     X, y, groups = split.held
     labels = pd.Series(y, index=pd.Index(groups, name="qid"))
@@ -184,6 +188,7 @@ def test_xgboost_callbacks_are_forgetful_and_take_what_xgboost_takes(split):
     assert len(again["held_out"]["ndcg_f@3"]) < 60
 
 
+@pytest.mark.slow
 def test_xgboost_in_a_search(split):
     X, y, groups = split.learn
     stopping = xgboost_early_stopping(
@@ -196,6 +201,7 @@ def test_xgboost_in_a_search(split):
     assert np.isfinite(search.best_score_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "inside"), [*((name, False) for name in MEASURES), (next(iter(MEASURES)), True)]
 )

@@ -19,6 +19,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
 
+pytestmark = pytest.mark.slow
+
 LIGHTGBM = {
     "n_estimators": 5,
     "min_child_samples": 5,

@@ -48,6 +48,7 @@ def small():
     return X[mixed], gains[mixed], groups[mixed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize(
     ("name", "function"),
@@ -111,6 +112,7 @@ def same_model(left, right):
     np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_both_directions(small):
     X, y, groups = small
     mirrored = X * [1, -1, 1, -1, 1]
@@ -121,6 +123,7 @@ def test_both_directions(small):
     assert (AdaRankRanker().fit(X, y, groups).coef_ >= 0).all()
 
 
+@pytest.mark.slow
 def test_queries_that_no_order_changes_do_not_count(small):
     X, y, groups = small
     expected = AdaRankRanker(measure="ndcg_f@3").fit(X, y, groups)

@@ -32,6 +32,7 @@ def fitted(**params):
     return RankAndFilter(Grows(), cv=3, **params).fit(FEATURE[:, None], Y, groups=GROUPS)
 
 
+@pytest.mark.slow
 def test_folds_are_brought_to_the_mean_and_deviation_of_all():
     # 16 rows to learn from in each fold, 24 at last: halfway between features 1 and 2.
     assert fitted(rescale=False).threshold_ == pytest.approx(16 * 8.5)

@@ -65,6 +65,7 @@ class TestRuns:
         np.testing.assert_array_equal(table["words"], [9, 4, 4, -inf, 1, -inf])
         np.testing.assert_array_equal(table["links"], [-inf, -inf, 0.5, 0.1, -inf, 7])
 
+    @pytest.mark.slow
     def test_the_same_as_scores_where_nothing_is_tied(self):
         runs = {"words": WORDS.drop(index=2), "links": LINKS}
         table = score_table(runs)

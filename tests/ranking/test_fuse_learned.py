@@ -21,6 +21,8 @@ from skfilterrank.ranking import (
     fuse_scores,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def make_systems(n_queries=40, n_rows=12, seed=0):
     """Scores of a good, a fair and a useless system, labels and queries."""
@@ -43,6 +45,7 @@ class TestTuned:
         "weights": [None, [3, 1, 0], [1, 0, 3]],
     }
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", ["ap", "ndcg@5", "search_length"])
     def test_the_choice_is_that_of_brute_force(self, data, measure):
         X, y, groups = data
@@ -66,6 +69,7 @@ class TestTuned:
             assert mean == pytest.approx(sign * np.mean(by_hand))
         assert search.best_score_ == max(search.cv_results_["mean_test_score"])
 
+    @pytest.mark.slow
     def test_in_one_call(self, data):
         X, y, groups = data
         search = GridSearchCV(
@@ -178,6 +182,7 @@ class TestOneCall:
         assert len(merged) == found.sum()
         np.testing.assert_allclose(merged["score_x"], merged["score_y"], atol=1e-9)
 
+    @pytest.mark.slow
     def test_frames_of_polars(self, data):
         X, y, groups = data
         ids = pd.DataFrame(

@@ -176,6 +176,7 @@ def unpack(rows):
 
 
 class TestInvariances:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", METHODS)
     @times(1 / 3)  # of each method, in each normalization
     @given(rows=matrices)
@@ -193,6 +194,7 @@ class TestInvariances:
                 err_msg=str(normalize),
             )
 
+    @pytest.mark.slow
     @given(rows=matrices, seed=st.integers(0, 9))
     def test_order_of_rows_and_of_systems(self, rows, seed):
         matrix, groups = unpack(rows)
@@ -203,6 +205,7 @@ class TestInvariances:
             other = fuse_scores(matrix[by_row][:, by_system], groups=groups[by_row], method=method)
             np.testing.assert_array_equal(values[by_row], other)
 
+    @pytest.mark.slow
     @given(rows=matrices)
     def test_only_order_counts_for_ranks(self, rows):
         matrix, groups = unpack(rows)
@@ -213,6 +216,7 @@ class TestInvariances:
                 fuse_scores(bent, groups=groups, method=method),
             )
 
+    @pytest.mark.slow
     @given(rows=matrices, scale=st.sampled_from([0.5, 4.0]), shift=st.sampled_from([-2.0, 8.0]))
     def test_scale_of_a_system_does_not_count(self, rows, scale, shift):
         matrix, groups = unpack(rows)

@@ -21,6 +21,8 @@ from skfilterrank.ranking import (
     RankBoostRanker,
 )
 
+pytestmark = pytest.mark.slow
+
 LAMBDARANK = LambdaRankRanker(n_estimators=3, n_jobs=1, min_child_samples=5)
 WATCHING = {
     "AdaRankRanker": AdaRankRanker(n_estimators=3),

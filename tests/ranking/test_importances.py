@@ -13,6 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, QueryRanker, RankAndFilter
 
+pytestmark = pytest.mark.slow
+
 LIGHT = LGBMRanker(n_estimators=4, verbose=-1, n_jobs=1)
 RIDGE = make_pipeline(StandardScaler(), Ridge())
 

@@ -89,6 +89,7 @@ def test_gamma_learns_from_single_documents(separable):
     np.testing.assert_array_equal(ranker.predict(X) >= 0, y > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.0, 0.5])
 def test_order_of_rows_and_names_of_queries_do_not_matter(judged, gamma):
     X, y, groups = judged
@@ -102,6 +103,7 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(judged, gamma):
     np.testing.assert_allclose(ranker.predict(X), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_sparse_equals_dense(judged):
     X, y, groups = judged
     X = X * (X > 0.3)
@@ -135,6 +137,7 @@ def halves(judged):
     return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.0, 1.0])
 def test_early_stopping_keeps_the_best_number_of_trees(halves, gamma):
     (X, y, groups), (X_val, y_val, groups_val) = halves

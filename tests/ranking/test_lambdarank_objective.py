@@ -75,6 +75,7 @@ def make_scores(kind, n):
     }[kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal", "spread", "tied", "far"])
 @pytest.mark.parametrize("k", [1, 3, None])
 @pytest.mark.parametrize("norm", [False, True])

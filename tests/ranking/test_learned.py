@@ -211,6 +211,7 @@ class TestInsideScikitLearn:
         good = model.predict_proba(X, groups=groups)[:, 1]
         assert good.mean() == pytest.approx(np.mean(y > 0), abs=0.05)
 
+    @pytest.mark.slow
     def test_in_a_grid_search(self, data):
         X, y, groups = data
         y = pd.Series(y, index=pd.Index(groups, name="qid"))
@@ -223,6 +224,7 @@ class TestInsideScikitLearn:
         ).fit(X, y, groups=groups)
         assert search.best_score_ > 0.8
 
+    @pytest.mark.slow
     def test_metadata_routing(self, data):
         X, y, groups = data
         with sklearn.config_context(enable_metadata_routing=True):

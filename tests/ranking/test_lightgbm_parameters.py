@@ -27,6 +27,7 @@ def separable():
     return X, y, np.repeat(np.arange(30), 6)
 
 
+@pytest.mark.slow
 def test_seeds_and_further_parameters_reach_lightgbm(judged):
     X, y, groups = judged
     drawn = {**FEW, "subsample": 0.5, "subsample_freq": 1}

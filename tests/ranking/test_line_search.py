@@ -23,6 +23,7 @@ from skfilterrank.ranking._coordinate_ascent.line_search import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
 @times(1 / 3)  # of each of many measures
 @given(data=st.data())
@@ -30,6 +31,7 @@ def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THRESHOLDED)
 @times(1 / 3)  # of each of many measures
 @given(data=st.data())

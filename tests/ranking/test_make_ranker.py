@@ -55,6 +55,7 @@ BY_DAY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "learner"),
     [
@@ -90,6 +91,7 @@ def test_what_each_loss_is(learner):
         assert (final.gamma > 0) == (loss == "lambdarank+bce")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_missing_values_and_empty_columns(learner, data):
     X, y, groups = data
@@ -136,12 +138,14 @@ def test_texts_go_through_the_features():
     assert kept.tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_recipes_are_clonable():
     for loss in LOSSES:
         ranker = make_ranker(loss, learner="blend")
         assert str(clone(ranker).get_params()) == str(ranker.get_params())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", get_ranker_names())
 def test_every_name_makes_a_ranker_that_features_may_stand_before(name, data):
     X, y, groups = data
@@ -242,6 +246,7 @@ def test_trees_of_losses_are_small_and_learn_slowly():
     assert [make_ranker(loss).gamma for loss in ("lambdarank", "lambdarank+bce")] == [0.0, 3.0]
 
 
+@pytest.mark.slow
 def test_a_blend_is_the_mean_of_both(data):
     X, y, groups = data
     for loss in ("bce", "mse"):

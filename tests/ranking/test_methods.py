@@ -82,6 +82,7 @@ def test_the_eight_methods():
 
 @pytest.mark.parametrize("name", SMALL)
 class TestEveryMethod:
+    @pytest.mark.slow
     def test_learns_to_rank(self, data, fitted, name):
         ranker = fitted(name)
         scores = ranker.predict(data.X)
@@ -93,12 +94,14 @@ class TestEveryMethod:
         assert found > chance + 0.05
         assert ranker.n_features_in_ == 5
 
+    @pytest.mark.slow
     def test_inside_rank_and_filter(self, data, name):
         model = RankAndFilter(make(name), k=3, cv=2).fit(data.X, data.y, groups=data.groups)
         kept = np.isfinite(model.predict(data.X))
         assert 0.3 < kept.mean() < 1
         assert data.y[kept].mean() > data.y[~kept].mean() + 0.3
 
+    @pytest.mark.slow
     def test_in_model_selection_with_metadata_routing(self, data, series, name):
         chosen = {"cv": GroupKFold(2), "scoring": make_ranking_scorer("ndcg_f@3")}
         with_series = cross_val_score(
@@ -116,6 +119,7 @@ class TestEveryMethod:
             )
         np.testing.assert_array_equal(routed, with_series)
 
+    @pytest.mark.slow
     def test_repeats_with_random_state(self, data, name):
         first, second, other = (
             make(name, random_state=seed, n_jobs=n_jobs)
@@ -132,6 +136,7 @@ class TestEveryMethod:
         ranker = make(name, random_state=7)
         assert repr(clone(ranker)) == repr(ranker)
 
+    @pytest.mark.slow
     def test_queries_that_tell_nothing_are_harmless(self, data, fitted, name):
         # One document, and several of one label, in queries of their own.
         X = np.vstack([data.X, data.X[:1], data.X[1:6]])
@@ -149,6 +154,7 @@ class TestEveryMethod:
         assert found == pytest.approx(alone, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -172,6 +178,7 @@ def test_grid_search_around_the_filter(data, series, name):
 
 @pytest.mark.parametrize("name", RECIPES)
 class TestRecipes:
+    @pytest.mark.slow
     def test_rows_in_any_order_and_ids_of_any_type(self, data, fitted, shuffled, name):
         _, X, y, groups = shuffled
         in_order = fitted(name).predict(data.X)
@@ -190,6 +197,7 @@ class TestRecipes:
         if name != "logistic":
             assert settings["estimator__n_jobs"] == 2
 
+    @pytest.mark.slow
     def test_unjudged_rows_are_left_out(self, data, name):
         y = data.y.astype(float)
         y[::5] = np.nan
@@ -200,6 +208,7 @@ class TestRecipes:
         without = make(name).fit(data.X[judged], y[judged], groups=data.groups[judged])
         np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
 
+    @pytest.mark.slow
     def test_missing_values(self, data, fitted, name):
         X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
         X.iloc[4, 1] = X.iloc[9, 3] = np.nan
@@ -223,6 +232,7 @@ class TestRecipes:
             with pytest.raises(ValueError, match=message):
                 make(name).fit(data.X, y, groups=data.groups)
 
+    @pytest.mark.slow
     def test_constant_column(self, data, name):
         X = np.column_stack([data.X, np.full(len(data.X), 3.0)])
         scores = make(name).fit(X, data.y, groups=data.groups).predict(X)

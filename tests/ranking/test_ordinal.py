@@ -126,6 +126,7 @@ def test_unjudged_rows_of_sparse_formats_without_rows(data):
     np.testing.assert_allclose(ranker.predict(sparse.csr_array(data.X)), expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_probabilities_and_score_stay_in_range(data):
     ranker = OrdinalRanker(HistGradientBoostingClassifier(max_iter=20)).fit(data.X, data.y)
     above = ranker.predict_level_proba(data.X)
@@ -172,6 +173,7 @@ def test_clone_and_pickle(data):
     assert not hasattr(ranker.estimator, "coef_")
 
 
+@pytest.mark.slow
 def test_learns_gains_inside_rank_and_filter(data):
     gains = {-1: -10, 1: 1, 2: 2}
     model = RankAndFilter(OrdinalRanker(), k=3, gains=gains)
@@ -184,6 +186,7 @@ def test_learns_gains_inside_rank_and_filter(data):
     np.testing.assert_allclose(scores[kept], alone.predict(data.X)[kept])
 
 
+@pytest.mark.slow
 def test_is_tuned_by_a_ranking_scorer(data):
     assert not is_classifier(OrdinalRanker())
     assert not is_regressor(OrdinalRanker())

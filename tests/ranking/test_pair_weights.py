@@ -66,6 +66,7 @@ def small():
     return X, gains, groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("missing", [False, True])
 def test_equals_the_algorithm_on_pairs(small, weights, missing):

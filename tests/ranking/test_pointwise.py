@@ -62,6 +62,7 @@ def test_logistic_is_scikit_learns(data):
     assert roc_auc_score(data.y > 0, ranker.predict(data.X)) > 0.7
 
 
+@pytest.mark.slow
 def test_logistic_on_sparse_features(data):
     # Zeros among features that are far from a mean of 0.
     X = np.where(np.abs(data.X) < 0.5, 0.0, data.X + 3.0)
@@ -91,6 +92,7 @@ def test_scaled_features_have_names(data):
     assert list(ranker.estimator_["scale"].get_feature_names_out()) == list("abcde")
 
 
+@pytest.mark.slow
 def test_probabilities_and_gains_are_carried_over_as_they_are(data):
     for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
         fitted = {

@@ -24,6 +24,7 @@ def search(estimator=None, candidates=GRID, **params):
     return search_by_preferences(estimator, candidates, X, Y, **params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["recall", "precision"])
 def test_winner_is_that_of_brute_force(kind):
     cv = GroupKFold(4)
@@ -48,6 +49,7 @@ def test_winner_is_that_of_brute_force(kind):
     np.testing.assert_array_equal(found.best_estimator.predict(X), best.predict(X))
 
 
+@pytest.mark.slow
 def test_intervals_and_what_other_queries_would_choose():
     found = search(n_resamples=2000, confidence=0.9)
     ranks = found.preferences.ranks.to_numpy()[found.preferences.n_relevant > 0]
@@ -82,6 +84,7 @@ def test_other_orders_of_the_same_preferences():
     assert set(order_systems(scores, method="mc4", n_resamples=0).systems) == set("0123")
 
 
+@pytest.mark.slow
 def test_rankers_classifiers_and_samplers():
     ranker = QueryRanker(LGBMRanker(n_estimators=3, n_jobs=1, verbose=-1))
     found = search(ranker, {"estimator__num_leaves": [2, 7]}, cv=2)

@@ -39,6 +39,7 @@ def rows_of_queries(draw):
     return X, y, groups, order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKERS)
 @given(rows=rows_of_queries(), first_name=st.integers(-(2**40), 2**40))
 def test_queries_that_take_turns_are_queries_one_after_the_other(name, rows, first_name):
@@ -50,6 +51,7 @@ def test_queries_that_take_turns_are_queries_one_after_the_other(name, rows, fir
     np.testing.assert_allclose(apart, together[order], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @times(1 / 2)  # each is a search of its own
 @given(
     seed=st.integers(0, 10**6),

@@ -100,6 +100,7 @@ class TestFitParameters:
         alone = LogisticRegression().fit(data.X, data.y > 0, sample_weight=weight)
         np.testing.assert_array_equal(ranker.coef_, alone.coef_[0])
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", SMALL)
     def test_weights_follow_their_rows(self, data, shuffled, weight, name):
         order, X, y, groups = shuffled
@@ -122,6 +123,7 @@ class TestFitParameters:
         )
         np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["logistic", "lambdamart"])
     def test_through_rank_and_filter(self, data, weight, name):
         model = RankAndFilter(make(name), k=3, threshold=None)
@@ -204,6 +206,7 @@ def test_categorical_features_of_catboost():
     np.testing.assert_array_equal(fitted.predict(table), bare.predict(table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stack",
     [
@@ -255,6 +258,7 @@ def test_an_estimator_that_cannot_be_cloned_says_what_to_do(around):
 LIGHT, CAT = {"verbose": -1}, {"verbose": 0, "allow_writing_files": False, "iterations": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inner", [LGBMRanker(**LIGHT), XGBRanker(n_estimators=4), CatBoostRanker(**CAT), Ridge()]
 )

@@ -68,6 +68,7 @@ def judged():
     return X, y.astype(float), groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_loss_falls_by_what_r_promises(judged, weights):
     X, y, groups = judged
@@ -87,6 +88,7 @@ def same_model(left, right):
     np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
     X, y, groups = small
@@ -99,6 +101,7 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_increasing_transforms_of_a_feature_do_not_matter(small, seed):
     X, y, groups = small
@@ -122,6 +125,7 @@ def test_increasing_gains_do_not_matter(small):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_queries_without_pairs_change_nothing(small, weights):
     X, y, groups = small
@@ -250,6 +254,7 @@ def test_several_held_out_sets_and_index_levels(halves):
     same_model(indexed, ranker)
 
 
+@pytest.mark.slow
 def test_warm_start_equals_one_go(halves):
     (X, y, groups), (X_val, y_val, groups_val) = halves
     held_out = {"eval_set": (X_val, y_val), "eval_groups": groups_val}

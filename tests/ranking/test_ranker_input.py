@@ -53,6 +53,7 @@ def test_no_query_ids(judged, make):
         assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
 
 
+@pytest.mark.slow
 def test_filtering_needs_no_queries_in_rank_and_filter(judged):
     X, y, _ = judged
     with pytest.warns(UserWarning, match="fitted without query ids"):
@@ -63,6 +64,7 @@ def test_filtering_needs_no_queries_in_rank_and_filter(judged):
         RankAndFilter(coordinate_ascent(n=1), k=3, cv=3).fit(X, y)
 
 
+@pytest.mark.slow
 def test_score_of_a_threshold_filters(judged):
     X, y, groups = judged
     ranker = coordinate_ascent(n=2, filter=True).fit(X, y, groups)

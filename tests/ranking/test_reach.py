@@ -17,6 +17,8 @@ from skfilterrank.ranking._coordinate_ascent.objective import Objective
 from skfilterrank.ranking._coordinate_ascent.reach import stretches
 from thinned import thinned
 
+pytestmark = pytest.mark.slow
+
 CUT_OFF = [name for name in EXACT if "@" in name]
 
 

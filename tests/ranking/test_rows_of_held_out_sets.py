@@ -64,6 +64,7 @@ def history(case, rows, *, labels=y, pair=False, prefix="", estimator=None, colu
     return np.concatenate([np.ravel(list(each.values())) for each in results.values()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_they_move_with_the_rows(case):
     expected = history(case, HELD)
@@ -74,6 +75,7 @@ def test_they_move_with_the_rows(case):
     assert not np.array_equal(history(case, HELD, column=moved), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_unjudged_rows_leave_with_theirs(case):
     labels = y.astype(float)

@@ -30,6 +30,7 @@ def forms(scores):
     yield sparse.csr_matrix(scores[:, None])
 
 
+@pytest.mark.slow
 def test_the_threshold_is_that_of_all_rows_in_every_form(data):
     curve = threshold_curve(data.y, data.bayes_scores, groups=data.groups, k=3)
     for X in forms(data.bayes_scores):
@@ -48,6 +49,7 @@ def test_types_of_scores(data, dtype):
     assert model.predict(scores).dtype == np.float64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["tune", "per_query", "risk", 0.1, None])
 def test_every_threshold(data, threshold):
     risk = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
@@ -79,6 +81,7 @@ def test_folds_tell_how_stable_the_threshold_is(data):
     assert len(model.cv_results_["best_threshold"]) == 5
 
 
+@pytest.mark.slow
 def test_in_a_search(data):
     y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
     search = GridSearchCV(

@@ -60,6 +60,7 @@ def test_the_model_alone(data):
     np.testing.assert_allclose(found.contributions, expected)
 
 
+@pytest.mark.slow
 def test_names_after_a_pipeline_and_the_table(data):
     X, y, groups = data
     pipeline = make_pipeline(QueryScaler("rank"), Ridge())

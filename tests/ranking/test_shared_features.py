@@ -120,6 +120,7 @@ def test_a_fitted_transformer_that_is_gone_never_lends_its_place():
             np.testing.assert_array_equal(shared.transform(X_B), expected)
 
 
+@pytest.mark.slow
 def test_the_memory_is_freed_after_the_context():
     with share_features():
         kept = weakref.ref(SharedFeatures(Counting()).fit_transform(X_A))
@@ -165,6 +166,7 @@ def test_sparse_output_and_unfitted_use():
         SharedFeatures(Counting()).transform(X_A)
 
 
+@pytest.mark.slow
 def test_models_that_share_equal_models_that_do_not():
     X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
 

@@ -28,6 +28,7 @@ def data():
 
 
 class TestSplits:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("cv", "n_folds"),
         [

@@ -59,6 +59,7 @@ class TestTrees:
         with pytest.raises(ValueError, match="needs queries: pass groups="):
             make(name).fit(data.X, data.y)
 
+    @pytest.mark.slow
     def test_only_the_order_of_gains_counts(self, data, fitted, name):
         plain = fitted(name).predict(data.X)
         gains = {-1: 0.0, 1: 10.0, 2: 10.5}
@@ -80,6 +81,7 @@ class TestTrees:
         assert 0 < stopped < 190
 
 
+@pytest.mark.slow
 def test_catboost_as_listnet(data):
     fitted = [
         make_listnet(backend="catboost", n_estimators=8, random_state=seed).fit(

@@ -64,6 +64,7 @@ def n_rounds(ranker):
     return inner.best_iteration if has_name else inner.best_iteration_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKERS)
 def test_the_same_as_an_eval_set_of_these_queries(data, name):
     X, y, groups = data
@@ -86,6 +87,7 @@ def test_the_same_as_an_eval_set_of_these_queries(data, name):
     assert not np.array_equal(whole.predict(X), inner.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["LambdaRankRanker"])
 def test_any_kind_of_input(data, name):
     X, y, groups = data
@@ -114,6 +116,7 @@ def test_held_out_rows_are_of_judged_queries():
     assert not held[~judged].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["LambdaRankRanker", "AdaRankRanker", "RankBoostRanker", "LGBMRanker"]
 )
@@ -155,6 +158,7 @@ def test_methods_by_name(data, name):
     assert n_rounds(method.fit(X, y, groups=groups)) < 199
 
 
+@pytest.mark.slow
 def test_in_folds_and_searches(data):
     X, y, groups = data
     model = RankAndFilter(QueryRanker(LIGHT, validation_fraction=0.25), k=3, cv=2)
@@ -182,6 +186,7 @@ def test_rows_without_query_ids_are_queries(data):
     assert ranker.best_iteration_ < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKERS)
 def test_what_is_refused(data, name):
     X, y, groups = data
@@ -209,6 +214,7 @@ def test_estimators_that_do_not_stop_early(data):
 SAID = r"validation_fraction=0.25 holds queries out of the training, and {} did not stop by them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKERS)
 def test_rankers_that_stop_by_nothing_say_so(data, name):
     X, y, groups = data
@@ -227,6 +233,7 @@ def test_rankers_that_stop_by_nothing_say_so(data, name):
         never.fit(X, y, groups=groups)
 
 
+@pytest.mark.slow
 def test_any_way_of_stopping_counts(data):
     X, y, groups = data
     for inner, how in [

@@ -46,6 +46,7 @@ def test_queries_are_needed_where_the_estimator_inside_needs_them(inside, needs)
             RankAndFilter(inside).fit(X, y)
 
 
+@pytest.mark.slow
 def test_probabilities_and_expected_gains_have_a_fixed_scale():
     fixed = {
         LogisticRegression(): True,

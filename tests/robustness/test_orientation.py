@@ -65,6 +65,7 @@ def test_one_relevant_item_has_one_orientation():
         assert values[0] == values[1]
 
 
+@pytest.mark.slow
 def test_reciprocal_rank_leads_in_precision(figure_3):
     precision = figure_3["precision"]
     for name, values in precision.items():

@@ -56,6 +56,7 @@ def test_total_search_efficiency_takes_any_exposure():
     assert recall_level_metric(positions, "tse", exposure=lambda p: 1 / p**2) == 1 / 64
 
 
+@pytest.mark.slow
 @given(position_lists)
 def test_scikit_learn_agrees(positions):
     labels, scores = ranking(positions)
@@ -67,6 +68,7 @@ def test_scikit_learn_agrees(positions):
     )
 
 
+@pytest.mark.slow
 @given(position_lists)
 def test_trec_eval_agrees(positions):
     labels, scores = ranking(positions)
@@ -79,6 +81,7 @@ def test_trec_eval_agrees(positions):
         assert recall_level_metric(positions, ours) == pytest.approx(theirs[name], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMED)
 @given(position_lists)
 def test_bounds_and_the_ideal(measure, positions):
@@ -87,6 +90,7 @@ def test_bounds_and_the_ideal(measure, positions):
     assert -1e-12 <= value <= ideal + 1e-12 <= 1 + 2e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp", "tse", "rr"])
 def test_top_heaviness_by_enumeration(measure):
     # Definition 2.1, (3): dropping the j highest of the wanted items never raises the value.
@@ -192,6 +196,7 @@ SUMS |= {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", sorted(SUMS))
 @times(1 / 3)
 @given(positions=position_lists)

@@ -34,6 +34,7 @@ TABLE_1 = pd.DataFrame(
 )
 
 
+@pytest.mark.slow
 def test_table_1():
     table = simulate_agreement(TABLE_1.index, random_state=0)
     assert list(table.columns) == list(TABLE_1.columns)
@@ -45,6 +46,7 @@ def test_table_1():
     assert table.loc[1000, "recall@1000"] == 0
 
 
+@pytest.mark.slow
 def test_agreement_by_enumeration():
     # All pairs of two relevant items among six.
     positions = np.array(list(itertools.combinations(range(1, 7), 2)))
@@ -69,6 +71,7 @@ def test_nothing_to_agree_with():
     assert table.loc[1, "ap":].isna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_items", "n_relevant"), [(5, 1), (5, 2), (5, 3), (5, 5), (8, 4)])
 def test_positions_are_drawn_uniformly(n_items, n_relevant):
     drawn = _random_positions(np.random.RandomState(0), n_items, n_relevant, 20_000)
@@ -86,6 +89,7 @@ def test_positions_in_a_large_corpus():
     assert drawn.mean() / 10**12 == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["tse", "recall@1000", "r_precision", "lexirecall"])
 @pytest.mark.parametrize("n_items", [30, 3000])
 def test_ties_of_complete_rankings_are_as_computed(measure, n_items):
@@ -96,6 +100,7 @@ def test_ties_of_complete_rankings_are_as_computed(measure, n_items):
     assert table.loc[n_items, measure] == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.slow
 def test_figure_7():
     table = simulate_ties(random_state=0)
     assert list(table.index) == [10, 100, 1_000, 10_000, 100_000, 250_000]
@@ -129,6 +134,7 @@ def test_lexicographic_preferences_by_hand():
     np.testing.assert_array_equal(_lexiprecision(first, second, None), [1, 0, 1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp"])
 def test_lexirecall_is_leximin_over_all_searchers(measure):
     # Theorem A.4: compare all searchers' values from the worst-off up.
@@ -141,6 +147,7 @@ def test_lexirecall_is_leximin_over_all_searchers(measure):
         assert _lexirecall(positions[[i]], positions[[j]], None) == expected
 
 
+@pytest.mark.slow
 def test_seeds_repeat_exactly():
     for simulate in (simulate_agreement, simulate_ties):
         one, same, other = (

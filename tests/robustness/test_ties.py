@@ -58,6 +58,7 @@ def exact(measure, n, m, k):
     return Fraction(sum(count**2 for count in counts), total**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["tse", "recall", "r_precision", "lexirecall"])
 @given(st.data())
 def test_exact_fractions(measure, data):
@@ -68,6 +69,7 @@ def test_exact_fractions(measure, data):
     assert value == pytest.approx(float(exact(measure, n, m, k)), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_items", "n_relevant"), [(10**4, 1000), (10**5, 7)])
 @pytest.mark.parametrize("measure", ["recall", "r_precision"])
 def test_exact_fractions_of_large_corpora(measure, n_items, n_relevant):

@@ -37,6 +37,7 @@ def least_of_all_sets(items, measure):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMED)
 @times(1 / 2)
 @given(position_lists)
@@ -48,6 +49,7 @@ def test_searchers_by_enumeration(measure, positions):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "exposure"),
     [("ap", "ap"), ("ndcg", "ndcg"), ("rbp", "rbp"), ("rr", "ap"), ("tse", "ap")],
@@ -70,6 +72,7 @@ def test_worst_searchers_of_the_flat_metrics():
     assert worst_case_searcher([1], "r_precision", method="enumerate") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "exposure",
     ["ap", "ndcg", "rbp", lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos, np.negative],
@@ -81,6 +84,7 @@ def test_providers_by_enumeration(exposure, positions):
     assert worst_case_provider(positions, exposure=exposure) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exposure", ["ap", "ndcg", "rbp"])
 @given(position_lists)
 def test_theorem_a2(exposure, positions):
@@ -103,6 +107,7 @@ def test_total_search_efficiency_of_an_exposure_that_rises():
     assert worst_case_searcher(positions, "tse", exposure=np.sqrt, method="enumerate") == 1
 
 
+@pytest.mark.slow
 def test_many_rankings_and_many_items():
     rng = np.random.default_rng(0)
     positions = np.array([rng.choice(100, size=12, replace=False) + 1 for _ in range(600)])
@@ -132,6 +137,7 @@ def expected_worst_case(n_relevant, measure, exposure="ap"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMED)
 @pytest.mark.parametrize("n_relevant", [1, 2, 4])
 def test_optimal_rankings_by_enumeration(measure, n_relevant):

@@ -13,6 +13,8 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.stream import Rows, evaluate, threshold_curve
 from stream_rows import arrays, make_rows
 
+pytestmark = pytest.mark.slow
+
 dask = pytest.importorskip("dask", reason="dask is not installed")
 pytest.importorskip("dask.array")
 bag = pytest.importorskip("dask.bag")

@@ -21,6 +21,7 @@ def bits(result):
     return [each.hex() for each in result.means]
 
 
+@pytest.mark.slow
 def test_every_measure_is_that_of_arrays():
     names = [name for name, each in MEASURES.items() if not each.columns]
     options = {"n_items": 1000}
@@ -39,6 +40,7 @@ def test_every_measure_is_that_of_arrays():
     assert len(defined) >= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("undefined", [0.0, 0.5, "drop"])
 @pytest.mark.parametrize("unjudged", ["zero", "drop"])
 def test_options_are_those_of_arrays(undefined, unjudged):
@@ -75,6 +77,7 @@ def test_standard_deviations():
     assert frame["n_queries"].tolist() == [60, 60]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text_ids", [False, True])
 def test_values_of_queries(tmp_path, text_ids):
     columns = make_rows(text_ids=text_ids)

@@ -75,6 +75,7 @@ def test_files_that_end_early(tmp_path):
             evaluate(Rows(tmp_path / name), "ap")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["", "_rows", ".rows"])
 def test_folders_hide_what_pyarrow_does_not_read(tmp_path, place):
     folder = tmp_path / place

@@ -33,6 +33,7 @@ def said(part, number, added, without):
 
 
 # Up to eight are merged at a time, so that 1, 8, 9 and 70 take none, one, two and three rounds.
+@pytest.mark.slow
 @pytest.mark.parametrize("n_partitions", [1, 8, 9, 70])
 def test_all_partitions_are_merged_in_their_order(n_partitions):
     expected = [(number, 10 * number + 1) for number in range(n_partitions)]

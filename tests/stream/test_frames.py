@@ -88,6 +88,7 @@ UNLIKE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", IDS)
 def test_equal_ids_are_one_query_as_in_memory(kind):
     columns = {"qid": IDS[kind], "label": [1, 0, 1], "score": [3, 2, 1]}

@@ -14,6 +14,7 @@ def shuffled(columns, seed=0):
     return {name: values[order] for name, values in columns.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text_ids", "n_jobs"), [(False, None), (True, 2)])
 def test_scattered_rows_are_brought_together(tmp_path, text_ids, n_jobs):
     columns = make_rows(text_ids=text_ids)

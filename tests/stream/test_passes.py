@@ -18,6 +18,8 @@ from skfilterrank.exceptions import (
 from skfilterrank.stream import Rows, evaluate
 from stream_rows import COLUMNS, NAMES, cut, make_rows, same
 
+pytestmark = pytest.mark.slow
+
 
 @times(0.5)
 @given(st.lists(st.integers(0, len(COLUMNS["qid"])), max_size=20), st.integers(10, 1000))

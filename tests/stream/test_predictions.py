@@ -27,6 +27,7 @@ IN_MEMORY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"undefined": "drop", "missing": "drop"}, {"ties": "worst"}])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_values_of_systems(given, n_jobs):

@@ -27,6 +27,7 @@ IN_MEMORY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

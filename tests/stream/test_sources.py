@@ -77,12 +77,14 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_sources(kind, tmp_path):
     source, two = written(tmp_path, kind), ["ndcg_f@10", "num_rel"]
     same(evaluate(Rows(source, chunk_rows=64), two), IN_MEMORY[two])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["generator", "reader"])
 def test_what_is_read_once_says_so(kind, tmp_path):
     rows = Rows(written(tmp_path, kind))

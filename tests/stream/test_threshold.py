@@ -63,6 +63,7 @@ def check(columns, rows=None, n_jobs=None, **given):
     return curve
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "kind"),
     [
@@ -74,6 +75,7 @@ def test_scores_of_all_kinds(measure, kind):
     check(COLUMNS | {"score": SCORES[kind]}, measure=measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["err@3", "qwa"])
 def test_measures_that_are_no_sums(measure):
     columns = COLUMNS | {"score": SCORES["few"]}
@@ -82,11 +84,13 @@ def test_measures_that_are_no_sums(measure):
     check(columns, measure=measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{"undefined": "drop"}, {"undefined": 1.0}, {"gains": "exp2"}])
 def test_options(given):
     check(COLUMNS | {"score": SCORES["good"]}, k=3, **given)
 
 
+@pytest.mark.slow
 @given(
     scores=st_np.arrays(
         np.float64, 24, elements=st.floats(allow_nan=False, max_value=1.7e308, width=64)
@@ -100,6 +104,7 @@ def test_any_scores(scores, labels, measure):
     check({"qid": np.repeat(np.arange(4), 6), "label": labels, "score": scores}, measure=measure)
 
 
+@pytest.mark.slow
 def test_the_value_of_many_rows_is_that_of_arrays():
     """Sums are added up in longdouble on both sides."""
     rng = np.random.default_rng(0)

@@ -29,6 +29,7 @@ def series_of(*partitions):
     return dd.from_map(lambda part: part, parts, meta=parts[0][:0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("partitions", "expected"),
     [

@@ -66,6 +66,7 @@ def test_rows_of_the_caller_stay_whatever_the_ranker_does():
     np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.slow
 def test_all_that_fails_is_told():
     with pytest.raises(AssertionError) as error:
         check_ranker(RankFusion())
@@ -75,6 +76,7 @@ def test_all_that_fails_is_told():
     assert "labels that are all NaN must raise ValueError, and did not" in none
 
 
+@pytest.mark.slow
 def test_data_of_ones_own():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)

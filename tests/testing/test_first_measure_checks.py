@@ -12,6 +12,7 @@ def precision(ranked, pool):
     return float(np.mean(ranked > 0)) if len(ranked) else 0.0
 
 
+@pytest.mark.slow
 def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
     made = register_measure("mistaken", greater_is_better=False)(precision)
     with pytest.raises(AssertionError) as error:

@@ -170,6 +170,7 @@ def test_every_check_is_tried():
     assert list(BROKEN) == list(_measure_cases("ap", LABELS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_check_fails_for_what_it_is_about(name, measure_table):
     def function(y_true, y_score, **given):
@@ -183,11 +184,13 @@ def test_a_check_fails_for_what_it_is_about(name, measure_table):
         _measure_cases(function, LABELS)[name]()
 
 
+@pytest.mark.slow
 @parametrize_with_checks(["ap@3"], labels=[0, 1])
 def test_and_passes_for_others(check):
     check()
 
 
+@pytest.mark.slow
 def test_all_that_fails_is_told():
     with pytest.raises(AssertionError) as error:
         check_measure("lexirecall")
@@ -320,6 +323,7 @@ SAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_table):
     function, declared, check = MISTAKES[mistake]

@@ -230,6 +230,7 @@ def test_scores_query_by_query_are_none_by_row():
         _ranker_cases(QueryByQuery(Ridge()), None)["check_order_of_groups"]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_check_fails_for_what_it_is_about(name):
     if name == "check_sparse_features" and not tags_tell_sparse():
@@ -238,6 +239,7 @@ def test_a_check_fails_for_what_it_is_about(name):
         _ranker_cases(BROKEN[name](Ridge()), None)[name]()
 
 
+@pytest.mark.slow
 @parametrize_with_checks([Ranker(Ridge())])
 def test_and_passes_for_others(check):
     check()
@@ -270,6 +272,7 @@ class FirstColumn(RankerMixin, BaseEstimator):
         return validate_data(self, X, reset=reset, dtype=np.float64)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([FirstColumn()])
 def test_a_ranker_of_somebody_elses_passes(check):
     check()
@@ -372,6 +375,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistaken", MISTAKES)
 def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistaken):
     check, message = MISTAKES[mistaken]
@@ -387,6 +391,7 @@ def test_rows_that_no_order_ranks_better_than_another_ask_nothing_of_learning():
     check_ranker(FirstColumn(), data=(X, groups % 3, groups))
 
 
+@pytest.mark.slow
 def test_solvers_that_stop_elsewhere_for_sparse_features_pass():
     X, y, groups, _ = make_rank_and_filter(40, random_state=0)
     check_ranker(QueryRanker(Ridge()), data=(X, y, groups))

@@ -13,6 +13,8 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.stream import Rows, threshold_curve
 from stream_rows import arrays, cut, make_rows
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = make_rows()
 
 

@@ -73,6 +73,7 @@ def count_passes(columns):
     return source, passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "n_jobs"),
     [*product(SCORES, [None]), *product(["good", "few", "all in one bin", "filtered"], [2])],

@@ -119,6 +119,7 @@ def test_processes_do_not_change_anything(files):
     pd.testing.assert_frame_equal(parallel, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_warnings_of_other_processes_are_heard(files, n_jobs):
     """Once for each run, at the line of whoever calls."""
@@ -231,6 +232,7 @@ def test_the_pool_is_that_of_the_judgments(files):
     assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
     [

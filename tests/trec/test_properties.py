@@ -26,6 +26,7 @@ def judged_in_both(run, qrels):
     return evaluate_run(qrels, run, MEASURES, missing="drop")
 
 
+@pytest.mark.slow
 @given(run=runs, qrels=qrels, order=st.randoms(use_true_random=False))
 def test_order_of_lines_does_not_matter(run, qrels, order):
     seed = order.randrange(2**31)
@@ -33,6 +34,7 @@ def test_order_of_lines_does_not_matter(run, qrels, order):
     pd.testing.assert_frame_equal(judged_in_both(*moved), judged_in_both(run, qrels))
 
 
+@pytest.mark.slow
 @given(run=runs, qrels=qrels)
 def test_files_give_what_tables_give(run, qrels, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
@@ -50,6 +52,7 @@ def test_files_give_what_tables_give(run, qrels, tmp_path_factory):
     assert again["score"].tolist() == run.sort_values(["qid", "docno"])["score"].tolist()
 
 
+@pytest.mark.slow
 @given(run=runs, qrels=qrels)
 def test_the_join_is_that_of_a_loop(run, qrels):
     labels = {(row.qid, row.docno): row.label for row in qrels.itertuples()}
@@ -70,6 +73,7 @@ def test_the_join_is_that_of_a_loop(run, qrels):
     np.testing.assert_allclose(judged_in_both(run, qrels).to_numpy(), arrays.to_numpy())
 
 
+@pytest.mark.slow
 @given(first=runs, second=runs, qrels=qrels)
 def test_a_run_is_measured_alone(first, second, qrels):
     found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty")
@@ -79,6 +83,7 @@ def test_a_run_is_measured_alone(first, second, qrels):
     assert found.loc["one"].index.tolist() == sorted(set(qrels["qid"]))
 
 
+@pytest.mark.slow
 @given(run=runs, qrels=qrels, names=st.permutations(["t1", "t22", "t3", "a"]))
 def test_names_of_topics_do_not_matter(run, qrels, names):
     name_of = dict(zip(TOPICS, names))

@@ -61,6 +61,7 @@ def check(folder, output):
     return len(offered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_files_as_pytrec_eval_writes_them(tmp_path, output):
     pytrec_eval = pytest.importorskip("pytrec_eval")

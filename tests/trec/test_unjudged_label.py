@@ -34,6 +34,7 @@ def marked(unjudged_label):
     return qrels().assign(label=qrels()["label"].mask(np.array(is_unjudged)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unjudged_label", [None, "trec", -1, -2.0])
 def test_every_door(unjudged_label, tmp_path):
     path = tmp_path / "qrels"
@@ -57,6 +58,7 @@ def test_every_door(unjudged_label, tmp_path):
     assert {name: each.means["x"] for name, each in scores.items()} == expected.mean().to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unjudged_label", [None, "trec", -1])
 def test_through_ir_measures(unjudged_label):
     ir_measures = pytest.importorskip("ir_measures")

@@ -37,5 +37,6 @@ def test_public_functions_say_what_they_return(part):
     assert not silent, silent
 
 
+@pytest.mark.slow
 def test_programs_that_mypy_reads_run():
     runpy.run_path(str(Path(__file__).parents[1] / "typing" / "user_programs.py"))

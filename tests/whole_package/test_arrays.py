@@ -75,6 +75,7 @@ labels = st.lists(st.sampled_from([None, -1, 0, 1, 2]), min_size=5, max_size=5)
 scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELS)
 @times(1 / 3)
 @given(values=labels, y_score=scores)
@@ -96,6 +97,7 @@ def test_missing_query_ids_are_an_error_that_names_the_row(name):
         evaluate([1] * 5, [1] * 5, ["ap"], groups=LABELS[name]([2, None, 1, 0, 1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELS)
 def test_scores_and_ids_of_every_container(name):
     given, expected = LABELS[name]([0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2])
@@ -196,6 +198,7 @@ def test_matrices():
         recall_level_metric(np.ma.array([1, 2], mask=[False, True]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*unjudged")
 @pytest.mark.parametrize("name", ["numpy masked array, int", "pandas Int64", "Arrow array"])
 def test_estimators_leave_masked_labels_out(name):
@@ -222,6 +225,7 @@ def test_threshold_curve_of_masked_labels():
     np.testing.assert_array_equal(found.values, expected.values)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*rows are unjudged:UserWarning")
 def test_masked_labels_of_what_compares_and_completes():
     rng = np.random.default_rng(0)

@@ -29,6 +29,7 @@ def built(tmp_path_factory):
     return in_wheel, in_sdist
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     in_wheel, _ = built
     parts = {name.partition("/")[0] for name in in_wheel}
@@ -43,6 +44,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
     assert sources == {name for name in in_wheel if name.startswith("skfilterrank/")}
 
 
+@pytest.mark.slow
 def test_the_sdist_holds_what_it_takes_to_build_and_test(built):
     _, in_sdist = built
     files = ["README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "Makefile", ".ci/oldest.txt"]

@@ -156,11 +156,13 @@ def cases():
                 yield pytest.param(*case.values, id=case.id, marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", cases())
 def test_checks(check):
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ranker",
     [
@@ -178,6 +180,7 @@ def test_unjudged_rows_are_warned_of_where_fit_is_called(data, ranker):
     assert sum(issubclass(warning.category, UnjudgedWarning) for warning in ours) == 1
 
 
+@pytest.mark.slow
 def test_columns_of_trees_are_checked_in_classifiers_and_pipelines_too(data):
     X, y, groups = data
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -229,6 +232,7 @@ AROUND = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("around", "name"),
     [
@@ -261,6 +265,7 @@ def test_columns_are_checked_whatever_is_inside(data, around, name):
             call()
 
 
+@pytest.mark.slow
 def test_a_transformer_inside_chooses_its_columns(data):
     X, y, groups = data
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -302,6 +307,7 @@ def test_transformers_know_their_columns():
     assert not hasattr(numbered, "feature_names_in_")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [name for name in CASES if name not in RANKERS])
 def test_nothing_of_the_caller_is_changed(name):
@@ -332,6 +338,7 @@ def test_a_failed_fit_leaves_the_threshold_with_its_model(data):
         np.testing.assert_array_equal(model.predict(X), kept)
 
 
+@pytest.mark.slow
 def test_groups_reach_classifiers_that_want_them(data):
     X, y, groups = data
     inner = CalibratedRanker(LIGHTGBM, cv=2)

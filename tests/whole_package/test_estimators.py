@@ -148,6 +148,7 @@ def is_stopped(case):
     return is_nightly() or case.change is not None or case is next(alike)
 
 
+@pytest.mark.slow
 @every_case
 def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     first, second = DATA[case.kind]
@@ -182,6 +183,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
         assert_says(looked_at, second, quietly(asked, once, second))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "params"),
     [
@@ -208,6 +210,7 @@ def test_parameters_that_learning_depends_on_wait_for_the_next_fit(name, params)
     assert set(vars(estimator)) == set(vars(once))
 
 
+@pytest.mark.slow
 @every_case
 def test_what_is_fitted_is_pickled_with_all_it_says(case):
     data, estimator = DATA[case.kind][0], fitted(case)
@@ -228,6 +231,7 @@ def of_dask(data):
 NOT_READ = (FilterAll, RankAndFilter)
 
 
+@pytest.mark.slow
 @every_case
 def test_rows_of_dask_are_collected_nowhere_unasked(case):
     if case.kind in ("scores", "numbers"):
@@ -271,6 +275,7 @@ def predictions(estimator):
             yield getattr(estimator, name)
 
 
+@pytest.mark.slow
 @every_ranker
 def test_predictions_without_rows(case):
     data = DATA[case.kind][0]
@@ -293,6 +298,7 @@ def test_predictions_before_fit(case):
                 method(X)
 
 
+@pytest.mark.slow
 @every_ranker
 def test_dates_are_no_features(case):
     if isinstance(case.estimator, FilterAll):

@@ -109,6 +109,7 @@ def test_lists_are_cut():
     assert len(brief_list(["x" * 10**6] * 10**3)) < 2000
 
 
+@pytest.mark.slow
 def test_warnings_have_a_kind_of_our_own():
     kinds = {name for name in exceptions.__all__ if name.endswith("Warning")}
     said = []

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = "skfilterrank"
 ROOT = Path(importlib.util.find_spec(PACKAGE).origin).parent
 PRIVATE_DOOR = "_sklearn_compat"

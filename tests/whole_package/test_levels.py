@@ -56,6 +56,7 @@ def options_of(target):
     return () if found is None else ("-m", found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "outcomes"),
     [
@@ -76,6 +77,7 @@ def test_targets_and_who_calls_them():
     assert re.search(r"^make .*\btest\b", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_marks_are_those_of_the_levels(run):
     assert [mark.partition(":")[0] for mark in SETTINGS["markers"]] == ["slow", "nightly"]
     used = set()
@@ -146,6 +148,7 @@ OVER_FUNCTION = (
 )
 
 
+@pytest.mark.slow
 def test_tests_over_budget_are_named(run_spending):
     done = run_spending("--enforce-budget", "-m", "")
     assert done.ret == pytest.ExitCode.TESTS_FAILED
@@ -158,6 +161,7 @@ def test_tests_over_budget_are_named(run_spending):
     ]
 
 
+@pytest.mark.slow
 def test_the_budget_is_enforced_where_it_is_asked_for(run_spending, pytester):
     done = run_spending("--cpu-times", "times.jsonl")
     assert done.ret == pytest.ExitCode.OK
@@ -170,6 +174,7 @@ def test_the_budget_is_enforced_where_it_is_asked_for(run_spending, pytester):
     assert times["test_cases[2]"]["call"] == 0.08
 
 
+@pytest.mark.slow
 def test_skips_are_counted_by_reason(run, pytester):
     done = run(f"""
         import pytest
@@ -200,6 +205,7 @@ def test_skips_are_counted_by_reason(run, pytester):
     assert not any(str(path) in "\n".join(lines[:4]) for path in (ROOT, pytester.path, Path.home()))
 
 
+@pytest.mark.slow
 def test_a_module_that_is_skipped_counts_too(run):
     done = run("import pytest\npytest.importorskip('no_such_package')\n")
     done.stdout.fnmatch_lines("1 skipped: could not import 'no_such_package'*")

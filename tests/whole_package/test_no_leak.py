@@ -155,6 +155,7 @@ DOORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_models_have_not_seen_what_they_are_measured_on(door):
     check_no_leak(DOORS[door], n_queries=16)
@@ -243,6 +244,7 @@ def values_unfiltered(y=FIVE_Y):
     return np.asarray(ndcg_f_score(y, FIVE_SCORES, groups=FIVE, k=3, average=None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", LEARNED, ids=str)
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_a_held_out_query_is_filtered_by_what_the_others_say(params, n_times):
@@ -258,6 +260,7 @@ def test_a_held_out_query_is_filtered_by_what_the_others_say(params, n_times):
         assert model.held_out_score_unfiltered_ == pytest.approx(plain, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_confidence_in_a_list_is_learned_from_other_queries(n_times):
     """The best level of confidences that ridge regressions on the other queries predict."""
@@ -279,6 +282,7 @@ def test_confidence_in_a_list_is_learned_from_other_queries(n_times):
     assert model.best_score_ == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_the_error_of_what_a_filter_gains_is_that_of_queries(n_times):
     """A query that is held out twice makes the error no smaller."""
@@ -372,6 +376,7 @@ def test_a_ranker_stops_by_queries_that_it_does_not_learn_from():
     assert ranker.estimator_.learned_ == set(range(12)) - held_out
 
 
+@pytest.mark.slow
 def test_fused_scores_of_a_query_come_from_weights_of_others():
     rng = np.random.default_rng(0)
     groups, y = np.repeat(np.arange(6), 5), rng.integers(0, 3, 30).astype(float)
@@ -385,6 +390,7 @@ def test_fused_scores_of_a_query_come_from_weights_of_others():
         assert (found[~own] != fused["plain"][~own]).any()
 
 
+@pytest.mark.slow
 def test_lists_that_the_command_holds_out_do_not_know_their_labels(tmp_path, capsys):
     """Without test data, rank-filter writes the lists of held-out folds."""
     rng = np.random.default_rng(0)
@@ -434,6 +440,7 @@ class Memory(ClassifierMixin, BaseEstimator):
         return tuple(row.indices), tuple(row.data)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_predicted_labels_are_judged_by_models_that_have_not_seen_them():
     rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 12), "label": np.resize([0, 1, 0], 24)})

@@ -15,6 +15,8 @@ import public_calls
 from odd_values import ODD
 from skfilterrank.exceptions import SkfilterrankError
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = public_calls.public_functions()
 IS_THOROUGH = settings.get_current_profile_name() == "nightly"
 # What only says how much is done at once, and where files go, is not of the search.

@@ -45,6 +45,7 @@ def test_nothing_is_left_that_is_obeyed_or_unseen(text):
     assert printable(shown) == shown
 
 
+@pytest.mark.slow
 def test_every_control_and_format_character_is_a_code():
     characters = [
         character

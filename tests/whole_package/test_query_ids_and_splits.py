@@ -69,6 +69,7 @@ def by_hand(ranker):
     return values
 
 
+@pytest.mark.slow
 @every_ranker
 def test_split_by_segment_and_score_by_query(ranker):
     expected = by_hand(ranker)
@@ -88,6 +89,7 @@ def test_split_by_segment_and_score_by_query(ranker):
         np.testing.assert_allclose(own, expected)
 
 
+@pytest.mark.slow
 @every_ranker
 def test_segments_for_queries_are_an_error(ranker):
     with pytest.raises(InputError, match="groups and the index level 'qid' of y name diff"):
@@ -109,6 +111,7 @@ def test_segments_for_queries_are_an_error(ranker):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [make_ranking_scorer, make_completed_scorer])
 def test_what_a_scorer_asks_for(make):
     scorer = make("ndcg_f@5")
@@ -134,6 +137,7 @@ def test_what_a_scorer_asks_for(make):
 
 
 # All ways around some ranker, and each ranker in one way.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranker", "wrap", "routing"),
     [
@@ -165,6 +169,7 @@ def test_what_is_none_was_not_passed(ranker, wrap, routing):
                 assert whole.score(X, Y, groups=QID) == again
 
 
+@pytest.mark.slow
 @every_ranker
 def test_weights_of_rows(ranker):
     """Where all rows of a query have one, they are those of queries."""
@@ -196,6 +201,7 @@ class TestCutQueries:
     """A query with rows on both sides of a split is warned of, once."""
 
     # All ways around some ranker, and each ranker in two of them.
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("ranker", "wrap", "routing", "scoring"),
         [
@@ -229,6 +235,7 @@ class TestCutQueries:
         assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
         assert told[0].category is DataWarning
 
+    @pytest.mark.slow
     @every_ranker
     def test_whole_queries_are_split(self, ranker):
         how = {"cv": GroupKFold(2), "scoring": SCORER, "return_train_score": True}
@@ -238,6 +245,7 @@ class TestCutQueries:
             ranker, X, BY_QID, groups=QID, cv=GroupKFold(3), scoring=SCORER, train_sizes=[0.47]
         )
 
+    @pytest.mark.slow
     @every_ranker
     def test_ids_that_number_other_queries_alike_are_no_cut(self, ranker):
         fitted = clone(ranker).fit(X, Y, groups=QID)
@@ -282,6 +290,7 @@ DRAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "name"),
     [
@@ -313,6 +322,7 @@ every_other = pytest.mark.parametrize("estimator", OTHERS.values(), ids=OTHERS)
 class TestCutQueriesOfOthers:
     """Estimators of other libraries say nothing of the rows that they are fitted on."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("scoring", [SCORER, make_ranking_scorer(["ndcg_f@5", "ap"])])
     @every_other
     def test_rows_are_split(self, estimator, scoring):
@@ -324,6 +334,7 @@ class TestCutQueriesOfOthers:
         with pytest.warns(DataWarning, match=CUT):  # and the next one again
             GridSearchCV(estimator, {}, cv=SHUFFLED, scoring=SCORER).fit(X, BY_QID)
 
+    @pytest.mark.slow
     @every_other
     def test_whole_queries_are_split(self, estimator):
         how = {"cv": GroupKFold(3), "groups": QID, "scoring": SCORER}

@@ -56,6 +56,7 @@ def examples(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.__name__)
 def test_every_result(examples, kind):
     assert kind in examples, f"no public call returns a {kind.__name__}"

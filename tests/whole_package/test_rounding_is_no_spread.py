@@ -47,6 +47,7 @@ def values_of(form, gain, gains, n_more, seed):
     return found[form].drop("other", errors="ignore").to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("form", FORMS)
 def test_queries_whose_documents_are_all_alike(form):

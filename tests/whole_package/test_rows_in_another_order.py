@@ -43,6 +43,7 @@ def carriers():
                     yield path, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "name"), carriers())
 def test_functions(path, name):
     values = valid_arguments(path)[name]
@@ -84,6 +85,7 @@ def methods(estimator):
             yield method, "y" in inspect.signature(method).parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators(name):
     X, y, ids = frames(CASES[name])
@@ -148,6 +150,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "argument"), [(name, each) for name, (_, rows) in OTHERS.items() for each in rows]
 )

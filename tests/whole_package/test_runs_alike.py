@@ -89,6 +89,7 @@ def paths(tmp_path):
     return [tmp_path / f"{name}.txt.gz" for name in RUNS]
 
 
+@pytest.mark.slow
 def test_kinds_of_runs(function, paths):
     expected = function(RUNS)
     renamed = {"qid": "query_id", "docno": "doc_id"}
@@ -302,6 +303,7 @@ def of_frames(door, is_by_rank):
     return FUNCTIONS[door](runs) if door in FUNCTIONS else OF_ONE_RUN[door](runs["one"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:documents in the first .* are outside the pool")
 def test_every_form_of_runs_at_every_door(form, form_name):
     form(RUNS["one"], "score")  # where packages are absent
@@ -330,6 +332,7 @@ def of_frame_of_judgments(door):
     return OF_JUDGMENTS[door](QRELS, "ap")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:documents in the first .* are outside the pool")
 def test_every_form_of_judgments_at_every_door(form, form_name):
     form(QRELS, "label")
@@ -347,6 +350,7 @@ def of_plain_files():
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_form_of_files_on_the_command_line(
     name, tmp_path, capsys, monkeypatch, of_plain_files
@@ -372,6 +376,7 @@ def test_every_form_of_files_on_the_command_line(
         assert printed(command, "other") == of_plain_files[command, is_by_rank]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "message"),
     [
@@ -452,6 +457,7 @@ def write(path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["read_runs", "rank_table", "fuse_runs", "evaluate_runs"])
 def test_one_path_is_one_run(name, paths):
     pd.testing.assert_frame_equal(FUNCTIONS[name](paths[0]), FUNCTIONS[name]({"one": RUNS["one"]}))
@@ -470,6 +476,7 @@ def test_what_is_no_run_is_told_alike(function):
             function(runs)
 
 
+@pytest.mark.slow
 def test_a_bad_run_is_named(function):
     for change, message in (
         ({"score": np.nan}, "column 'score' of run holds 3 NaN"),
@@ -494,6 +501,7 @@ def test_runs_do_not_come_first(name):
         ON_JUDGMENTS[name](RUNS, QRELS, "ap")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_JUDGMENTS)
 def test_kinds_of_judgments(name, tmp_path):
     expected = ON_JUDGMENTS[name](QRELS, RUNS, "ap")
@@ -505,6 +513,7 @@ def test_kinds_of_judgments(name, tmp_path):
         ON_JUDGMENTS[name]([1], RUNS, "ap")
 
 
+@pytest.mark.slow
 def test_learned_fusion_takes_files(paths, tmp_path):
     write_qrels(tmp_path / "qrels.txt", QRELS)
     expected = fuse_learned(QRELS, RUNS, fusion="logistic", cv=None)

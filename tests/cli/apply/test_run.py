@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank.cli import main
 from skfilterrank.io import save_model
 
+pytestmark = pytest.mark.slow
+
 
 def write(table, path, first, last):
     """Write the rows of some queries, as the working folder has them."""

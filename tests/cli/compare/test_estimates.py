@@ -15,6 +15,7 @@ def runs(sampled_runs):
     return sampled_runs
 
 
+@pytest.mark.slow
 def test_compare_prints_what_python_returns(run, runs):
     arguments = ["people.txt", *runs, *SAMPLED]
     code, out, err = run("compare", *arguments, "--format", "csv")
@@ -40,6 +41,7 @@ def test_compare_prints_what_python_returns(run, runs):
     assert f"{n_sure} of 6 pairs differ (p <= 0.05, holm)" in out
 
 
+@pytest.mark.slow
 def test_alpha_is_what_intervals_leave(run, runs):
     arguments = ["people.txt", *runs, *SAMPLED, "--alpha", "0.2", "--correction", "none"]
     _code, out, _ = run("compare", *arguments, "--format", "json")

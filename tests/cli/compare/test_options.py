@@ -17,11 +17,13 @@ def test_default_measures(compare):
     assert list(from_csv(out)["measure"].unique()) == list(compare_options.MEASURES)
 
 
+@pytest.mark.slow
 def test_a_baseline_may_be_named_by_its_path(compare):
     assert compare("--baseline", "good.txt") == compare("--baseline", "good")
     assert "good (baseline)" in compare("--baseline", "good")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -33,6 +33,7 @@ def test_table(compare):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "params"),
     [
@@ -89,6 +90,7 @@ def test_how_measures_agree(compare):
     )
 
 
+@pytest.mark.slow
 def test_many_pairs_are_cut(compare, files):
     runs = [f"run{place}" for place in range(8)]
     for place, name in enumerate(runs):
@@ -104,6 +106,7 @@ def test_many_pairs_are_cut(compare, files):
     assert len(from_csv(compare("--format", "csv", runs=runs))) == 28
 
 
+@pytest.mark.slow
 def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
     # Ten runs alike, and five far below them: no pair differs before the eleventh of each.
     rng = np.random.RandomState(1)
@@ -203,6 +206,7 @@ def test_lower_is_better(compare):
     assert [line.split()[0] for line in out.splitlines()[3:6]] == ["good", "fair", "poor"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", [["rr", "precision@1"], ["precision@1", "rr"]])
 def test_tables_for_papers_by_hand(compare, measures):
     # Reciprocal ranks as above; of the first places good has 4 relevant, fair 2, poor none.
@@ -221,6 +225,7 @@ def test_tables_for_papers_by_hand(compare, measures):
             assert found == [means[measure][system] for measure in measures]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", [["rr", "precision@1"], ["precision@1", "rr"]])
 def test_csv_and_json_by_hand(compare, measures):
     # Differences of the means, the better run first.

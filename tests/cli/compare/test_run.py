@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
+from skfilterrank.exceptions import DataWarning
 
 
+@pytest.mark.slow
 def test_topics_that_runs_lack(run, files):
     (files / "fair").write_text(RUNS["fair"].replace("2 Q0 a 1 9 x\n", ""))
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
@@ -45,6 +47,7 @@ def test_topics_where_a_measure_is_not_defined(run, files):
     assert ", 4 topics (1 left out)," in run(*args, "--undefined", "drop", "--missing", "drop")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_negative_labels(run, files):
     (files / "qrels").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
@@ -53,13 +56,15 @@ def test_negative_labels(run, files):
     code, out, err = run(*args)
     assert code == 0
     assert "documents with a label below 0 (-2: 1) are taken for forbidden" in err
-    expected = library("ndcg_f@3").scores.means["poor"]
+    with pytest.warns(DataWarning, match="labels below 0"):
+        expected = library("ndcg_f@3").scores.means["poor"]
     assert from_csv(out)["mean_second"].iloc[1] == pytest.approx(expected)
     code, other, err = run(*args, "--gains=-2=-9,1=1,2=2")
     assert (code, err) == (0, "")
     assert from_csv(other)["mean_second"].iloc[1] < from_csv(out)["mean_second"].iloc[1]
 
 
+@pytest.mark.slow
 def test_values_measured_before(run, compare, files):
     expected = compare("--format", "csv", measures=["rr", "lexirecall"])
     for format in ("csv", "json"):
@@ -105,6 +110,7 @@ def test_runs_named_alike_go_by_their_paths(compare, files):
     assert from_csv(out).loc[0, ["first", "second"]].tolist() == ["x/run.txt", "y/run.txt"]
 
 
+@pytest.mark.slow
 def test_standard_input(run, compare, files, monkeypatch):
     def given(text):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -151,6 +157,7 @@ def test_what_the_library_remarks_is_told(run, files):
     assert run("compare", "qrels", "good.txt", "fair", "-m", "rr")[2] == ""
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing(compare, files):
     # Workers that joblib kept from another test are in the folder of that test.
     runs = [str(files / name) for name in RUNS]

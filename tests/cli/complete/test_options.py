@@ -5,6 +5,8 @@ import pytest
 
 from completed_judgments import DOCS
 
+pytestmark = pytest.mark.slow
+
 
 def test_soft_labels(complete):
     lines, err = complete("--unjudged-label=-1", "--labels", "soft")

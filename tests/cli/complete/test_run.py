@@ -10,6 +10,8 @@ import pytest
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor
 
+pytestmark = pytest.mark.slow
+
 JUDGED = ["1 0 w1 2", "1 0 w2 2", "1 0 h1 0", "1 0 x 0"]
 
 

@@ -8,6 +8,8 @@ from skfilterrank.cli import main
 from skfilterrank.cli.demo import run as demo
 from skfilterrank.ranking import get_ranker_names
 
+pytestmark = pytest.mark.slow
+
 N = ["--n-queries", "30"]
 
 

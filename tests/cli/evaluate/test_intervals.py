@@ -15,6 +15,7 @@ def runs(sampled_runs):
     return sampled_runs
 
 
+@pytest.mark.slow
 def test_evaluate_prints_what_python_returns(run, runs):
     measures = ["dcg@10", "precision@10"]
     arguments = [*SAMPLED, "-m", "precision@10"]
@@ -31,6 +32,7 @@ def test_evaluate_prints_what_python_returns(run, runs):
     assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
 
 
+@pytest.mark.slow
 def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     arguments = [*SAMPLED, "--target", "new-topics", "--confidence", "0.8", "--sort", "dcg@10"]
     _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")

@@ -10,6 +10,7 @@ from evaluated_runs import GOOD, QRELS, from_csv, means
 from skfilterrank.cli.evaluate import options as evaluate_options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "params"),
     [
@@ -66,6 +67,7 @@ def test_names_of_measures(run, files, evaluate):
         assert message in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

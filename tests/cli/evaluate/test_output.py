@@ -11,6 +11,7 @@ from skfilterrank.comparison import read_system_scores
 from skfilterrank.io import read_qrels, read_run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "trec"])
 def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
     measures = ["AP(rel=2)", "ap", "ndcg(gains={0:0, 1:1,2:9})@2", "RBP(rel=2, p=0.5)"]
@@ -25,6 +26,7 @@ def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
         assert scores.greater_is_better
 
 
+@pytest.mark.slow
 def test_tables_for_papers(evaluate, files, run):
     found = evaluate("--format", "markdown").splitlines()
     expected = means()
@@ -52,6 +54,7 @@ def test_tables_for_papers(evaluate, files, run):
     assert run(*args, "--format", "latex")[1].startswith("\\begin{tabular}{lrr}")
 
 
+@pytest.mark.slow
 def test_csv_of_means_and_of_topics(evaluate):
     found = from_csv(evaluate("--format", "csv"), "run")
     pd.testing.assert_frame_equal(found, means(), check_exact=True)
@@ -59,6 +62,7 @@ def test_csv_of_means_and_of_topics(evaluate):
     pd.testing.assert_frame_equal(found, values(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_json(evaluate):
     found = [json.loads(line) for line in evaluate("--format", "json", "--per-query").splitlines()]
     assert [each["run"] for each in found] == NAMES
@@ -217,6 +221,7 @@ def cells(format, out):
     return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
 @pytest.mark.parametrize("names", [list(BY_HAND), list(BY_HAND)[::-1]], ids=["", "reversed"])
 def test_each_column_has_the_values_of_its_measure(evaluate, format, names):
@@ -229,6 +234,7 @@ def test_each_column_has_the_values_of_its_measure(evaluate, format, names):
             assert float(row[name]) == pytest.approx(BY_HAND[name][qid], abs=5.1e-5), (qid, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
 def test_each_column_has_the_mean_of_its_measure(evaluate, format):
     out = evaluate("--format", format, measures=list(BY_HAND), runs=["good.txt"])

@@ -11,6 +11,7 @@ from evaluated_runs import MEASURES, NAMES, values
 SLICES = "qid,language,source\n1,en,web\n2,fr,web\n3,en,mail\n4,,mail\n"
 
 
+@pytest.mark.slow
 def test_slices_are_those_of_the_library(evaluate, files):
     (files / "slices.csv").write_text(SLICES)
     text = evaluate("--slices", "slices.csv", "--format", "csv", measures=["ap", "ndcg_f@2"])
@@ -30,6 +31,7 @@ def test_slices_are_those_of_the_library(evaluate, files):
             assert own["whole"].tolist() == pytest.approx([by_topic.mean()] * 4)
 
 
+@pytest.mark.slow
 def test_slices_as_table_and_json(evaluate, files):
     (files / "slices.csv").write_text(SLICES)
     shown = evaluate("--slices", "slices.csv", runs=["good.txt"], measures=["ap"])
@@ -43,6 +45,7 @@ def test_slices_as_table_and_json(evaluate, files):
     assert rows[1]["low"] is None  # one topic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -66,6 +69,7 @@ def test_bad_slices(run, files, text, options, message):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_formats_of_slices_say_the_same(evaluate, files):
     (files / "slices.csv").write_text(SLICES)
     arguments = ["--slices", "slices.csv"]

@@ -19,6 +19,7 @@ from skfilterrank.ranking import (
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["per_query", "none", "0.25", "tune"])
 def test_what_is_filtered_is_what_the_model_filters(run, data, threshold):
     arguments = ("--k", 3, "--threshold", threshold, "--save", "filter.json")
@@ -34,6 +35,7 @@ def test_what_is_filtered_is_what_the_model_filters(run, data, threshold):
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
 
+@pytest.mark.slow
 def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
     # Judgments of many more documents than the run has.
     more = data.assign(docno="x" + data["docno"])
@@ -44,6 +46,7 @@ def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
     assert "other sizes" not in err
 
 
+@pytest.mark.slow
 def test_formats_of_filter(run, data):
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     run("filter", "run.txt", "--with", "filter.json", "--out", "all.csv")
@@ -76,6 +79,7 @@ def test_files_that_are_no_filter(run, data):
     assert "was changed after it was written" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["filter", "monitor"])
 def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
     X = pd.DataFrame({"score": np.arange(8.0), "language": ["en"] * 4 + ["fr"] * 4})
@@ -99,6 +103,7 @@ def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
 GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [
@@ -132,6 +137,7 @@ def test_cuts_by_list_are_those_of_the_model(run, data, given):
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
 
+@pytest.mark.slow
 def test_rows_of_a_filtered_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("run.txt").write_text(

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from skfilterrank.cli.forecast import options as forecast_options
 from skfilterrank.judgments import rank_systems
 from skfilterrank.judgments._no_judgments.rank_systems import FORECASTS
@@ -25,6 +27,7 @@ def test_the_choices_are_those_of_the_library():
     assert forecast_options.METHODS == FORECASTS
 
 
+@pytest.mark.slow
 def test_options(forecast, runs):
     arguments = ["--method", "soboroff", "--share", 0.5, "--n-trials", 2, "--depth", "all"]
     out, _ = forecast(*arguments, "--format", "json")

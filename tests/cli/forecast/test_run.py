@@ -11,6 +11,8 @@ from skfilterrank.cli.forecast import options as forecast_options
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems
 
+pytestmark = pytest.mark.slow
+
 
 def table_of(out):
     """CSV with every digit of its numbers."""

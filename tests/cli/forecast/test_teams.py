@@ -8,6 +8,7 @@ import pytest
 from skfilterrank.judgments import rank_systems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

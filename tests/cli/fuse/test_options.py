@@ -16,6 +16,7 @@ def test_the_choices_are_those_of_the_library():
     assert {*FILTERED} == {"all", "majority", "any"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -11,6 +11,8 @@ from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LinearRankFusion, RankFusion, fuse_learned, fuse_runs
 
+pytestmark = pytest.mark.slow
+
 
 def assert_same(found, expected):
     pd.testing.assert_frame_equal(

@@ -3,10 +3,14 @@
 import json
 import re
 
+import pytest
+
 from judged_documents import BASE, judged, shown
 from skfilterrank.judgments import (
     read_judgment_log,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def test_maxrep_starts_from_what_is_judged(ask, files):
@@ -30,6 +34,7 @@ def test_maxrep_starts_from_what_is_judged(ask, files):
 JUDGED = "1 0 d1 2\n1 0 d9 1\n2 0 d2 0\n2 0 d5 -1\n"
 
 
+@pytest.mark.slow
 def test_only_holes_are_judged(ask, files):
     (files / "old.txt").write_text(JUDGED)
     code, out, err = ask(["1"] * 9, "--judged", "old.txt", "--unjudged-label=-1")

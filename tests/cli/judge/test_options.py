@@ -9,7 +9,10 @@ from judged_documents import BASE, WITH_RUNS, judged
 from skfilterrank.cli.judge import options as judge_options
 from skfilterrank.io import read_prels, read_qrels
 
+pytestmark = pytest.mark.slow
 
+
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [s for s in judge_options.STRATEGIES if s != "sample"])
 def test_every_strategy(ask, strategy):
     code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n-per-query", "2", "--only", "2,1")
@@ -39,6 +42,7 @@ def test_depth(files, ask):
         assert f"document 1 of {expected};" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -9,6 +9,8 @@ from skfilterrank.judgments import (
     read_judgment_log,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_grades_from_a_pipe(ask):
     code, out, err = ask(["2", "0", "1", "q"])

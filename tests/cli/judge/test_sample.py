@@ -21,6 +21,8 @@ from skfilterrank.judgments import (
     statap_prior,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def runs(sampled_runs):

@@ -22,6 +22,7 @@ def look(run, tmp_path, monkeypatch):
     return lambda *arguments: run("monitor", "f.json", "--run", "new.run", *arguments)
 
 
+@pytest.mark.slow
 def test_alpha(look):
     assert look("--qrels", "new.qrels")[0] == 0
     assert read_monitor("f.monitor.json").alpha == 0.05
@@ -34,6 +35,7 @@ def test_alpha(look):
     assert read_monitor("s.json").status.rates["n_queries"].tolist() == [30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -54,6 +56,7 @@ def test_what_does_not_go_together(look, words, message):
     assert not list(Path().glob("*.monitor.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "missing"), [("--missing drop", 10), ("--missing empty", 20)])
 def test_topics_that_the_run_lacks(look, words, missing):
     Path("more.qrels").write_text(

@@ -37,6 +37,7 @@ def look(run, day, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_counts_day_by_day(run, data):
     prepare(run, data)
     code, out, err = look(run, "monday")
@@ -51,6 +52,7 @@ def test_counts_day_by_day(run, data):
     assert monitor.levels == {"any_forbidden": 0.3}
 
 
+@pytest.mark.slow
 def test_a_day_is_not_counted_twice(run, data):
     prepare(run, data)
     look(run, "monday")
@@ -64,6 +66,7 @@ def test_a_day_is_not_counted_twice(run, data):
     assert look(run, "monday")[0] == 0  # as the state remembers
 
 
+@pytest.mark.slow
 def test_no_other_file_of_the_command_is_the_state(run, data):
     prepare(run, data)
     look(run, "monday")
@@ -77,6 +80,7 @@ def test_no_other_file_of_the_command_is_the_state(run, data):
     assert "is no regular file" in err
 
 
+@pytest.mark.slow
 def test_unjudged_documents_are_named(run, data):
     prepare(run, data)
     long = data.groupby("qid").filter(lambda rows: len(rows) > 1)
@@ -92,6 +96,7 @@ def test_unjudged_documents_are_named(run, data):
     assert named in err
 
 
+@pytest.mark.slow
 def test_too_few_lists_are_not_taken_for_usual_ones(run, data):
     prepare(run, data)
     for n_rows, is_told in ((20, True), (len(data), False)):
@@ -101,6 +106,7 @@ def test_too_few_lists_are_not_taken_for_usual_ones(run, data):
         assert ("too few lists" in err) == is_told
 
 
+@pytest.mark.slow
 def test_an_alarm_is_told_by_the_exit_code(run, data):
     prepare(run, data)
     write_qrels("monday.qrels", data.assign(label=-1).head(800))
@@ -109,6 +115,7 @@ def test_an_alarm_is_told_by_the_exit_code(run, data):
     assert json.loads(out)["alarm_at"] < 100
 
 
+@pytest.mark.slow
 def test_states_of_others(run, data):
     prepare(run, data)
     look(run, "monday", "--alpha", 0.1)
@@ -124,6 +131,7 @@ def test_states_of_others(run, data):
     assert "is the state of another filter than filter.json" in err
 
 
+@pytest.mark.slow
 def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, data):
     """Also where it promises the same with another threshold."""
     prepare(run, data)
@@ -151,6 +159,7 @@ def test_a_day_whose_output_could_not_be_written_is_not_counted(run, data):
     assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
 
 
+@pytest.mark.slow
 def test_processes_at_once_count_all_topics(run, data):
     prepare(run, data)
     number = data["qid"].str[1:].astype(int)
@@ -166,6 +175,7 @@ def test_processes_at_once_count_all_topics(run, data):
     assert not list(Path().glob(".*"))
 
 
+@pytest.mark.slow
 def test_scores_without_judgments(run, data):
     prepare(run, data)
     code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
@@ -189,6 +199,7 @@ def test_scores_without_judgments(run, data):
     assert "filter.json holds no scores to compare with" in err
 
 
+@pytest.mark.slow
 def test_a_filter_that_promises_nothing(run, data):
     prepare(run, data)
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
@@ -217,6 +228,7 @@ def graded(tmp_path, monkeypatch):
 GAINS = {"zero": "--gains=0=-1,1=0,2=1", "one": "--gains=0=0,1=-1,2=1", "none": "--quiet"}
 
 
+@pytest.mark.slow
 @hides_nothing
 @pytest.mark.parametrize(
     ("name", "first", "second"),
@@ -251,6 +263,7 @@ def test_gains_are_said_for_texts_alone(run, graded):
     assert not Path("f.monitor.json").exists()
 
 
+@pytest.mark.slow
 @hides_nothing
 def test_the_state_of_other_gains_is_not_taken_up(run, graded):
     files = ["--qrels", "first.qrels", "--run", "first.run", "--state", "s.json"]

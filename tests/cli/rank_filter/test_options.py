@@ -7,6 +7,8 @@ import pytest
 
 from skfilterrank.io import load_model
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_fixed_threshold_has_no_curve_to_draw(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")

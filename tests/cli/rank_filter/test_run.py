@@ -11,6 +11,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_model
 from skfilterrank.metrics import ndcg_f_score
 
+pytestmark = pytest.mark.slow
+
 GAINS = {"Bad": -1, "Ok": 1, "Good": 2}
 
 

@@ -6,6 +6,7 @@ import pytest
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -28,6 +29,7 @@ def test_bad_input(run, data, arguments, message):
 GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

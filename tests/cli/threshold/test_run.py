@@ -32,6 +32,7 @@ def test_threshold_is_that_of_the_function(run, data):
     assert "wrote filter.json" in err
 
 
+@pytest.mark.slow
 def test_several_runs_have_a_line_each(run, data):
     write_run("other.txt", data.assign(score=-data["score"]))
     code, out, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--format", "csv")
@@ -46,6 +47,7 @@ def test_several_runs_have_a_line_each(run, data):
     assert "--save saves the filter of one run, got 2" in err
 
 
+@pytest.mark.slow
 def test_promises(run, data):
     risk = "any_forbidden=0.3,false_reject_rate=0.6"
     code, out, err = run(
@@ -99,6 +101,7 @@ def half_forbidden(tmp_path, monkeypatch):
     return ["threshold", "qrels.txt", "run.txt", "--unjudged-label", "none", "--format", "csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "value", "unfiltered", "shown"),
     [

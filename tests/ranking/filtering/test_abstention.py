@@ -81,6 +81,7 @@ def n_shown(model, data):
 
 
 class TestAbstention:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
     @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
     def test_the_level_is_the_best_of_all(self, few, name, mode):

@@ -18,6 +18,7 @@ def data():
 
 
 class TestAnswerCurve:
+    @pytest.mark.slow
     @given(st.integers(0, 10**6))
     def test_is_the_mean_of_lists_with_some_left_out(self, seed):
         rng = np.random.RandomState(seed)
@@ -54,6 +55,7 @@ class TestAnswerCurve:
         assert (curve.best_share, curve.best_value) == (4 / 5, pytest.approx(4 / 5))
         assert curve.best_confidence == 1.5
 
+    @pytest.mark.slow
     def test_area_is_one_of_the_values_themselves_and_none_by_chance(self, data):
         params = {"groups": data.groups, "k": 3}
         values = ndcg_f_score(data.y, data.bayes_scores, average=None, **params)

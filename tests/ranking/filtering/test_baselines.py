@@ -55,6 +55,7 @@ class TestFilterAll:
 
 
 class TestFilterOnly:
+    @pytest.mark.slow
     def test_keeps_what_the_model_keeps(self, data, model):
         shuffled = FilterOnly(model, random_state=0).fit(data.X, data.y, groups=data.groups)
         scores, expected = shuffled.predict(data.X), model.predict(data.X)
@@ -99,6 +100,7 @@ class TestFilterOnly:
         first = shuffled.fit(data.X, data.y).predict(data.X)
         assert (first != shuffled.fit(data.X, data.y).predict(data.X)).any()
 
+    @pytest.mark.slow
     def test_mean_over_shuffles_is_one_score_for_all_that_is_kept(self, data, model):
         kept = np.where(np.isfinite(model.predict(data.X)), 0.0, -np.inf)
         expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
@@ -136,6 +138,7 @@ class TestFilterOnly:
         alone.fit(StandardScaler().fit_transform(data.X), data.y, groups=data.groups)
         assert shuffled.estimator_[-1].threshold_ == pytest.approx(alone.threshold_)
 
+    @pytest.mark.slow
     def test_a_threshold_per_query(self, data):
         inner = RankAndFilter(Ridge(), k=3, threshold="per_query")
         shuffled = FilterOnly(inner, random_state=0).fit(data.X, data.y, groups=data.groups)
@@ -145,6 +148,7 @@ class TestFilterOnly:
         with pytest.raises(ValueError, match="groups is missing"):
             shuffled.predict(data.X)
 
+    @pytest.mark.slow
     def test_metadata_routing_brings_the_queries(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
             results = cross_validate(

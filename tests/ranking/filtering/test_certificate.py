@@ -90,6 +90,7 @@ def _unjudged_above(y, scores, groups, *, k, above):
     return rows
 
 
+@pytest.mark.slow
 def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     _, y, groups, scores = make_rank_and_filter(100, random_state=0)
     y = y.astype(float)
@@ -232,6 +233,7 @@ class TestLabelsOfMachines:
         assert "for labels of machines" in repr(certificate)
         assert (certificate.to_frame()["n_machine"] == n_machine).all()
 
+    @pytest.mark.slow
     def test_every_way_to_promise(self, judged):
         judges = np.where(judged.groups % 4 == 0, "predicted:large", "people").astype(object)
         judges[judged.groups % 4 == 1] = None
@@ -255,6 +257,7 @@ class TestLabelsOfMachines:
         by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).risk_certificate_
         assert "achine" not in str(by_people) + repr(by_people)
 
+    @pytest.mark.slow
     def test_predicted_labels(self, judged):
         y = judged.y.astype(float)
         y[::10] = np.nan
@@ -266,6 +269,7 @@ class TestLabelsOfMachines:
         assert 0 < certificate.n_machine < model.n_imputed_
         self.check(certificate, certificate.n_machine)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_machine", [0, 30])
     def test_command(self, judged, tmp_path, n_machine, capsys):
         qrels, run, saved = (str(tmp_path / name) for name in ("qrels", "run", "filter.json"))

@@ -26,6 +26,7 @@ xgboost_dask = pytest.importorskip("xgboost.dask")
 MANY, UNEVEN = list(range(40, 400, 40)), [5, 6, 7, 300]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "cuts"),
     [
@@ -122,6 +123,7 @@ UNSUPPORTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_what_only_memory_has(cluster, table, name):
     parameters, message = UNSUPPORTED[name]

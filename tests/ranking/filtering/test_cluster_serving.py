@@ -22,6 +22,7 @@ xgboost = pytest.importorskip("xgboost")
 xgboost_dask = pytest.importorskip("xgboost.dask")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["predict", "decision_function"])
 def test_partitions_are_served_as_rows_in_memory(cluster, table, name):
     model = RankAndFilter(LogisticRegression(), k=3)

@@ -33,6 +33,7 @@ def on_test(models, **options):
     )
 
 
+@pytest.mark.slow
 def test_systems_and_their_order():
     assert list(on_test(MODELS).scores) == [
         "bce",
@@ -45,6 +46,7 @@ def test_systems_and_their_order():
     ]
 
 
+@pytest.mark.slow
 def test_scores_of_test_rows_are_those_of_the_models():
     comparison = on_test(MODELS)
     for name, model in MODELS.items():
@@ -55,6 +57,7 @@ def test_scores_of_test_rows_are_those_of_the_models():
     assert list(comparison.models) == list(MODELS)
 
 
+@pytest.mark.slow
 def test_out_of_fold_scores_come_from_models_that_have_not_seen_the_query():
     splits = list(GroupKFold(3).split(X, Y, GROUPS))
     comparison = compare_rankers(MODELS, X, Y, groups=GROUPS, cv=GroupKFold(3))
@@ -65,6 +68,7 @@ def test_out_of_fold_scores_come_from_models_that_have_not_seen_the_query():
     assert comparison.cv_scores["mse"] == expected
 
 
+@pytest.mark.slow
 def test_after_cross_validation_the_best_model_is_fitted_on_all_rows():
     comparison = compare_rankers(MODELS, X, Y, groups=GROUPS, cv=2)
     assert list(comparison.models) == [comparison.best]
@@ -74,6 +78,7 @@ def test_after_cross_validation_the_best_model_is_fitted_on_all_rows():
     assert compare_rankers(MODELS, X, Y, groups=GROUPS, cv=2, refit=False).models == {}
 
 
+@pytest.mark.slow
 def test_baselines():
     scores = on_test(MODELS).scores
     for name in MODELS:
@@ -88,6 +93,7 @@ def test_baselines():
     assert np.isneginf(scores["filter-all"]).all()
 
 
+@pytest.mark.slow
 def test_what_the_filter_keeps_has_the_mean_value_of_all_its_orders():
     comparison = on_test(MODELS)
     tied = comparison.scores["filter-only (bce)"]
@@ -103,6 +109,7 @@ def test_what_the_filter_keeps_has_the_mean_value_of_all_its_orders():
     assert abs(np.mean(shuffled) - found) < 4 * error
 
 
+@pytest.mark.slow
 def test_each_model_against_its_own_ranking():
     comparison = on_test(MODELS)
     assert comparison.own_baselines == {name: f"rank-only ({name})" for name in MODELS}
@@ -123,6 +130,7 @@ def test_each_model_against_its_own_ranking():
     assert report.drop(index=MODELS)[own].isna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_the_best_of_fixed_thresholds_is_cross_validated_on_training_rows():
     comparison = on_test(FIXED, cv=4)
     out_of_fold = compare_rankers(FIXED, X[TRAIN], Y[TRAIN], groups=GROUPS[TRAIN], cv=4)
@@ -130,6 +138,7 @@ def test_the_best_of_fixed_thresholds_is_cross_validated_on_training_rows():
     assert comparison.best == out_of_fold.best == "0.4"
 
 
+@pytest.mark.slow
 def test_the_test_rows_have_no_say_in_the_choice():
     # With their features turned around, filtering nearly everything would win there.
     comparison = compare_rankers(
@@ -156,12 +165,14 @@ def test_models_are_cloned_and_keep_their_parameters():
     assert comparison.models["a"].verbose == 0
 
 
+@pytest.mark.slow
 def test_progress_leaves_no_trace_in_the_models(capsys):
     comparison = on_test(MODELS, verbose=2)
     assert "2/2" in capsys.readouterr().err
     assert {model.verbose for model in comparison.models.values()} == {0}
 
 
+@pytest.mark.slow
 def test_queries_from_an_index_and_shuffled_rows():
     order = np.random.RandomState(0).permutation(len(Y))
     y = pd.Series(Y[order], index=pd.Index([f"q{group}" for group in GROUPS[order]], name="qid"))
@@ -195,6 +206,7 @@ def test_wrong_rows():
         compare_rankers({"a": FIXED["0.4"]}, X, Y, groups=np.arange(len(Y)), cv=split)
 
 
+@pytest.mark.slow
 def test_folds_do_not_warn_of_filters_that_do_not_pay():
     models = {"gap": RankAndFilter(LogisticRegression(), k=3, threshold="largest_gap")}
     for refit in (False, True):

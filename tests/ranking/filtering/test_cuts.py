@@ -29,6 +29,7 @@ def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
 class TestLevels:
     """The best level of keys is found as if each were tried."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("measure", ["ndcg_f@3", "ap", "rbp", "f@5", "forbidden@3"])
     @pytest.mark.parametrize("seed", range(3))
     def test_values_are_those_of_the_lists_that_are_shown(self, measure, seed):

@@ -47,6 +47,7 @@ class TestExpectedGain:
             keys = self.of_probabilities([-price, 1]).keys(p, GroupIndex.from_groups([0, 1]))
             assert keys.tolist() == [-1, 1]
 
+    @pytest.mark.slow
     def test_of_a_long_list_what_pays_in_gains(self):
         # Bad = -10: 10 / 11.
         n = 300
@@ -55,6 +56,7 @@ class TestExpectedGain:
         worth = self.of_probabilities([-10, 1]).expected(p, index)
         assert p[worth > 0].min() == pytest.approx(10 / 11, abs=0.01)
 
+    @pytest.mark.slow
     def test_learns_the_probabilities(self):
         _, y, groups, scores = make_rank_and_filter(2000, random_state=0)
         cut = ExpectedGain(3).fit(y.astype(float), scores, GroupIndex.from_groups(groups))
@@ -64,6 +66,7 @@ class TestExpectedGain:
             for part in np.array_split(np.argsort(scores), 5):
                 assert found[part].mean() == pytest.approx(np.mean(y[part] >= low), abs=0.03)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
     def test_learns_how_documents_of_a_query_go_together(self, correlation):
         rng = np.random.RandomState(0)
@@ -93,6 +96,7 @@ class TestExpectedGain:
             alone = cut.expected(scores[rows], GroupIndex.from_groups(groups[rows]))
             np.testing.assert_allclose(alone, every[rows], atol=1e-15)
 
+    @pytest.mark.slow
     def test_many_gains_are_binned(self):
         rng = np.random.RandomState(0)
         gains, scores = rng.normal(size=3000), rng.normal(size=3000)
@@ -100,6 +104,7 @@ class TestExpectedGain:
         assert len(cut.gains_) == 10
         assert cut.gains_.mean() == pytest.approx(gains.mean(), abs=0.01)
 
+    @pytest.mark.slow
     def test_follows_the_size_of_lists_where_one_threshold_does_not(self):
         # Chosen on lists of ten, used on lists of one, where a half is the best threshold.
         rng = np.random.RandomState(0)

@@ -51,6 +51,7 @@ def data():
     return make_rank_and_filter(n_queries=200, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_reads_back(data, form, tmp_path):
     model = RankAndFilter("passthrough", **({"k": 3} | FORMS[form]))
@@ -134,6 +135,7 @@ def texts(data, tmp_path_factory):
 MISSING = object()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "field", "value"),
     [
@@ -195,6 +197,7 @@ def test_numbers_that_json_lacks_are_told(tmp_path):
         read_filter(path)
 
 
+@pytest.mark.slow
 def test_a_byte_order_mark_is_no_content(texts, tmp_path):
     path = tmp_path / "state.json"
     path.write_text(texts["risk"], encoding="utf-8-sig")
@@ -242,6 +245,7 @@ def test_what_no_file_is_called(data, path):
             call()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written(data, tmp_path):
     path = tmp_path / "filter.json"
     with pytest.raises(NotFittedError):

@@ -110,6 +110,7 @@ class TestContract:
             model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]
         )
 
+    @pytest.mark.slow
     @given(
         st.lists(st.floats(-10, 10), min_size=1, max_size=8),
         st.data(),

@@ -89,8 +89,9 @@ def modes_and_lists():
             yield pytest.param(mode, lists, id=name, marks=() if by_day else pytest.mark.nightly)
 
 
-@pytest.mark.parametrize(("mode", "lists"), modes_and_lists())
+@pytest.mark.parametrize(("mode", "lists"), list(modes_and_lists()))
 class TestEveryMode:
+    @pytest.mark.slow
     def test_all_ways_to_serve_agree(self, fitted_once, few_new, mode, lists):
         model, new = fitted_once(mode, lists), few_new
         rows = np.random.RandomState(0).permutation(len(new.y))
@@ -113,6 +114,7 @@ class TestEveryMode:
             model.predict(scores[one], groups=groups[one]), predicted[one]
         )
 
+    @pytest.mark.slow
     def test_files(self, fitted_once, few_new, mode, lists, tmp_path):
         model, new = fitted_once(mode, lists), few_new
         expected = model.predict(new.bayes_scores, groups=new.groups)
@@ -128,6 +130,7 @@ class TestEveryMode:
         assert (tmp_path / "again.json").read_text() == (tmp_path / "filter.json").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=str)
 def test_best_score_is_the_measure_of_what_is_shown(few, fitted_once, mode):
     """Of a cut that learns nothing, `predict` shows the training lists as they were tuned."""
@@ -140,6 +143,7 @@ def test_best_score_is_the_measure_of_what_is_shown(few, fitted_once, mode):
 
 
 class TestCaps:
+    @pytest.mark.slow
     def test_show_at_most_and_at_least(self, few, few_new):
         data, new = few, few_new
         sizes = np.bincount(new.groups)
@@ -283,6 +287,7 @@ class TestHeldOutScore:
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert model.held_out_score_ < 0
 
+    @pytest.mark.slow
     def test_without_the_filter(self, data):
         expected = ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3)
         for threshold in CUTS.keys() - {"risk"}:
@@ -332,6 +337,7 @@ class TestHeldOutScore:
             said |= {str(each.message) for each in caught}
         assert len(said) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("threshold", ["tune", "expected", "per_query"])
     def test_a_filter_that_pays(self, data, threshold):
         model = RankAndFilter("passthrough", k=3, threshold=threshold, gains=_dear)
@@ -349,6 +355,7 @@ class TestHeldOutScore:
         assert not hasattr(model, "held_out_score_unfiltered_")
 
 
+@pytest.mark.slow
 def test_search_over_thresholds(few):
     data = few
     y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
@@ -361,6 +368,7 @@ def test_search_over_thresholds(few):
     assert search.best_params_["max_shown"] is None
 
 
+@pytest.mark.slow
 def test_estimators_with_features(few):
     data = few
     for mode in CUTS:
@@ -380,6 +388,7 @@ def test_changed_file(data):
         read_filter(io.StringIO(json.dumps(content)))
 
 
+@pytest.mark.slow
 @times(1 / 2)  # each is fitted twice
 @given(st.sampled_from(["first_k", "surprise", "largest_gap", "expected"]), st.integers(0, 10**6))
 def test_order_of_rows_is_no_matter(mode, seed):

@@ -85,6 +85,7 @@ class TestListSizes:
         with pytest.warns(DataWarning, match="28 % of the lists"):
             model.predict(np.resize(tens.bayes_scores, len(groups)), groups=groups)
 
+    @pytest.mark.slow
     def test_what_follows_the_size_does_not_warn(self, tens):
         first = np.arange(0, 1000, 10)
         for mode in ("per_query", "expected", "largest_gap", 0.5, None):

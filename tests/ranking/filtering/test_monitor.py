@@ -133,6 +133,7 @@ def test_every_path_of_seven_losses_is_fair_at_the_level():
     assert mean == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calm", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
 def test_a_rate_that_doubles_after_a_calm_time_is_noticed(calm):
     rng = np.random.default_rng(0)
@@ -159,6 +160,7 @@ def test_false_alarms_are_rare_at_all_looks(rate):
     assert alarms <= binom.ppf(0.999, times, alpha)
 
 
+@pytest.mark.slow
 def test_a_rate_that_doubles_is_noticed():
     rng = np.random.default_rng(0)
     at = [
@@ -188,6 +190,7 @@ def test_the_interval_holds_at_all_looks_and_shrinks():
     assert widths[-1] < 0.25 < widths[0]
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
 def test_batches_do_not_matter(cuts):
     y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
@@ -264,6 +267,7 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
         watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -135,6 +135,7 @@ class TestBadInput:
             with pytest.raises(ValueError, match=f"^{name} needs queries"):
                 FilterOnly(wrap(estimator)).fit(data.X, data.y)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "estimator",
         [
@@ -151,6 +152,7 @@ class TestBadInput:
             model = self.fit(data, estimator, groups=None, threshold=None)
         assert np.ptp(model.predict(data.X)) > 0
 
+    @pytest.mark.slow
     def test_a_search_may_hold_what_learns_within_queries(self, data):
         search = GridSearchCV(
             QueryRanker(LGBMRanker(n_estimators=2, verbose=-1, n_jobs=1)),
@@ -212,6 +214,7 @@ class TestBadInput:
             with pytest.raises(ValueError, match=message):
                 self.fit(data, ranker, fit=fit)
 
+    @pytest.mark.slow
     def test_after_the_fit(self, data):
         with pytest.raises(NotFittedError):
             RankAndFilter(Ridge()).predict(data.X)

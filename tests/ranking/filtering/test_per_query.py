@@ -47,6 +47,7 @@ def worth_by_the_letter(gains, groups, k):
     return worth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [None, 2])
 @pytest.mark.parametrize("n_queries", [2, 60])
 def test_by_the_letter(k, n_queries):
@@ -105,6 +106,7 @@ def test_exact_worth_gives_what_exact_scores_give():
     )
 
 
+@pytest.mark.slow
 def test_true_worth_reaches_the_best_filter_of_each_list():
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(40), 5)
@@ -153,6 +155,7 @@ def test_list_features_leave_filtered_rows_out():
     assert np.isfinite(with_filtered).all()
 
 
+@pytest.mark.slow
 def test_row_order_and_query_names_do_not_matter():
     rng = np.random.default_rng(0)
     groups, scores = rng.integers(0, 20, size=100), rng.normal(size=100)
@@ -171,6 +174,7 @@ def test_row_order_and_query_names_do_not_matter():
     )
 
 
+@pytest.mark.slow
 def test_scale_of_the_scores_does_not_matter():
     rng = np.random.default_rng(0)
     index = GroupIndex.from_groups(rng.integers(0, 30, size=150))
@@ -182,6 +186,7 @@ def test_scale_of_the_scores_does_not_matter():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gains", "scores", "groups"),
     [
@@ -222,6 +227,7 @@ def test_unjudged_rows_are_not_learned_from():
     assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_deterministic():
     _, y, groups, _ = make_rank_and_filter(100, bayes=False, random_state=0)
     scores = np.random.default_rng(0).normal(size=len(y)) + y
@@ -230,6 +236,7 @@ def test_deterministic():
     np.testing.assert_array_equal(one.out_of_fold_thresholds_, two.out_of_fold_thresholds_)
 
 
+@pytest.mark.slow
 def test_beats_one_threshold_where_queries_differ():
     X, y, groups, _ = make_rank_and_filter(
         1500, documents_per_query=10, query_effect=0.5, bayes=False, random_state=1
@@ -246,6 +253,7 @@ def test_beats_one_threshold_where_queries_differ():
     assert per_query.best_score_ > single.best_score_
 
 
+@pytest.mark.slow
 def test_reaches_the_best_filter_of_one_score():
     # With documents that say nothing of each other, one threshold is nearly as good as it gets.
     _, y, groups, exact = make_rank_and_filter(1500, documents_per_query=4, random_state=2)
@@ -268,6 +276,7 @@ def test_the_regression_is_that_of_its_estimators():
     assert Worth.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200
 
 
+@pytest.mark.slow
 def test_tied_documents_are_learned_from_together():
     rng = np.random.default_rng(0)
     groups, scores = np.repeat(np.arange(40), 8), rng.integers(0, 4, 320).astype(float)

@@ -49,6 +49,7 @@ def prefix_sums(expected, scores, k):
     return sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [None, 1, 3, 10])
 @pytest.mark.parametrize("filtered", [False, True])
 def test_best_prefix_is_the_best_of_all(k, filtered):

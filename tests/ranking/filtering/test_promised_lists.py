@@ -90,6 +90,7 @@ def certificates(rows, promise):
     yield risk_certificate(y, scores, 1.5, **columns(rows), **fixed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("promise", RISKS.values(), ids=RISKS)
 def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
     expected = [summary(each) for each in certificates(tied, promise)]
@@ -98,6 +99,7 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
         assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -120,6 +122,7 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
         np.testing.assert_allclose(each, found[0], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["tune", "per_query", "expected", "largest_gap", "risk"])
 def test_documents_of_equal_score_are_shown_together(tied, threshold):
     promise = {"risk": "any_forbidden", "max_risk": 0.4} if threshold == "risk" else {"k": 3}
@@ -199,6 +202,7 @@ class TestNoMoreIsShownThanCovered:
             assert "it covers the first 3 documents alone" in str(certificate)
             assert certificate.to_frame()["shows_more"].tolist() == [True]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("parameters", "most"),
         [
@@ -243,6 +247,7 @@ class TestNoMoreIsShownThanCovered:
         fewer = risk_certificate(data.y, data.bayes_scores, 5.0, **given)
         assert (fewer.max_shown, fewer.shows_more) == (3, False)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("more", [[], ["--show-beyond-k"]])
     def test_commands(self, data, tmp_path, more, capsys):
         qrels, run, saved, out = (str(tmp_path / name) for name in ("qrels", "run", "f", "out"))
@@ -284,6 +289,7 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         promise = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.6}
         return RankAndFilter(ranker, cv="prefit", **promise)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("frozen", [False, True])
     @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker])
     def test_are_told(self, data, make, frozen):

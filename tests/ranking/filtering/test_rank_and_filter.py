@@ -83,6 +83,7 @@ class TestThreshold:
         np.testing.assert_allclose(model.decision_function(data.X), scores)
         assert (model.rank(data.X, groups=data.groups) > 0).all()
 
+    @pytest.mark.slow
     def test_per_query(self, data):
         model = RankAndFilter(Ridge(), k=3, threshold="per_query")
         model.fit(data.X, data.y, groups=data.groups)
@@ -101,6 +102,7 @@ class TestThreshold:
         shown = np.where(kept, raw, -np.inf)
         assert ndcg_f_score(data.y, shown, groups=data.groups, k=3) > 0.8
 
+    @pytest.mark.slow
     def test_per_query_does_not_depend_on_the_order_of_rows(self, data):
         model = RankAndFilter(Ridge(), k=3, threshold="per_query")
         model.fit(data.X, data.y, groups=data.groups)
@@ -136,6 +138,7 @@ class TestThreshold:
 
 
 class TestQueries:
+    @pytest.mark.slow
     @pytest.mark.parametrize("carrier", ["y", "X"])
     def test_index_level_stands_in_for_groups(self, data, ridge, carrier):
         index = pd.MultiIndex.from_arrays(
@@ -154,6 +157,7 @@ class TestQueries:
         model = RankAndFilter(Ridge(), k=3).fit(data.X, data.y, groups=list(names))
         assert model.threshold_ == pytest.approx(ridge.threshold_)
 
+    @pytest.mark.slow
     def test_without_queries_each_row_is_its_own(self, data):
         with pytest.warns(UserWarning, match="fitted without query ids"):
             model = RankAndFilter(Ridge()).fit(data.X, data.y)
@@ -183,6 +187,7 @@ class TestUnjudged:
         np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
         assert len(model.predict(data.X)) == len(y)
 
+    @pytest.mark.slow
     def test_they_stand_in_the_lists_the_threshold_is_tuned_on(self, data):
         y = data.y.astype(float)
         y[::6] = np.nan
@@ -199,12 +204,14 @@ class TestUnjudged:
 
 
 class TestData:
+    @pytest.mark.slow
     def test_sparse(self, data, ridge):
         for X in (sparse.csr_array(data.X), sparse.coo_array(data.X), sparse.csc_matrix(data.X)):
             model = RankAndFilter(Ridge(solver="sparse_cg", tol=1e-10), k=3)
             model.fit(X, data.y, groups=data.groups)
             assert model.threshold_ == pytest.approx(ridge.threshold_, abs=1e-6)
 
+    @pytest.mark.slow
     def test_texts(self):
         texts = ["a good answer", "spam spam", "good again", "more spam", "good", "spam"] * 10
         labels = ["Good", "Bad"] * 30
@@ -242,6 +249,7 @@ class TestAsEstimator:
 
 
 class TestGeneratedData:
+    @pytest.mark.slow
     @pytest.mark.parametrize("estimator", [LogisticRegression(), Ridge()], ids=["bce", "mse"])
     def test_no_model_beats_the_bayes_optimum_and_filtering_pays(self, halves, estimator):
         (X, y, groups, bayes), train = halves
@@ -262,6 +270,7 @@ class TestGeneratedData:
         gain = reached - unfiltered
         assert gain.mean() > 5 * np.std(gain) / np.sqrt(len(gain))
 
+    @pytest.mark.slow
     def test_out_of_fold_score_foretells_the_score_of_new_queries(self, halves):
         (X, y, groups, _), train = halves
         model = RankAndFilter(Ridge(), k=3).fit(X[train], y[train], groups=groups[train])

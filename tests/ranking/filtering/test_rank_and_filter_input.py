@@ -86,6 +86,7 @@ class TestModelSelection:
             error_score="raise",
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("scoring", [None, SCORER])
     def test_index_carries_queries_through_a_search(
         self, data, y_with_queries, scoring, mean_by_hand
@@ -93,6 +94,7 @@ class TestModelSelection:
         search = self.search(scoring).fit(data.X, y_with_queries, groups=data.groups)
         assert search.cv_results_["mean_test_score"][0] == pytest.approx(mean_by_hand)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("scoring", [None, SCORER])
     def test_routing_carries_queries_through_a_search(self, data, routing, scoring, mean_by_hand):
         search = self.search(scoring).fit(data.X, data.y, groups=data.groups)
@@ -109,6 +111,7 @@ class TestModelSelection:
         with pytest.raises(ValueError, match="groups is missing"):
             cross_val_score(Ridge(), data.X, data.y, scoring=SCORER, cv=3, error_score="raise")
 
+    @pytest.mark.slow
     def test_out_of_fold_predictions(self, data):
         index = pd.Index(data.groups, name="qid")
         X = pd.DataFrame(data.X, index=index).add_prefix("x")
@@ -118,6 +121,7 @@ class TestModelSelection:
 
 
 class TestInsideAPipeline:
+    @pytest.mark.slow
     @pytest.mark.parametrize("threshold", ["tune", "per_query"])
     def test_fit_predict_and_score(self, data, y_with_queries, threshold):
         model = RankAndFilter(Ridge(), k=3, threshold=threshold)
@@ -132,6 +136,7 @@ class TestInsideAPipeline:
             ndcg_f_score(data.y, expected, groups=data.groups, k=3)
         )
 
+    @pytest.mark.slow
     def test_with_routing(self, data, routing):
         model = RankAndFilter(Ridge(), k=3, threshold="per_query")
         pipeline = make_pipeline(StandardScaler(), model)
@@ -142,6 +147,7 @@ class TestInsideAPipeline:
             ndcg_f_score(data.y, scores, groups=data.groups, k=3)
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("enabled", [False, True])
     def test_cross_validation_of_a_threshold_per_query(self, data, y_with_queries, enabled):
         pipeline = make_pipeline(
@@ -201,6 +207,7 @@ class TestRoutingOfFitParameters:
         plain = Ridge().fit(expected.transform(data.X), data.y)
         np.testing.assert_allclose(model.estimator_[1].coef_, plain.coef_)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("cv", [GroupKFold(3), KFold(3)])
     def test_a_search_inside_gets_queries_only_where_it_wants_them(self, data, cv):
         model = RankAndFilter(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=cv), k=3)
@@ -226,11 +233,13 @@ class TestDegenerateData:
         expected = ndcg_f_score(-data.y, np.full(len(data.y), -np.inf), groups=data.groups)
         assert model.best_score_ == pytest.approx(expected)
 
+    @pytest.mark.slow
     def test_constant_scores_with_a_threshold_per_query(self, data):
         model = RankAndFilter(Constant(), threshold="per_query")
         model.fit(data.X, data.y, groups=data.groups)
         assert not np.isneginf(model.predict(data.X, groups=data.groups)).all()
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     @pytest.mark.parametrize(
         ("label", "threshold", "value"), [(1, -np.inf, 1.0), (0, -np.inf, 0.0), (-1, np.inf, 1.0)]
@@ -253,6 +262,7 @@ class TestDegenerateData:
             with pytest.raises(ValueError, match=message):
                 RankAndFilter(estimator).fit(data.X, sign * abs(data.y), groups=data.groups)
 
+    @pytest.mark.slow
     def test_a_fold_that_trains_on_one_class(self, data):
         y = np.where(data.groups == 0, 1, -1)
         model = RankAndFilter(LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1))
@@ -289,6 +299,7 @@ WRAPS = {
 
 
 class TestGainsInsideAndOutside:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", WITH_GAINS)
     def test_are_not_applied_twice(self, data, name):
         message = f"gains is set twice, and {name} inside is given the gains .* out of {name}"
@@ -298,6 +309,7 @@ class TestGainsInsideAndOutside:
                 with pytest.raises(ValueError, match=message):
                     around(inner, gains=gains).fit(data.X, data.y, groups=data.groups)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("wrap", WRAPS)
     @pytest.mark.parametrize("name", WITH_GAINS)
     def test_of_text_labels_belong_outside(self, data, wrap, name):
@@ -308,6 +320,7 @@ class TestGainsInsideAndOutside:
         with pytest.raises(ValueError, match=message):
             RankAndFilter(inner).fit(data.X, y, groups=data.groups)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", WITH_GAINS)
     def test_outside_alone_is_as_gains_for_labels(self, data, name):
         inner = WITH_GAINS[name](None)

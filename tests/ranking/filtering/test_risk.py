@@ -128,6 +128,7 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
+    @pytest.mark.slow
     @pytest.mark.filterwarnings(
         "ignore:no label has a gain above 0", "ignore:.*are unjudged although"
     )
@@ -164,6 +165,7 @@ class TestRiskThreshold:
         assert found.observed - 1e-12 <= found.upper_bound <= level
         assert type(found.threshold) is type(found.limit) is type(found.value) is float
 
+    @pytest.mark.slow
     def test_large_samples_test_every_threshold_too(self, risk, data):
         # Long stretches pass at once here, and the rate is not monotone.
         y_score = data.bayes_scores.round(3)
@@ -185,6 +187,7 @@ class TestRiskThreshold:
         assert passes[order].index(False) == np.count_nonzero(certified)
         assert 0 < certified.sum() < len(near)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
     def test_row_order_and_names_in_order(self, risk, data, level):
         params = {"risk": risk, "max_risk": level, "k": 3}
@@ -197,6 +200,7 @@ class TestRiskThreshold:
         for name in ("threshold", "limit", "observed", "upper_bound", "n_tried", "n_queries"):
             assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-12), name
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
     def test_monotone_rescaling(self, risk, data, change):
         params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
@@ -211,6 +215,7 @@ class TestRiskThreshold:
             two.n_tried,
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int64])
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
@@ -228,6 +233,7 @@ class TestRiskThreshold:
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
+    @pytest.mark.slow
     def test_stricter_is_never_better(self, risk, data):
         values, limits = [], []
         for level in (0.05, 0.1, 0.2, 0.4):
@@ -337,6 +343,7 @@ def test_limit_within_a_stretch_of_equal_value():
     assert 0.5 < found.limit < 0.501
 
 
+@pytest.mark.slow
 def test_unjudged_queries_are_left_out():
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     more = np.concatenate([y, np.full(50, np.nan)])
@@ -487,6 +494,7 @@ def fit(data, estimator=None, **params):
 
 
 class TestRankAndFilter:
+    @pytest.mark.slow
     @pytest.mark.parametrize("risk", STEPS)
     def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
         model = fit(data, risk=risk, show_beyond_k=True)
@@ -512,6 +520,7 @@ class TestRankAndFilter:
         kept = model.predict(data.X) > NO
         np.testing.assert_array_equal(kept, inner.predict_proba(data.X)[:, 1] >= expected.threshold)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("params", "exact", "n_splits", "n_queries"),
         [
@@ -572,11 +581,13 @@ class TestRankAndFilter:
         np.testing.assert_array_equal(one.estimator_.coef_, two.estimator_.coef_)
         assert not hasattr(one, "risk_certificate_")
 
+    @pytest.mark.slow
     def test_certificate_goes_with_another_threshold(self, data):
         model = fit(data)
         model.set_params(threshold="tune", risk=None).fit(data.X, data.y, groups=data.groups)
         assert not hasattr(model, "risk_certificate_")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("risk", STEPS)
     def test_any_measure_chooses_among_the_certified(self, data, risk):
         params = {"risk": risk, "cv": 0.5, "measure": "qwa", "k": None}
@@ -640,6 +651,7 @@ class TestRankAndFilter:
         copy = clone(model).fit(data.X, data.y, groups=data.groups)
         assert vars(only(copy.risk_certificate_)) == vars(only(model.risk_certificate_))
 
+    @pytest.mark.slow
     def test_in_a_grid_search_with_metadata_routing(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
             search = GridSearchCV(
@@ -735,6 +747,7 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     assert found.value == pytest.approx(values.min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["tune", "risk", "per_query"])
 def test_nothing_good_is_told(threshold):
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration 
 
 
 class TestBinomialBound:
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [1, 7, 45, 200])
     @pytest.mark.parametrize("level", [0.02, 0.05, 0.3, 0.9])
     @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
@@ -85,6 +86,7 @@ class TestBettingBound:
             highest = max(highest, sum(capitals))
         return highest
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("level", [0.05, 0.2, 0.7])
     @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
     def test_is_the_highest_capital(self, level, confidence):

@@ -59,6 +59,7 @@ def judged_rows(draw):
 
 
 class TestSteps:
+    @pytest.mark.slow
     @pytest.mark.parametrize("risk", STEPS)
     @times(1 / 2)  # of each risk
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
@@ -104,6 +105,7 @@ def thresholds_of(y_score):
 
 
 class TestMeasure:
+    @pytest.mark.slow
     @given(rows=rows_of_labels(), k=st.sampled_from([None, 1, 2]))
     def test_any_forbidden_is_whether_any_order_shows_one(self, rows, k):
         y_true, y_score, groups = rows
@@ -122,6 +124,7 @@ class TestMeasure:
 
 
 class TestStepsOfPromises:
+    @pytest.mark.slow
     @times(2)
     @given(
         rows=rows_of_labels(),
@@ -146,6 +149,7 @@ class TestStepsOfPromises:
             expected = expected[~np.isnan(np.asarray(expected, dtype=float))]
             np.testing.assert_array_equal(steps.at(threshold), expected)
 
+    @pytest.mark.slow
     @given(rows=rows_of_labels())
     def test_any_measure_between_0_and_1_can_be_promised(self, rows):
         y_true, y_score, groups = rows
@@ -156,6 +160,7 @@ class TestStepsOfPromises:
             expected = empty_list_rate(y_true, kept, groups=groups, average=None)
             np.testing.assert_array_equal(steps.at(threshold), expected)
 
+    @pytest.mark.slow
     @given(rows=rows_of_labels(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
     def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
         y_true, y_score, groups = rows

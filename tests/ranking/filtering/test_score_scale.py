@@ -31,6 +31,7 @@ def fitted(data, scores, form="tune"):
     return RankAndFilter("passthrough", k=3, **FORMS[form]).fit(scores, y, groups=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("to_logits", [True, False])
 def test_both_directions_are_told_once(data, form, to_logits, tmp_path):
@@ -98,6 +99,7 @@ def test_without_query_ids_rows_of_enough_lists_are_told(data):
         model.predict(logit(scores))
 
 
+@pytest.mark.slow
 def test_ordinary_batches_and_single_queries_are_not_told(data):
     _, groups, scores = data
     model = fitted(data, scores)

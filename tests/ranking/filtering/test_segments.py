@@ -38,6 +38,7 @@ def data():
     return X, y[order], groups[order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "params",
     [{"threshold": "tune"}, {"threshold": "per_query"}, RISK, {"threshold": None}],
@@ -58,6 +59,7 @@ def test_each_segment_is_as_if_alone(data, params):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_it_earns_its_keep_where_scores_mean_other_things():
     _, y, groups, scores = make_rank_and_filter(600, random_state=0)
     language = np.where(groups % 3 == 0, "fr", "en")
@@ -72,6 +74,7 @@ def test_it_earns_its_keep_where_scores_mean_other_things():
     assert several > one + 0.01
 
 
+@pytest.mark.slow
 def test_text_is_left_out_without_segments(data):
     X, y, groups = data
     model = SegmentedFilter(RankAndFilter(Ridge(), k=3))
@@ -80,6 +83,7 @@ def test_text_is_left_out_without_segments(data):
     np.testing.assert_array_equal(model.fit(text, y, groups=groups).predict(text), alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["index level", "series", "polars"])
 def test_where_the_segment_stands(data, form):
     X, y, groups = data
@@ -94,6 +98,7 @@ def test_where_the_segment_stands(data, form):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_a_shared_model_has_a_threshold_for_each():
     X, y, groups, _ = make_rank_and_filter(400, random_state=1)
     table = pd.DataFrame(X).rename(columns=str).assign(language=np.where(groups % 2, "a", "b"))
@@ -112,6 +117,7 @@ def test_a_shared_model_has_a_threshold_for_each():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{}, {"threshold": "per_query"}, RISK])
 def test_saved_and_read(data, params, tmp_path):
     X, y, groups = data
@@ -133,6 +139,7 @@ def test_saved_and_read(data, params, tmp_path):
     clone(read).fit(X, y, groups=groups)
 
 
+@pytest.mark.slow
 def test_certificates_and_slices_agree(data):
     X, y, groups = data
     model = SegmentedFilter(RankAndFilter("passthrough", k=3, **RISK), segment="language")
@@ -225,6 +232,7 @@ def test_names_that_no_file_holds(data, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Ridge(), LogisticRegression(), make_pipeline(Ridge())])
 def test_models_that_know_no_queries(data, model):
     X, y, groups = data

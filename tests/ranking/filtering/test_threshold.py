@@ -64,6 +64,7 @@ def thresholds_to_try(y_score):
     return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", EXACT)
 @given(
     undefined=st.sampled_from([0.0, 1, "drop"]),
@@ -145,6 +146,7 @@ OPTIONS = [
 MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "mean"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEANS + OPTIONS)
 @times(1 / 4)  # of each of many measures
 @given(
@@ -244,6 +246,7 @@ def test_documents_below_the_cut_off_are_kept():
     assert curve.best_threshold == NO
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", EXACT)
 @pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 def test_nothing_to_choose(measure, undefined):
@@ -307,6 +310,7 @@ def test_the_best_threshold_tells_any_two_scores_apart(low, high):
     assert np.isfinite(curve.best_threshold)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2), st.data())
 def test_midpoint(scores, data):
     scores = np.unique(scores) + 0.0
@@ -343,6 +347,7 @@ def test_row_order_and_carriers_of_queries():
     np.testing.assert_array_equal(carried.values, expected.values)
 
 
+@pytest.mark.slow
 def test_large_data_equals_brute_force_at_some_thresholds():
     # Many blocks, a long query, and thresholds far from all others.
     rng = np.random.default_rng(0)

@@ -10,6 +10,8 @@ pytest.importorskip("matplotlib")
 
 from report_pages import ODD, RUNS
 
+pytestmark = pytest.mark.slow
+
 
 def test_documents_of_a_topic(shared):
     _, page = shared

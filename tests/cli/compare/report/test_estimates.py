@@ -15,6 +15,7 @@ def runs(sampled_runs):
     return sampled_runs
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_machine_is_worth(run, runs):
     pytest.importorskip("matplotlib")
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--html", "report.html")
@@ -33,6 +34,7 @@ def test_the_report_says_what_the_machine_is_worth(run, runs):
     assert "llm.txt" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("not_drawn")
 @pytest.mark.parametrize("has_machine", [True, False])
 def test_reports_say_that_judgments_are_a_machines(run, runs, has_machine):

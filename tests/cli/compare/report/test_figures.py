@@ -13,6 +13,8 @@ from matplotlib import pyplot as plt
 
 from report_pages import RUNS
 
+pytestmark = pytest.mark.slow
+
 
 def test_names_that_are_no_formulas_and_no_latin(report, folder):
     names = ["$\\x$", "$a_b$", "检索"]

@@ -13,6 +13,7 @@ pytest.importorskip("matplotlib")
 from report_pages import ODD
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("not_drawn")
 def test_what_it_was_made_from(report, folder):
     _, page = report("--gains=-2=-1,0=0,1=1,2=2,3=3", "--seed", "7")

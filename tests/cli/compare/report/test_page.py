@@ -11,6 +11,8 @@ pytest.importorskip("matplotlib")
 
 from report_pages import ODD, RUNS, Page
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_is_one_file_that_needs_nothing_else(shared):
     text, page = shared

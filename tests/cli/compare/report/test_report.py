@@ -11,6 +11,8 @@ pytest.importorskip("matplotlib")
 from report_pages import QRELS, RUNS
 from skfilterrank.plot import StabilityCurveDisplay
 
+pytestmark = pytest.mark.slow
+
 
 def test_summary_and_means(shared):
     _, page = shared

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("not_drawn")
 def test_since_an_earlier_report(report, folder):
     files = {"files": ["qrels", "good", "filtered"]}
@@ -26,6 +27,7 @@ def test_since_an_earlier_report(report, folder):
     assert float(rows["good"][3]) < 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("not_drawn")
 def test_tests_that_come_out_otherwise(report, folder):
     def write(values):
