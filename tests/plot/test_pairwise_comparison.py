@@ -129,7 +129,7 @@ def test_many_systems_have_grey_cells_in_the_place_of_dots():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_systems", [20, 60])
+@pytest.mark.parametrize("n_systems", [20, pytest.param(60, marks=pytest.mark.nightly)])
 def test_labels_are_readable(n_systems):
     values = many(n_systems)
     display = PairwiseComparisonDisplay.from_scores(values, test="t")

@@ -38,16 +38,23 @@ def test_all_places_count(train):
 
 
 @pytest.mark.usefixtures("trained_once")
-def test_the_measure_that_is_tuned(train, table):
+def test_the_measure_that_is_tuned(train):
     code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
     assert code == 0
     assert load_model("m.skops")["model"].tuned_measure_ == "forbidden@2"
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_a_measure_without_a_cut_off_is_tuned_at_all_places(train):
     code, out, _ = train(
         *("--test-data", "test.csv", "--models", "mse"),
         *("--measure", "lexirecall", "--save", "m.skops"),
     )
     assert (code, "measures at 3 places" in out) == (0, True)
     assert load_model("m.skops")["model"].tuned_measure_ == "lexirecall"
+
+
+def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
     assert "--measure names 2 measures" in train("-m", "ap,rr")[2]
     assert "--k 3 contradicts the cut-off of 'ap@5'" in train("-m", "ap@5", "--k", "3")[2]
 

@@ -389,7 +389,7 @@ def test_changed_file(data):
 
 
 @pytest.mark.slow
-@times(1 / 2)  # each is fitted twice
+@times(1 / 3)  # each is fitted twice
 @given(st.sampled_from(["first_k", "surprise", "largest_gap", "expected"]), st.integers(0, 10**6))
 def test_order_of_rows_is_no_matter(mode, seed):
     rng = np.random.RandomState(seed)
