@@ -28,7 +28,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(levels.LeaveOut(config.getoption("markexpr")))
+    config.pluginmanager.register(levels.LeaveOut(config))
     config.pluginmanager.register(budget.Clock())
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(budget.Budget(config))

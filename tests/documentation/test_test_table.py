@@ -107,5 +107,7 @@ def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
     # What has its own tests is taken out.
     (tmp_path / "x.toml").write_text('# A list.\n"io/_models.py" = "a"\n"io/_x.py" = "b"\n')
     assert table_program.still_elsewhere(only) == '# A list.\n"io/_x.py" = "b"\n'
-    with pytest.raises(ValueError, match="lacks the lines"):
-        table_program.page(files, "no marks")
+    once = f"{table_program.BEGIN}{table_program.END}"
+    for text in ("no marks", once + once):
+        with pytest.raises(ValueError, match="must hold these lines once"):
+            table_program.page(files, text)

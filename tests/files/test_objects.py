@@ -5,12 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 from skfilterrank._files.objects import as_table, is_by_topic, is_frame, is_table
 from skfilterrank.exceptions import InputError
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
 
 COLUMNS = {"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "score": [2.0, 1.0, 3.0]}
 FRAME = pd.DataFrame(COLUMNS)

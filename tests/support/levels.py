@@ -12,10 +12,15 @@ def left_out(expression):
 
 
 class LeaveOut:
-    """Collect no functions and classes with marks that `-m` leaves out."""
+    """Collect no functions and classes with marks that `-m` leaves out.
 
-    def __init__(self, expression):
-        self.marks = left_out(expression)
+    A test that is named on the command line is collected, so that pytest says that it is deselected
+    and not that there is none.
+    """
+
+    def __init__(self, config):
+        is_named = any("::" in argument for argument in config.args)
+        self.marks = set() if is_named else left_out(config.getoption("markexpr"))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, collector, name, obj):

@@ -18,7 +18,8 @@ def data_folder():
     """Folder of the public data sets, whether it is there or not."""
     beside = ROOT.parent / "shared/data"
     default = beside if beside.is_dir() else Path.home() / "skfilterrank_data"
-    return Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
+    # An empty variable is none, as for the library.
+    return Path(os.environ.get("SKFILTERRANK_DATA") or default).resolve()
 
 
 def data_set(name):

@@ -5,7 +5,7 @@ A source file above `LINES` lines has its tests in the folder of its room, under
 in a folder below. Where a room has the name twice, or it says little (`run`, `options`), the part
 stands before it or is a folder: `tests/cli/test_compare_options.py`,
 `tests/cli/compare/test_options.py`; what runs a command has the command's name:
-`tests/cli/test_compare.py`. A file that is tested elsewhere is listed in
+`tests/cli/compare/test_run.py`. A file that is tested elsewhere is listed in
 `tests/support/tested_elsewhere.toml` with the file that tests it.
 
     python tests/support/test_table.py            # the share, and the files that have none
@@ -146,8 +146,8 @@ def page(files, text):
     """The page with the table of today between its marks."""
     head, begin, rest = text.partition(BEGIN)
     _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{PAGE.name} lacks the lines\n{BEGIN}{END}")
+    if not (begin and end) or BEGIN in tail:
+        raise ValueError(f"{PAGE.name} must hold these lines once:\n{BEGIN}{END}")
     return f"{head}{BEGIN}\n{''.join(page_table(files))}\n{END}{tail}"
 
 
