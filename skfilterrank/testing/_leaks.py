@@ -12,8 +12,8 @@ from skfilterrank._core.checks import check_count, check_random_state
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 
 _N_DOCUMENTS = 6
-# Queries whose labels are turned round, one at a time.
-_N_TURNED = 3
+# Queries whose labels are turned, one at a time, at most.
+_N_TURNED = 20
 # Columns of X: a score that tells a little, the number of the query, and the label.
 _SCORE, _QUERY, _LABEL = range(3)
 
@@ -36,6 +36,11 @@ class Canary(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         """Remember the queries of the rows."""
         X, y = validate_data(self, X, y, y_numeric=True)
+        if X.shape[1] <= _LABEL:
+            raise InputError(
+                f"the estimator of check_no_leak needs all {_LABEL + 1} columns of X, got "
+                f"{X.shape[1]}: put no selection of columns before it."
+            )
         self.queries_ = np.unique(X[:, _QUERY])
         return self
 
@@ -63,8 +68,10 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     held_out : callable
         ``held_out(estimator, X, y, groups)`` puts a clone of the estimator, a regressor, into
         whatever is to be checked, and returns what is said to be held out or out of fold: a number,
-        an array, a Series, a DataFrame, or a dict, list or tuple of such. It must give the same
-        whenever it is called with the same arguments: set each `random_state`.
+        an array, a Series, a DataFrame, or a dict, list or tuple of such. Values of rows are one
+        for each row, in the order of the rows, or a Series or DataFrame with the numbers of its
+        rows, which are those of whole queries, as index. It must give the same whenever it is
+        called with the same arguments: set each `random_state`.
     n_queries : int, default=20
         Number of queries, at least 4, of 6 documents each.
     random_state : int, RandomState instance or None, default=0
@@ -77,7 +84,9 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
         on; if the value of a row changes with the labels of its own query; or if no value changes
         where the estimator knows all labels, since nothing is checked then.
     ValueError
-        If `held_out` is no function or returns what are no numbers, or `n_queries` is below 4.
+        If `held_out` is no function, returns what are no numbers, or the values of some rows
+        without saying which, gives other values when it is called again, or hands fewer columns
+        on than it got; or if `n_queries` is below 4.
 
     See Also
     --------
@@ -92,11 +101,22 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     do not depend on the estimator. All give a set of rows of whole queries the same mean and spread
     of scores, so that bringing the scores of folds to one scale is no leak.
 
-    What has a value for each row, in an array of that length, is tried with the labels of one query
-    turned round, too: its own values must stay the same. So a threshold that was learned from the
-    labels of the query that it filters is found. In a mean over queries such a threshold cannot be
-    told from the labels that the mean itself is of: return the values of each row where there are
-    any.
+    What has values of rows is called again with the labels of one query turned, for up to 20
+    queries drawn, in two ways: all its documents good but the best scored, and all forbidden but
+    the worst scored. Its own values must stay the same. So a threshold that was learned from all
+    queries is found.
+
+    What is not found: a number that was learned from the labels of the query and moves for none of
+    the queries that were turned, such as a median of many labels, or a threshold of a coarse grid;
+    the more queries, the less one of them moves it, so leave `n_queries` low. A threshold in a mean
+    over queries, which cannot be told from the labels that the mean itself is of: return the
+    values of rows where there are any. What is learned from features alone. And a model other than
+    the estimator that is handed on, if only a mean is returned.
+
+    An array of some rows only is an error, since nothing says whose they are. It is told by its
+    length, a multiple of the 6 documents of a query, and by being longer than the number of queries
+    or made of scores. What is that long by chance, such as a curve, goes in as an array of one
+    row, ``values[np.newaxis]``.
 
     Labels are -1, 0, 1 and 2. Warnings of the library are not shown.
 
@@ -116,26 +136,48 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     Traceback (most recent call last):
         ...
     AssertionError: a value is ... where the estimator remembers the queries of its fit, and ...
+
+    So is a threshold of all queries, their own among them, which one query moves:
+
+    >>> from sklearn.model_selection import GroupKFold, cross_val_predict
+    >>> def above_the_forbidden(estimator, X, y, groups):
+    ...     scores = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(5))
+    ...     return scores - scores[y < 0].mean()
+    >>> check_no_leak(above_the_forbidden)
+    Traceback (most recent call last):
+        ...
+    AssertionError: a value of row ... changes with the labels of its own query 0: something is ...
     """
     if not callable(held_out) or isinstance(held_out, type):
         raise InputError(
             f"held_out must be a function of an estimator, X, y and groups, got {brief(held_out)}."
         )
     n_queries = check_count(n_queries, "n_queries", least=4)
-    X, y, groups = _rows(n_queries, random_state)
+    rng = check_random_state(random_state)
+    X, y, groups = _rows(n_queries, rng)
     plain = _asked(held_out, Canary(), X, y, groups)
+    again = _asked(held_out, Canary(), X, y, groups)
+    for name in plain | again:
+        values, others = (each.get(name, np.empty(0)) for each in (plain, again))
+        place = _first_other(values, others)
+        if place is not None:
+            raise InputError(
+                f"held_out is not repeatable: {_named(name, values, place, groups)} differs "
+                "between two calls with the same arguments. Set random_state where it draws."
+            )
     remembered = _asked(held_out, Canary("queries of fit"), X, y, groups)
     for name, values in plain.items():
         row = _first_other(values, remembered.get(name, np.empty(0)))
         if row is not None:
             there = remembered[name].ravel()[row] if name in remembered else np.nan
             raise AssertionError(
-                f"{name} is {there:.6g} where the estimator remembers the queries of its fit, and "
+                f"{_named(name, values, row, groups)} is {there:.6g} where the estimator "
+                "remembers the queries of its fit, and "
                 f"{values.ravel()[row]:.6g} where it does not: it comes from a model that was "
                 "fitted on the query. Split whole queries, such as by GroupKFold with groups, and "
                 "score each by a model of the others."
             )
-    _check_own_labels(held_out, plain, X, y, groups)
+    _check_own_labels(held_out, plain, X, y, groups, rng)
     known = _asked(held_out, Canary("everything"), X, y, groups)
     if all(
         _first_other(values, known.get(name, np.empty(0))) is None for name, values in plain.items()
@@ -146,28 +188,55 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
         )
 
 
-def _check_own_labels(held_out, plain, X, y, groups):
+def _check_own_labels(held_out, plain, X, y, groups, rng):
     """Raise where the values of a query's rows change with its own labels."""
-    of_rows = [name for name, values in plain.items() if values.shape == y.shape]
+    of_rows = [name for name, values in plain.items() if values.shape[:1] == y.shape]
     if not of_rows:
         return
-    for query in np.unique(groups)[:_N_TURNED]:
-        own = groups == query
-        turned = y.copy()
-        turned[own] = y.min() + y.max() - y[own]
-        changed = _asked(held_out, Canary(), X, turned, groups)
-        for name in of_rows:
-            if _first_other(plain[name][own], changed[name][own]) is not None:
-                raise AssertionError(
-                    f"{name} of the rows of query {query} changes with the labels of query "
-                    f"{query}: something is learned from them, such as a threshold. Learn it from "
-                    "other queries."
-                )
+    queries = np.unique(groups)
+    drawn = rng.choice(queries, min(_N_TURNED, len(queries)), replace=False)
+    for query in np.sort(drawn):
+        own = np.flatnonzero(groups == query)
+        by_score = own[np.argsort(X[own, _SCORE])]
+        # Both leave a forbidden and a good document, which measures may need.
+        for other, but, label in ((2.0, by_score[-1], -1.0), (-1.0, by_score[0], 2.0)):
+            turned = y.copy()
+            turned[own] = other
+            turned[but] = label
+            changed = _asked(held_out, Canary(), X, turned, groups)
+            for name in of_rows:
+                values, others = plain[name], changed.get(name, np.empty(0))
+                if values.shape == others.shape:
+                    elsewhere = np.flatnonzero(groups != query)
+                    others = others.copy()
+                    others[elsewhere] = values[elsewhere]
+                place = _first_other(values, others)
+                if place is not None:
+                    raise AssertionError(
+                        f"{name} of row {_row_of(values, place)} changes with the labels of "
+                        f"its own query {query}: something is learned from them, such as a "
+                        "threshold. Learn it from other queries."
+                    )
 
 
-def _rows(n_queries, random_state):
+def _named(name, values, place, groups):
+    """A value by its name, and its row and query where it has one."""
+    if not values.ndim or not values.size:
+        return name
+    if values.shape[:1] == groups.shape:
+        row = _row_of(values, place)
+        return f"{name} of row {row} (query {groups[row]})"
+    where = ", ".join(str(at) for at in np.unravel_index(place, values.shape))
+    return f"{name}[{where}]"
+
+
+def _row_of(values, place):
+    """The row that a value is of, in an array with one or more columns."""
+    return place // max(1, values.size // len(values))
+
+
+def _rows(n_queries, rng):
     """Features, labels and queries; a query's rows stand apart."""
-    rng = check_random_state(random_state)
     groups = rng.permutation(np.repeat(np.arange(n_queries), _N_DOCUMENTS))
     y = np.empty(len(groups))
     for query in range(n_queries):
@@ -184,30 +253,75 @@ def _asked(held_out, estimator, X, y, groups) -> dict[str, np.ndarray]:
         warnings.simplefilter("ignore", SkfilterrankWarning)
         returned = held_out(estimator, X.copy(), y.copy(), groups.copy())
     found: dict[str, np.ndarray] = {}
-    _collect(returned, "a value", found)
+    _collect(returned, "a value", found, groups)
     if not found:
         raise InputError(f"held_out must return numbers, got {brief(returned)}.")
+    for name, values in found.items():
+        if _are_some_rows(values, X[:, _SCORE], len(np.unique(groups))):
+            raise InputError(
+                f"held_out must return one value for each of the {len(y)} rows, in the order of "
+                "the rows, or a Series with the numbers of its rows as index, or a number such as "
+                f"a mean; got {len(values)} values as {name}. If they are no values of rows, "
+                "return values[np.newaxis]."
+            )
     return found
 
 
-def _collect(value, name, found):
+def _collect(value, name, found, groups):
     """Add the numbers of a value to those that were found."""
     if isinstance(value, pd.DataFrame):
         value = {column: value[column] for column in value}
     if isinstance(value, Mapping):
         for key, each in value.items():
-            _collect(each, str(key), found)
+            _collect(each, str(key), found, groups)
         return
+    parts = isinstance(value, list | tuple) and any(
+        np.ndim(each) for each in value if _tabled(each)
+    )
     try:
-        found[name] = np.asarray(value, dtype=np.float64)
+        values = None if parts else np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         if not isinstance(value, list | tuple):
             raise InputError(
                 f"held_out must return numbers, arrays of them, or a dict of such, got "
                 f"{brief(value)} as {name}."
             ) from None
+        values = None
+    if values is None:
         for number, each in enumerate(value):
-            _collect(each, f"{name}[{number}]", found)
+            _collect(each, f"{name}[{number}]", found, groups)
+        return
+    found[name] = _by_row(value, values, groups) if isinstance(value, pd.Series) else values
+
+
+def _tabled(value):
+    """Whether it is an array or a column, which has an order of its own."""
+    return isinstance(value, np.ndarray | pd.Series | pd.DataFrame)
+
+
+def _by_row(series, values, groups):
+    """The values of a Series in the order of the rows, where its index has whole queries."""
+    rows = series.index
+    if not pd.api.types.is_integer_dtype(rows) or not rows.is_unique or not len(rows):
+        return values
+    rows = rows.to_numpy()
+    # Counted from 0 up says nothing: so is what was made of an array.
+    if np.array_equal(rows, np.arange(len(rows))) or rows.min() < 0 or rows.max() >= len(groups):
+        return values
+    if np.unique(groups[rows], return_counts=True)[1].min() < _N_DOCUMENTS:
+        return values
+    ordered = np.full(len(groups), np.nan)
+    ordered[rows] = values
+    return ordered
+
+
+def _are_some_rows(values, scores, n_queries):
+    """Whether values seem to be of the rows of some queries."""
+    if not values.ndim or len(values) == len(scores):
+        return False
+    if not len(values) or len(values) % _N_DOCUMENTS or len(values) == n_queries:
+        return False
+    return len(values) > n_queries or np.isin(values, scores).mean() >= 0.5
 
 
 def _first_other(values, others):

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.testing import check_no_leak
@@ -35,6 +37,15 @@ def with_a_threshold_of_its_own_labels(estimator, X, y, groups):
     return np.where(scores >= lowest, scores, -np.inf)
 
 
+def with_a_threshold_of_all_queries(estimator, X, y, groups):
+    """The cut with the best F1 over all rows."""
+    scores = out_of_fold(estimator, X, y, groups)
+    order = np.argsort(-scores)
+    good = y[order] > 0
+    f1 = 2 * np.cumsum(good) / (np.arange(1, y.size + 1) + good.sum())
+    return np.where(scores >= scores[order][f1.argmax()], scores, -np.inf)
+
+
 def of_labels_alone(estimator, X, y, groups):
     return {"mean": y.mean()}
 
@@ -52,11 +63,17 @@ def test_sound_values_pass_in_any_form():
 @pytest.mark.parametrize(
     ("held_out", "message"),
     [
-        (by_rows, "a value is .* where the estimator remembers the queries of its fit, and"),
-        (one_query_too_many, "a value is .* where the estimator remembers the queries of its fit"),
-        (with_a_threshold_of_its_own_labels, "a value of the rows of query 0 changes with the"),
+        (
+            by_rows,
+            r"a value of row 0 \(query 8\) is .* where the estimator remembers the queries of",
+        ),
+        (
+            one_query_too_many,
+            r"a value of row \d+ \(query \d+\) is .* where the estimator remembers",
+        ),
+        (with_a_threshold_of_its_own_labels, r"a value of row \d+ changes with .* own query 0"),
         (of_labels_alone, "mean: no value changes where the estimator knows all labels"),
-        (lambda *of: {"a": by_rows(*of), "b": 1.0}, "^a is "),
+        (lambda *of: {"a": by_rows(*of), "b": 1.0}, "^a of row 0 "),
         (lambda *of: [1.0, {"in": by_rows(*of) @ of[2]}], "^in is "),
     ],
 )
@@ -77,6 +94,102 @@ def test_leaks_are_named(held_out, message):
 def test_wrong_arguments(arguments, message):
     with pytest.raises(InputError, match=re.escape(message)):
         check_no_leak(**arguments)
+
+
+@pytest.mark.parametrize(("n_queries", "seed"), [(8, 0), (20, 1), (60, 0), (60, 1), (60, 2)])
+def test_a_threshold_of_all_queries_is_found_among_many(n_queries, seed):
+    with pytest.raises(AssertionError, match=r"row \d+ changes with the labels of its own query"):
+        check_no_leak(with_a_threshold_of_all_queries, n_queries=n_queries, random_state=seed)
+
+
+def test_columns_of_rows_are_of_their_queries():
+    """The row and the query in the message are those where the value is."""
+
+    def two_columns(estimator, X, y, groups):
+        scores = out_of_fold(estimator, X, y, groups)
+        own = np.where(groups == 2, y, 0.0)
+        own[np.arange(y.size) != np.flatnonzero(groups == 2)[4]] = 0.0
+        places.add(np.flatnonzero(groups == 2)[4])
+        return np.column_stack([scores, scores + own])
+
+    places = set()
+    with pytest.raises(
+        AssertionError, match="changes with the labels of its own query 2:"
+    ) as found:
+        check_no_leak(two_columns)
+    assert f"a value of row {places.pop()} changes" in str(found.value)
+
+
+def held_out_rows(groups):
+    return np.flatnonzero(groups % 2 == 0)
+
+
+def as_series(values):
+    """Of every other query, with the numbers of the rows, in another order."""
+
+    def held_out(estimator, X, y, groups):
+        rows = held_out_rows(groups)[::-1]
+        return pd.Series(values(estimator, X, y, groups)[rows], index=rows)
+
+    return held_out
+
+
+def test_a_series_says_whose_its_values_are():
+    check_no_leak(as_series(out_of_fold))
+    with pytest.raises(AssertionError, match=r"row \d+ changes with the labels of its own query 0"):
+        check_no_leak(as_series(with_a_threshold_of_its_own_labels))
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        (lambda values: values, "a value"),
+        (lambda values: pd.Series(values), "a value"),
+        (lambda values: {"a": values[:12] - 1.0, "b": values}, "b"),
+        (lambda values: [values, values], "a value[0]"),
+        (lambda values: values[:12], "a value"),
+    ],
+)
+def test_values_of_some_rows_are_refused(form, name):
+    def of_test(estimator, X, y, groups):
+        return form(out_of_fold(estimator, X, y, groups)[held_out_rows(groups)])
+
+    expected = "one value for each of the 120 rows, in the order of the rows, or a Series with .* "
+    with pytest.raises(InputError, match=expected + rf"got \d+ values as {re.escape(name)}\."):
+        check_no_leak(of_test)
+
+
+def test_values_of_folds_and_queries_and_long_curves_pass():
+    def means(estimator, X, y, groups):
+        scores = pd.Series(out_of_fold(estimator, X, y, groups))
+        curve = np.sort(scores)[np.newaxis, :60]
+        of_folds = [scores[groups % 6 == fold].mean() for fold in range(6)]
+        return scores.groupby(groups).mean(), np.array(of_folds), curve
+
+    check_no_leak(means)
+    check_no_leak(means, n_queries=12)
+
+
+def test_drawn_values_are_no_leak():
+    rng = np.random.default_rng(0)
+
+    def drawn(estimator, X, y, groups):
+        return {
+            "mean": 1.0,
+            "noisy": out_of_fold(estimator, X, y, groups) + rng.normal(size=y.size),
+        }
+
+    message = r"not repeatable: noisy of row 0 \(query \d+\) differs .* Set random_state"
+    with pytest.raises(InputError, match=message):
+        check_no_leak(drawn)
+
+
+def test_the_estimator_needs_all_columns():
+    def of_best(estimator, X, y, groups):
+        return out_of_fold(make_pipeline(SelectKBest(f_regression, k=1), estimator), X, y, groups)
+
+    with pytest.raises(InputError, match="needs all 3 columns of X, got 1: put no selection"):
+        check_no_leak(of_best)
 
 
 def test_the_rows_of_a_caller_are_its_own():
