@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from judged_topics import curve
+from skfilterrank.comparison._judging.judging_curve import _tau
 from skfilterrank.exceptions import InputError
 
 pytestmark = pytest.mark.slow
@@ -20,6 +21,11 @@ def test_share_needed_by_hand():
     assert found.share_needed(tau=0.8).loc["pooling"].tolist() == pytest.approx(
         [0.1 + 0.1 / 1.5, 0.1]
     )
+
+
+def test_tau_of_ties_by_hand():
+    # Six pairs: four in order, one tied by the truth alone, one by the few labels alone.
+    assert _tau(np.array([1.0, 2, 2, 3]), np.array([1.0, 2, 3, 3])) == pytest.approx(4 / 5)
 
 
 def test_intervals_are_quantiles_of_the_samples():

@@ -7,6 +7,7 @@ from label_samples import collection
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.estimation import RankedPool
 from skfilterrank.estimation._calibration import N_DRAWS, Prediction
+from skfilterrank.estimation._estimate import _worth
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
@@ -47,6 +48,15 @@ def test_of_certain_labels_the_value_is_the_measure(parts, name):
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])
     expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
+
+
+def test_how_much_documents_count_by_their_places(parts):
+    """1 / place in average precision, whose terms are all of the level."""
+    _, _, pool, grades, _ = parts
+    for name, of_place in (("ap", 1 / pool.place), ("precision@5", pool.place <= 5)):
+        expected = np.bincount(pool.row, of_place, minlength=len(pool)) / of_place.sum()
+        worth = _worth(SumOfLabels(parse_measure(name), pool, grades))
+        np.testing.assert_allclose(worth, expected, atol=1e-12)
 
 
 @pytest.mark.slow

@@ -68,6 +68,22 @@ def test_means_of_bounds_that_differ():
     assert (found.mean_least, found.mean_most) == (1 / 2, 3 / 4)
 
 
+def test_sums_and_geometric_means_over_queries():
+    # Two queries: of the first the one document that is shown is relevant, the next is unjudged.
+    given = {"y_true": [1, nan, nan, 1], "y_score": [2, 1, 2, 1], "groups": list("aabb")}
+    found = unjudged_bounds(measure="num_rel", **given)
+    assert (found.least.tolist(), found.most.tolist()) == ([1, 1], [2, 2])
+    assert (found.mean_least, found.mean_most) == (2, 4)
+    # AP of the second is 1/2, or 1.
+    found = unjudged_bounds(measure="gm_map", **given)
+    assert (found.mean_least, found.mean_most) == pytest.approx((0.5**0.5, 1.0))
+
+
+def test_documents_that_are_filtered_are_unjudged_as_well():
+    found = unjudged_bounds([1, nan, nan, 0], [1, -inf, 1, -inf], "ap", groups=list("aaab"))
+    assert found.n_unjudged.tolist() == [2, 0]
+
+
 def test_the_lowest_gain_of_the_data_is_the_least_of_an_unjudged_document():
     # Shown alone, the unjudged document adds its own gain.
     found = unjudged_bounds([nan, 1, -1], [1, -inf, -inf], "dcg", groups=["q"] * 3)

@@ -41,6 +41,22 @@ def test_values_of_systems(given, n_jobs):
         assert found[name].is_preference == expected[name].is_preference
 
 
+def test_orders_of_systems_belong_to_their_queries():
+    """Queries come as c, a, b: c has nothing relevant, a prefers the first system, b the other."""
+    columns = {
+        "qid": list("ccaabb"),
+        "label": [0, 0, 1, 0, 1, 0],
+        "one": [2, 1, 2, 1, 1, 2],
+        "two": [2, 1, 1, 2, 2, 1],
+    }
+    name = "lexirecall(scale=preference)"
+    found = score_predictions(Rows(columns), {"one": "one", "two": "two"}, name)
+    scores = found[name]
+    assert list(scores.queries) == ["a", "b"]
+    assert list(scores.dropped_queries) == ["c"]
+    assert scores.values[:, list(scores.systems).index("one")].tolist() == [1, 0]
+
+
 def test_missing_values_are_told():
     with pytest.raises(InputError, match="values are missing"):
         score_predictions(ROWS, SYSTEMS, "false_reject_rate", undefined="drop")

@@ -278,6 +278,22 @@ def test_the_state_of_other_gains_is_not_taken_up(run, graded):
     assert Path("s.json").read_text() == before
 
 
+def test_filtered_documents_make_no_list_longer(run, tmp_path, monkeypatch):
+    """40 lists of two scores are enough, although one of them has 500 filtered documents more."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{topic} Q0 d{rank} 1 {rank} x\n" for topic in range(40) for rank in range(2)]
+    Path("run.txt").write_text("".join(lines))
+    Path("qrels.txt").write_text("".join(f"{t} 0 d{r} {r}\n" for t in range(40) for r in range(2)))
+    assert run("threshold", "qrels.txt", "run.txt", "--save", "f.json")[0] == 0
+    more = [line.replace(" 1 x", " 100 x") for line in lines]
+    filtered = [f"0 Q0 e{number} 1 -inf x\n" for number in range(500)]
+    Path("other.txt").write_text("".join(more + filtered))
+    code, _, err = run("monitor", "f.json", "--run", "other.txt")
+    assert code == 1
+    assert "too few lists" not in err
+    assert "the scores are on another scale" in err
+
+
 def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
     """Each row has the scores that it is called after, and the share of them that is shown."""
     monkeypatch.chdir(tmp_path)
