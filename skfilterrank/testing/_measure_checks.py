@@ -236,10 +236,12 @@ def check_ties_without_ties(measure, rows):
 def check_range(measure, rows):
     """Values lie in the range of the table, for the gains for which it holds."""
     rng = np.random.default_rng(len(rows.groups))
-    gains = np.where(np.isnan(rows.y_true), 0.0, rows.y_true * rng.uniform(0, 3, len(rows.y_true)))
+    labels = np.where(np.isnan(rows.y_true), 0.0, rows.y_true)
+    # Not above the highest label, which may be the highest that the measure takes.
+    gains = labels * rng.uniform(0, 1, len(labels))
     known = measure.measure.range_holds_for
     if known == "nonnegative gains":
-        gains = np.abs(gains)
+        gains = np.minimum(np.abs(gains), max(labels.max(), 0.0))
     elif known == "binary gains":
         gains = (gains > 0).astype(float)
     low, high = measure.measure.value_range

@@ -13,7 +13,8 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
 from skfilterrank.testing import check_measure, parametrize_with_checks
 from skfilterrank.testing._checks import _measure_cases
-from skfilterrank.testing._rows import LABELS
+from skfilterrank.testing._measure_checks import check_range
+from skfilterrank.testing._rows import LABELS, Rows
 
 AP = average_precision_score
 
@@ -202,6 +203,25 @@ def test_all_that_fails_is_told():
     check_measure("lexirecall", expected_failed_checks=reasons)
     with pytest.raises(AssertionError, match="check_range passes, though it"):
         check_measure("lexirecall", expected_failed_checks={**reasons, "check_range": "?"})
+
+
+@pytest.mark.parametrize("name", ["err(max_grade=1)", "rbp(relevance=graded)"])
+def test_no_gain_is_above_the_highest_label(name):
+    """Which is the highest that these take."""
+    check_measure(name, labels=[0, 0.5, 1])
+
+
+def test_the_range_of_labels_below_0():
+    """Their gains without the sign are not above the highest label either."""
+    rows = Rows(
+        y_true=np.array([-10.0, -10.0, 4.0]),
+        y_score=np.array([3.0, 2.0, 1.0]),
+        groups=np.zeros(3, dtype=int),
+        ids=np.arange(3),
+        order=np.arange(3),
+        k=None,
+    )
+    check_range(get_measure("err(max_grade=4)"), rows)
 
 
 def precision(ranked, pool):
