@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from line_searches import (
     EXACT,
     THRESHOLDED,
+    check_best,
     check_steps,
     make_search,
 )
@@ -51,6 +52,19 @@ def test_steps_by_hand():
     steps = search.steps(np.array([0.0, 1.0]), np.array([1.0, 0.0]), 0.5)
     np.testing.assert_allclose(steps.times, [0.5, 1.0])
     np.testing.assert_allclose(steps.changes, [1 / log2(3), 1 - 1 / log2(3)])
+
+
+def test_equal_documents_that_part_alike_on_both_sides():
+    """At t = 0 the relevant one is last of equals, beside it third: no step, and it stays."""
+    gains = np.array([-2.0, -2.0, -2.0, 1.0])
+    scores, feature = np.zeros(4), np.array([-1.0, 0.0, 1.0, 0.0])
+    objective, search = make_search(gains, GroupIndex.from_groups(["q"] * 4), "f@3")
+    assert not len(search.steps(scores, feature).times)
+    assert search.best(scores, feature, None, 1.0) == 0
+    beside = 2 / (3 + 1)  # F of 1 relevant document among 3
+    assert objective(scores) == 0
+    assert objective(scores - feature) == objective(scores + feature) == pytest.approx(beside)
+    check_best(objective, search, (scores, feature, None), beside)
 
 
 @pytest.mark.parametrize("name", ["ndcg_f@3", "ap", "ul_normalized@3"])

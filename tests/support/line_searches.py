@@ -127,8 +127,19 @@ def check_steps(data, name, threshold):
     assert (np.diff(steps.times) >= 0).all()
     reached = np.append(0.0, np.cumsum(steps.changes))[np.searchsorted(steps.times, points)]
     np.testing.assert_allclose(reached - reached[0], expected - expected[0], atol=1e-9)
-    # The best of all these points is found.
+    check_best(objective, search, (scores, feature, threshold), expected.max())
+
+
+def check_best(objective, search, line, best_of_points):
+    """The best of all points is found; t = 0 stands for the two intervals beside it as well.
+
+    Documents that are equal at 0 may be apart beside it, in any direction, so that the value there
+    is higher. Where it is the same on both sides the search sees no step, and stays.
+    """
+    scores, feature, threshold = line
     t = search.best(scores, feature, threshold, 1.0)
     now = objective(scores, threshold)
-    found = max(objective(scores + t * feature, threshold), now)
-    assert found == pytest.approx(max(expected.max(), now), abs=1e-9)
+    # Of whole numbers up to 3, and thresholds between, no crossing is nearer to 0 than 1 / 6.
+    beside = [t] if t else [-0.1, 0.1]
+    found = max(now, *(objective(scores + each * feature, threshold) for each in beside))
+    assert found == pytest.approx(max(best_of_points, now), abs=1e-9)

@@ -78,7 +78,9 @@ class LineSearch:
     Notes
     -----
     Documents that are equal in score and in the feature never cross: they count in ascending
-    order of gain, as ``ties="worst"`` does.
+    order of gain, as ``ties="worst"`` does. Those that are equal at t = 0 alone count as they do
+    beside it: where the measure is the same on both sides there is no step, and the search stays
+    at t = 0, although "worst" counts less there.
     """
 
     def __init__(
