@@ -139,6 +139,30 @@ def test_a_series_says_whose_its_values_are():
     with pytest.raises(AssertionError, match=r"row \d+ changes with the labels of its own query 0"):
         check_no_leak(as_series(with_a_threshold_of_its_own_labels))
 
+    def one_row(estimator, X, y, groups):
+        """Row 4 of query 2 has its own label added."""
+        scores = out_of_fold(estimator, X, y, groups)
+        row = np.flatnonzero(groups == 2)[4]
+        scores[row] += y[row]
+        rows.add(row)
+        return scores
+
+    rows = set()
+    with pytest.raises(AssertionError, match="changes with the labels of its own query 2") as found:
+        check_no_leak(as_series(one_row))
+    assert f"a value of row {rows.pop()} changes" in str(found.value)
+
+
+def test_labels_are_turned_to_extremes():
+    """What the labels turned round would leave as it is, here the number of middling ones."""
+
+    def of_middling(estimator, X, y, groups):
+        middling = pd.Series((y == 0) | (y == 1)).groupby(groups).transform("sum")
+        return out_of_fold(estimator, X, y, groups) + middling.to_numpy()
+
+    with pytest.raises(AssertionError, match="changes with the labels of its own query 0"):
+        check_no_leak(of_middling)
+
 
 @pytest.mark.parametrize(
     ("form", "name"),
