@@ -158,7 +158,8 @@ DOORS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_models_have_not_seen_what_they_are_measured_on(door):
-    check_no_leak(DOORS[door], n_queries=16)
+    # Each query is turned in a call of its own, and comparisons fit many models in a call.
+    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 16)
 
 
 def test_splits_of_rows_are_told_and_found():
