@@ -15,7 +15,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import QueryScaler, make_text_features
 from skfilterrank.io import QrelsIndex, align, read_judged_table, read_letor, read_qrels, read_run
 from skfilterrank.ranking import RankAndFilter, make_ranker, threshold_curve
-from skfilterrank.ranking._filtering.promises import read_promises
+from skfilterrank.thresholds._risks import read_promises
 
 RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
 TO_GAIN = {0: -1, 1: 1, 2: 2, 3: 3}

@@ -18,7 +18,7 @@ from _promises import share
 from scipy.stats import binom
 
 from skfilterrank.ranking import RiskMonitor
-from skfilterrank.ranking._filtering.monitor import _BETS, _log_mean
+from skfilterrank.thresholds._monitor import _BETS, _log_mean
 
 LEVEL, ALPHA = 0.1, 0.05
 GOAL = np.log(1 / ALPHA)

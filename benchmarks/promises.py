@@ -32,8 +32,8 @@ from skfilterrank.ranking import (
     threshold_curve,
 )
 from skfilterrank.ranking._filtering import promises as promises_module
-from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.risk_steps import steps_of_measure
+from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._risk_steps import steps_of_measure
 
 try:
     from mapie.risk_control.methods import ltt_procedure

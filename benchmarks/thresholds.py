@@ -35,12 +35,12 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, threshold_curve
-from skfilterrank.ranking._filtering.per_query import (
+from skfilterrank.thresholds._per_query import (
     QueryThreshold,
     list_features,
     normalised_gains,
 )
-from skfilterrank.ranking._filtering.prefixes import best_prefix, places
+from skfilterrank._core.prefixes import best_prefix, places
 
 
 class Single:

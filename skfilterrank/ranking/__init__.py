@@ -9,22 +9,22 @@ from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
-from skfilterrank.ranking._filtering.answer_curve import AnswerCurve, answer_curve
+from skfilterrank.thresholds._risk_coverage import AnswerCurve, answer_curve
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
-from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
-from skfilterrank.ranking._filtering.filter_file import read_filter, write_filter
-from skfilterrank.ranking._filtering.monitor import (
+from skfilterrank.thresholds._files import read_filter, write_filter
+from skfilterrank.thresholds._monitor import (
     RiskMonitor,
     RiskStatus,
     read_monitor,
     write_monitor,
 )
-from skfilterrank.ranking._filtering.price_curve import PriceCurve, price_curve
+from skfilterrank.thresholds._trade_off import PriceCurve, price_curve
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._filtering.risk import risk_certificate, risk_threshold
-from skfilterrank.ranking._filtering.segments import SegmentedFilter
-from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds._certify import risk_certificate, risk_threshold
+from skfilterrank.thresholds._segmented import SegmentedFilter
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
     lightgbm_metric,

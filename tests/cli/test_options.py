@@ -7,7 +7,7 @@ import pytest
 from skfilterrank.cli import _options
 from skfilterrank.cli import _options as options
 from skfilterrank.plot import _answer_curve
-from skfilterrank.ranking._filtering.abstention import CONFIDENCES
+from skfilterrank.thresholds._abstention import CONFIDENCES
 from skfilterrank.ranking._filtering.parameters import CUTS
 
 

@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
-from skfilterrank.ranking._calibration.calibrators import fit_calibrator
+from skfilterrank._core.calibrators import fit_calibrator
 from versions import SCORERS_WANT_CLASSIFIERS
 
 QUIET = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker
-from skfilterrank.ranking._calibration.calibrators import fit_calibrator, probabilities
+from skfilterrank._core.calibrators import fit_calibrator, probabilities
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):

@@ -19,7 +19,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     score_difference,
 )
-from skfilterrank.ranking._filtering.prefixes import thresholds_of
+from skfilterrank._core.prefixes import thresholds_of
 
 SMALL = {"n_estimators": 6, "n_jobs": 1}
 

@@ -58,7 +58,7 @@ from skfilterrank.ranking import (
     RankFusion,
     SegmentedFilter,
 )
-from skfilterrank.ranking._filtering.per_query import QueryThreshold
+from skfilterrank.thresholds._per_query import QueryThreshold
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 
 # Of these only what is derived from them is ever fitted.

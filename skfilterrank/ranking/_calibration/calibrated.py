@@ -14,7 +14,7 @@ from skfilterrank._core.inside import final_step
 from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._calibration.calibrators import (
+from skfilterrank._core.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
     fit_calibrator,

@@ -7,7 +7,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.threshold import curve_of
+from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 
 

@@ -20,8 +20,8 @@ from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
 from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.list_sizes import usual_sizes
-from skfilterrank.ranking._filtering.threshold import warn_unless_filter_pays, warn_without_good
+from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._threshold_curve import warn_unless_filter_pays, warn_without_good
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,

@@ -14,10 +14,10 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
-from skfilterrank.ranking._filtering.list_sizes import scored_sizes, warn_of_other_sizes
+from skfilterrank.thresholds._list_sizes import scored_sizes, warn_of_other_sizes
 from skfilterrank.ranking._filtering.parameters import is_search, last_place
-from skfilterrank.ranking._filtering.prefixes import thresholds_of
-from skfilterrank.ranking._filtering.score_scale import warn_of_other_scale
+from skfilterrank._core.prefixes import thresholds_of
+from skfilterrank.thresholds._score_scale import warn_of_other_scale
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # The margin nearest to 0 that still says "filtered".

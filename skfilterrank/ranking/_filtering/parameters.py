@@ -7,12 +7,12 @@ from skfilterrank._core.checks import check_choice, check_count, check_flag, is_
 from skfilterrank._core.inside import final_step
 from skfilterrank._response import has_method
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.abstention import CONFIDENCES
-from skfilterrank.ranking._filtering.cuts import Cut, FirstK, LargestGap, ScoreCut, Surprise
-from skfilterrank.ranking._filtering.expected import ExpectedGain
-from skfilterrank.ranking._filtering.list_filter import ListFilter
-from skfilterrank.ranking._filtering.per_query import QueryThreshold
-from skfilterrank.ranking._filtering.promises import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._abstention import CONFIDENCES
+from skfilterrank.thresholds._cuts import Cut, FirstK, LargestGap, ScoreCut, Surprise
+from skfilterrank.thresholds._expected import ExpectedGain
+from skfilterrank.thresholds._list_filter import ListFilter
+from skfilterrank.thresholds._per_query import QueryThreshold
+from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.ranking._fitting.score_scale import RESCALES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
 from skfilterrank.ranking._fitting.targets import TARGETS

@@ -18,20 +18,20 @@ from skfilterrank._core.student_t import mean_and_error
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
-from skfilterrank.ranking._filtering.cuts import ScoreCut
+from skfilterrank.thresholds._cuts import ScoreCut
 from skfilterrank.ranking._filtering.filtering_ranker import FilteringRanker
-from skfilterrank.ranking._filtering.list_filter import held_out_shown, values_shown
-from skfilterrank.ranking._filtering.list_sizes import scored_sizes, size_range
+from skfilterrank.thresholds._list_filter import held_out_shown, values_shown
+from skfilterrank.thresholds._list_sizes import scored_sizes, size_range
 from skfilterrank.ranking._filtering.parameters import (
     check_parameters,
     is_search,
     last_place,
     make_list_filter,
 )
-from skfilterrank.ranking._filtering.prefixes import places, ties_worst_first
-from skfilterrank.ranking._filtering.risk import certify, machine_labels
-from skfilterrank.ranking._filtering.score_scale import Calibration
-from skfilterrank.ranking._filtering.threshold import (
+from skfilterrank._core.prefixes import places, ties_worst_first
+from skfilterrank.thresholds._certify import certify, machine_labels
+from skfilterrank.thresholds._score_scale import Calibration
+from skfilterrank.thresholds._threshold_curve import (
     measure_and_places,
     utility_curve,
     warn_unless_filter_pays,

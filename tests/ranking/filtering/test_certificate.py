@@ -27,7 +27,7 @@ from skfilterrank.ranking import (
     risk_threshold,
     write_filter,
 )
-from skfilterrank.ranking._filtering.risk_bounds import BinomialBound
+from skfilterrank.thresholds._bounds import BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")

@@ -9,9 +9,9 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.ranking._filtering.cuts import FirstK, LargestGap, Surprise
-from skfilterrank.ranking._filtering.list_filter import level_curve
-from skfilterrank.ranking._filtering.prefixes import places
+from skfilterrank.thresholds._cuts import FirstK, LargestGap, Surprise
+from skfilterrank.thresholds._list_filter import level_curve
+from skfilterrank._core.prefixes import places
 
 INF = np.inf
 

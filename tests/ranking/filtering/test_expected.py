@@ -11,8 +11,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.ranking._filtering.expected import ExpectedGain
-from skfilterrank.ranking._filtering.per_query import normalised_gains
+from skfilterrank.thresholds._expected import ExpectedGain
+from skfilterrank.thresholds._per_query import normalised_gains
 
 INF = np.inf
 

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from skfilterrank.exceptions import DataWarning, FileFormatError
 from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
-from skfilterrank.ranking._filtering.monitor import _BETS, _SUM_OF_STARTS
+from skfilterrank.thresholds._monitor import _BETS, _SUM_OF_STARTS
 
 
 def stream(rng, n, rate):

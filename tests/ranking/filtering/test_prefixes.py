@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.ranking._filtering.prefixes import best_prefix, thresholds_of
+from skfilterrank._core.prefixes import best_prefix, thresholds_of
 
 INF = np.inf
 

@@ -8,7 +8,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.ranking import RankAndFilter, risk_threshold
-from skfilterrank.ranking._filtering.promises import read_promises
+from skfilterrank.thresholds._risks import read_promises
 
 
 def any_bad(y_true, shown, groups):

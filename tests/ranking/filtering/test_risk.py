@@ -36,8 +36,8 @@ from skfilterrank.ranking import (
     risk_threshold,
     threshold_curve,
 )
-from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound
+from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")

@@ -14,7 +14,7 @@ from skfilterrank.metrics import (
     false_reject_rate,
     forbidden_at_k,
 )
-from skfilterrank.ranking._filtering.promises import read_promises
+from skfilterrank.thresholds._risks import read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")

@@ -12,9 +12,9 @@ from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.ranking._filtering.prefixes import places_of_ties
-from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, MeanBound
-from skfilterrank.ranking._filtering.risk_steps import (
+from skfilterrank._core.prefixes import places_of_ties
+from skfilterrank.thresholds._bounds import BettingBound, BinomialBound, MeanBound
+from skfilterrank.thresholds._risk_steps import (
     Steps,
     has_judged,
     steps_of_function,

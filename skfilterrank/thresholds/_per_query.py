@@ -12,8 +12,8 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._files.states import listed, number, numbers, record
 from skfilterrank.metrics import dcg_bounds
-from skfilterrank.ranking._filtering.cuts import Cut, folds_of_queries
-from skfilterrank.ranking._filtering.prefixes import best_prefix, places_of_ties
+from skfilterrank.thresholds._cuts import Cut, folds_of_queries
+from skfilterrank._core.prefixes import best_prefix, places_of_ties
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)

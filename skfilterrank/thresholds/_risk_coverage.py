@@ -9,9 +9,9 @@ from skfilterrank._core.checks import check_choice, check_numbers
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.abstention import CONFIDENCES, Confidence, best_level
-from skfilterrank.ranking._filtering.list_filter import values_shown, worth_of_answers
-from skfilterrank.ranking._filtering.threshold import measure_and_places
+from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
+from skfilterrank.thresholds._list_filter import values_shown, worth_of_answers
+from skfilterrank.thresholds._threshold_curve import measure_and_places
 
 
 @dataclass(frozen=True, eq=False, repr=False)

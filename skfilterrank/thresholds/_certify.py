@@ -16,17 +16,17 @@ from skfilterrank._core.results import counted
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
-from skfilterrank.ranking._filtering.prefixes import ends_behind, shown_at_most
-from skfilterrank.ranking._filtering.promises import (
+from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank._core.prefixes import ends_behind, shown_at_most
+from skfilterrank.thresholds._risks import (
     check_guarantee,
     find_unjudged,
     kind_of_bound,
     most_shown,
     read_promises,
 )
-from skfilterrank.ranking._filtering.risk_bounds import queries_needed
-from skfilterrank.ranking._filtering.threshold import (
+from skfilterrank.thresholds._bounds import queries_needed
+from skfilterrank.thresholds._threshold_curve import (
     ThresholdCurve,
     measure_and_places,
     utility_curve,

@@ -9,9 +9,9 @@ from sklearn.isotonic import IsotonicRegression
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._calibration.calibrators import fit_calibrator
-from skfilterrank.ranking._filtering.cuts import Cut, folds_of_queries
-from skfilterrank.ranking._filtering.prefixes import best_prefix, places
+from skfilterrank._core.calibrators import fit_calibrator
+from skfilterrank.thresholds._cuts import Cut, folds_of_queries
+from skfilterrank._core.prefixes import best_prefix, places
 
 # Draws of all gains of a list, of which E[gain / (I - W)] is the mean.
 _N_DRAWS = 128

@@ -22,8 +22,8 @@ from skfilterrank._files.states import (
     write_state,
 )
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.abstention import CONFIDENCES, Confidence
-from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
+from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.parameters import (
     CUTS,
     check_lists,
@@ -31,9 +31,9 @@ from skfilterrank.ranking._filtering.parameters import (
     make_list_filter,
 )
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._filtering.score_scale import LEVELS, Calibration
-from skfilterrank.ranking._filtering.segments import SegmentedFilter
-from skfilterrank.ranking._filtering.threshold import measure_and_places
+from skfilterrank.thresholds._score_scale import LEVELS, Calibration
+from skfilterrank.thresholds._segmented import SegmentedFilter
+from skfilterrank.thresholds._threshold_curve import measure_and_places
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
 _FORMAT = "skfilterrank filter 3"

@@ -9,7 +9,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_steps import values_at_prefixes
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.prefixes import list_order
+from skfilterrank._core.prefixes import list_order
 
 # Queries that a function is asked about by themselves.
 _N_ALONE = 20

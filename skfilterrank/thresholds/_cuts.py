@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.ranking._filtering.prefixes import list_order, places
+from skfilterrank._core.prefixes import list_order, places
 
 # Folds by query, in which what cuts learn is tried out.
 _FOLDS = 5

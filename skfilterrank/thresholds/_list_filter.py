@@ -7,10 +7,10 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
-from skfilterrank.ranking._filtering.abstention import Confidence, best_level
-from skfilterrank.ranking._filtering.cuts import Cut
-from skfilterrank.ranking._filtering.prefixes import ends_behind, places, shown_at_most
-from skfilterrank.ranking._filtering.threshold import ThresholdCurve, utility_curve
+from skfilterrank.thresholds._abstention import Confidence, best_level
+from skfilterrank.thresholds._cuts import Cut
+from skfilterrank._core.prefixes import ends_behind, places, shown_at_most
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve, utility_curve
 
 # Folds by query for what levels are worth on queries that they were not chosen by.
 _FOLDS = 5

@@ -10,8 +10,8 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.prefixes import places
-from skfilterrank.ranking._filtering.threshold import curve_of
+from skfilterrank._core.prefixes import places
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
