@@ -212,7 +212,10 @@ class HidePath:
         """Lists at levels that all share."""
         worth, harm = layout.lay_out(self.worth, 0.0), layout.lay_out(self.harm, 1.0)
         worth = np.where(layout.is_there, worth, -1.0)
-        choose = _best_subsets if self.rule == "subset" else _by_price
+        choose = _by_price
+        if self.rule == "subset":
+            choose = _best_subsets
+            worth = np.where(_is_beaten(harm, layout.depth), -1.0, worth)
         for level in levels:
             columns = choose(worth, harm, level, layout.depth)
             yield Point(np.full(len(columns), float(level)), columns)
@@ -314,6 +317,23 @@ def _best_subsets(worth, harm, price, depth):
         cost[place, query] = price * harm[part][query, column]
         result[part] = _solve(gain, cost, columns, discounts, width)
     return result
+
+
+def _is_beaten(harm, depth):
+    """Tell which rows have `depth` rows before them of at most their harm.
+
+    Worth falls along the lists. No price lets such a row into a best subset: of the others, at
+    least one is not in it, and would do better in its place.
+    """
+    beaten = np.zeros(harm.shape, dtype=bool)
+    lowest = np.full((len(harm), depth), np.inf)
+    before = np.full((len(harm), depth), -np.inf)
+    for column in range(harm.shape[1]):
+        own = harm[:, column]
+        beaten[:, column] = lowest[:, -1] <= own
+        before[:, 1:] = lowest[:, :-1]
+        lowest = np.minimum(lowest, np.maximum(before, own[:, None]))
+    return beaten
 
 
 def _solve(gain, cost, columns, discounts, width):
