@@ -295,8 +295,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         self.measure_ = parsed.text
         self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
-            self.level_ = self.threshold_ = self._level
-            self.confidence_, self.answer_level_ = None, -np.inf
+            self._set_level(self._level)
             return self
         if self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
@@ -316,13 +315,21 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             self._describe_folds(judged, parsed, entries, values)
         return self
 
+    def _set_level(self, level) -> None:
+        """Take over a level that was found elsewhere."""
+        self._forget()
+        self.measure_ = self._parsed().text
+        self.level_ = self.threshold_ = level
+        self.confidence_, self.answer_level_ = None, -np.inf
+
     def _fit_levels(self, judged, parsed):
         """Find the levels; return the rows shown, by what was learned without them, and entries."""
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         entries = None
         if self._level is None:
             by_score = self._is_by_score and self.min_shown is None and self.max_shown is None
-            entries = EntryValues.of(judged.lists, parsed, None if by_score else keys)
+            lists = judged.lists.with_ties(parsed.measure.ties[0])
+            entries = EntryValues.of(lists, parsed, None if by_score else keys)
             self.threshold_curve_ = curve_of(entries, parsed)
             self.level_ = self.threshold_curve_.best_threshold
         else:

@@ -208,7 +208,9 @@ class CertifiedThreshold(BaseThreshold):
         promises, most = read_promises(self.risks), self._most_shown()
         short = shown_at_most(lists, most)
         is_whole = ends_behind(most, parsed)
-        entries = EntryValues.of(lists if is_whole else short, parsed)
+        entries = EntryValues.of(
+            (lists if is_whole else short).with_ties(parsed.measure.ties[0]), parsed
+        )
         self.threshold_curve_ = curve_of(entries, parsed)
         certificate = certify(
             self.threshold_curve_,

@@ -91,10 +91,7 @@ class FixedThreshold(BaseThreshold):
         self._check_parameters(parsed)
         if self.abstain is not None:
             return super().fit(scores, y, groups, **parameters)
-        self._forget()
-        self.measure_ = parsed.text
-        self.level_ = self.threshold_ = self._level
-        self.confidence_, self.answer_level_ = None, -np.inf
+        self._set_level(self._level)
         return self
 
     def _check_parameters(self, parsed):
