@@ -18,6 +18,7 @@ PARTS = (
     "robustness",
     "stream",
     "testing",
+    "thresholds",
     "trec",
 )
 

@@ -9,22 +9,9 @@ from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
-from skfilterrank.thresholds._risk_coverage import AnswerCurve, answer_curve
-from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
-from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
-from skfilterrank.thresholds._files import read_filter, write_filter
-from skfilterrank.thresholds._monitor import (
-    RiskMonitor,
-    RiskStatus,
-    read_monitor,
-    write_monitor,
-)
-from skfilterrank.thresholds._trade_off import PriceCurve, price_curve
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.thresholds._certify import risk_certificate, risk_threshold
-from skfilterrank.thresholds._segmented import SegmentedFilter
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
+from skfilterrank.ranking._baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._compare_rankers import RankerComparison, compare_rankers
+from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
     lightgbm_metric,
@@ -44,7 +31,6 @@ from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by
 
 __all__ = [
     "AdaRankRanker",
-    "AnswerCurve",
     "CalibratedRanker",
     "CoordinateAscentRanker",
     "FilterAll",
@@ -53,21 +39,13 @@ __all__ = [
     "LinearRankFusion",
     "OrdinalRanker",
     "PreferenceSearch",
-    "PriceCurve",
     "QueryRanker",
     "RankAndFilter",
     "RankBoostRanker",
     "RankFusion",
     "RankerComparison",
     "RankerMixin",
-    "RiskCertificate",
-    "RiskMonitor",
-    "RiskPromise",
-    "RiskStatus",
     "ScoreDifference",
-    "SegmentedFilter",
-    "ThresholdCurve",
-    "answer_curve",
     "catboost_metric",
     "compare_rankers",
     "fuse_learned",
@@ -81,17 +59,9 @@ __all__ = [
     "make_random_forest",
     "make_ranker",
     "make_ranknet",
-    "price_curve",
-    "read_filter",
-    "read_monitor",
-    "risk_certificate",
-    "risk_threshold",
     "score_difference",
     "score_table",
     "search_by_preferences",
-    "threshold_curve",
-    "write_filter",
-    "write_monitor",
     "xgboost_early_stopping",
 ]
 

@@ -1,1 +1,40 @@
-"""Thresholds on scores: which documents of each query are shown, and with which guarantee."""
+"""Thresholds on scores: estimators that decide which documents of each query are shown."""
+
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
+from skfilterrank.thresholds._base import FILTER_SCORE, BaseThreshold, JudgedScores
+from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._certified import CertifiedThreshold
+from skfilterrank.thresholds._certify import machine_labels, risk_certificate
+from skfilterrank.thresholds._first_k import FirstK
+from skfilterrank.thresholds._fixed import FixedThreshold
+from skfilterrank.thresholds._largest_gap import LargestGap
+from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._risks import STILL_UNJUDGED
+from skfilterrank.thresholds._surprise import Surprise
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds._tuned import TunedThreshold
+from skfilterrank.thresholds._values import (
+    NOT_SHOWN_TO_PAY,
+    warn_unless_filter_pays,
+    warn_without_good,
+)
+
+__all__ = [
+    "BaseThreshold",
+    "CertifiedThreshold",
+    "FirstK",
+    "FixedThreshold",
+    "LargestGap",
+    "RiskCertificate",
+    "RiskPromise",
+    "Surprise",
+    "ThresholdCurve",
+    "TunedThreshold",
+    "risk_certificate",
+    "threshold_curve",
+]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

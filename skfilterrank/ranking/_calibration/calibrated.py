@@ -20,10 +20,9 @@ from skfilterrank._core.calibrators import (
     fit_calibrator,
     probabilities,
 )
-from skfilterrank.ranking._filtering.parameters import check_inner
-from skfilterrank.ranking._filtering.tuning import tuning_scores
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # What stands for the probability of filtered rows in log-odds, and the highest below 1.
@@ -231,7 +230,11 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(inner, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
-        tuning = tuning_scores(self, data, self._score_gains, label_array(y))
+        splits = None
+        if not prefit:
+            advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
+            splits = find_splits(self, label_array(y), data.groups, advice=advice)
+        tuning = tuning_scores(self, inner, data, self._score_gains, splits)
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, data.gains[tuning.rows])
         return self

@@ -16,7 +16,7 @@ from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_index
 from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._explanation.contributions import contributions
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._rank_and_filter import RankAndFilter
 
 # Share of the score by which XGBoost, which adds up in float32, may miss it.
 _TOLERANCE = 1e-5

@@ -1,13 +1,35 @@
 """Scores, margins and places of the rows of a Dask DataFrame, and how good they are."""
 
-import pandas as pd
+import functools
+from collections.abc import Callable
+from typing import TypeVar, cast
 
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.moments import Moments
 from skfilterrank._dask.fold import fold_partitions
 from skfilterrank._dask.frames import check_series, check_types, numbered_partitions
 from skfilterrank._dask.whole_queries import check_whole, find_query_ids, plain_ids
 from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
+
+
+_Method = TypeVar("_Method", bound=Callable)
+
+
+def over_partitions(method: _Method) -> _Method:
+    """Let a method of X and groups take Dask's, of which each partition is served by itself."""
+
+    @functools.wraps(method)
+    def of_partitions(self, X, groups=None):
+        if not is_dask(X):
+            return method(self, X, groups)
+        check_is_fitted(self)
+        return serve_partitions(self, method.__name__, X, groups)
+
+    return cast(_Method, of_partitions)
 
 
 def serve_partitions(model, method: str, X, groups):
@@ -18,7 +40,7 @@ def serve_partitions(model, method: str, X, groups):
     import dask
 
     others, group_type = [], None
-    if method == "rank" or hasattr(model, "query_threshold_"):
+    if method == "rank" or model.filter_._looks_at_lists():
         groups = find_query_ids(groups, X)
         check_series(groups, "groups", X)
         check_whole(groups)

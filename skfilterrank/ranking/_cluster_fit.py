@@ -20,8 +20,6 @@ from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
 from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._list_sizes import usual_sizes
-from skfilterrank.thresholds._threshold_curve import warn_unless_filter_pays, warn_without_good
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
@@ -37,17 +35,24 @@ from skfilterrank.ranking._fitting.ranker_input import tell_unjudged
 from skfilterrank.ranking._fitting.score_scale import SAMPLE_ROWS, needs_rescaling
 from skfilterrank.ranking._fitting.targets import learns_labels, resolve_target
 from skfilterrank.ranking._fitting.training_data import check_two_kinds
+from skfilterrank.thresholds import (
+    FixedThreshold,
+    TunedThreshold,
+    usual_sizes,
+    warn_unless_filter_pays,
+    warn_without_good,
+)
 
 SCORE, FOLD = "skfilterrank score", "skfilterrank fold"
 
 
-def fit_on_partitions(model, X, y, groups, fit_params) -> None:
-    """Fit a RankAndFilter whose parameters are checked; `tuned_measure_` is set.
+def fit_on_partitions(model, threshold, X, y, groups, fit_params) -> None:
+    """Fit a RankAndFilter whose parameters are checked, and its unfitted threshold.
 
     What has a value for each threshold, the curves, would have one for each row, and is not kept.
     """
     inner, is_prefit = model._unfitted_inner(), model._is_prefit()
-    _check_supported(model, inner, fit_params)
+    _check_supported(model, threshold, inner, fit_params)
     if not is_prefit:
         check_cluster_estimator(inner)
     groups = find_query_ids(groups, y, X)
@@ -73,27 +78,33 @@ def fit_on_partitions(model, X, y, groups, fit_params) -> None:
         check_grades(inner, rows.encoder.encode(rows.encoder.levels, None), wanted)
     as_labels = learns_labels(inner, model.target, prefit=is_prefit)
     model._score_gains = model.gains if as_labels else None
-    if model.threshold == "tune":
+    model.filter_ = threshold
+    if isinstance(threshold, TunedThreshold):
         warn_without_good(rows.found("signs"))
-        _tune(model, inner, rows, fit_params)
+        _tune(model, threshold, inner, rows, fit_params)
     else:
-        model.threshold_ = None if model.threshold is None else float(model.threshold)
+        threshold.fit()
         model.estimator_ = in_memory(inner) if is_prefit else rows.fit(inner, fit_params)
 
 
-def _check_supported(model, inner, fit_params):
+def _check_supported(model, threshold, inner, fit_params):
     """Raise for what only rows in memory can have."""
-    if isinstance(model.threshold, str) and model.threshold != "tune":
+    if not isinstance(threshold, TunedThreshold | FixedThreshold):
         raise InputError(
-            f"threshold={model.threshold!r} needs whole lists in memory; where X is a Dask "
-            "DataFrame, threshold must be 'tune', a number or None."
+            f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
+            "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
     for name in ("abstain", "max_shown", "min_shown"):
-        if getattr(model, name) is not None:
+        if getattr(threshold, name) is not None:
             raise InputError(
-                f"{name}={brief(getattr(model, name))} is not possible where X is a Dask "
+                f"{name}={brief(getattr(threshold, name))} is not possible where X is a Dask "
                 "DataFrame: leave it out, or fit on rows in memory."
             )
+    if model.filter_estimator is not None:
+        raise InputError(
+            "filter_estimator is not possible where X is a Dask DataFrame: leave it out, or fit on "
+            "rows in memory."
+        )
     if model.target == "label":
         raise InputError(
             "target='label' is not possible where X is a Dask DataFrame: use 'auto', 'binary', "
@@ -112,7 +123,7 @@ def _check_supported(model, inner, fit_params):
             )
 
 
-def _tune(model, inner, rows, fit_params):
+def _tune(model, threshold, inner, rows, fit_params):
     """Find the threshold from out-of-fold scores, and fit the final model."""
     folds, is_prefit = rows.folds, model._is_prefit()
     fit_times = []
@@ -135,14 +146,15 @@ def _tune(model, inner, rows, fit_params):
         rescale = refit and needs_rescaling(model.rescale, inner)
         scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
     scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
-    parsed = model._score_measure()
+    parsed = threshold._parsed()
     found = _search(scored, parsed)
-    model.threshold_, model.best_score_ = found.best_threshold, _utility(parsed, found.best_value)
-    model.list_sizes_ = fold_partitions(scored, _measured, _sizes, None).usual()
+    threshold._set_level(found.best_threshold)
+    threshold.best_score_ = _utility(parsed, found.best_value)
+    threshold.list_sizes_ = fold_partitions(scored, _measured, _sizes, None).usual()
     if is_prefit:
         model.cv_results_ = {}
         return
-    levels = dict.fromkeys(range(folds.n), model.threshold_)
+    levels = dict.fromkeys(range(folds.n), threshold.threshold_)
     values = _values_of_folds(scored, parsed, levels)
     model.cv_results_ = {
         "n_queries": np.array([values[fold].n for fold in levels]),
@@ -152,12 +164,12 @@ def _tune(model, inner, rows, fit_params):
     if folds.n > 1:
         others = {fold: _search(scored, parsed, without=fold).best_threshold for fold in levels}
         values = fold_partitions(scored, _filtered_and_not, parsed, others)
-        model.held_out_score_ = values["filtered"].mean
-        model.held_out_score_unfiltered_ = values["unfiltered"].mean
+        threshold.held_out_score_ = values["filtered"].mean
+        threshold.held_out_score_unfiltered_ = values["unfiltered"].mean
         gained = values["gained"]
         warn_unless_filter_pays(
-            model.held_out_score_,
-            model.held_out_score_unfiltered_,
+            threshold.held_out_score_,
+            threshold.held_out_score_unfiltered_,
             gained.mean,
             np.sqrt(gained.squares_about_mean / gained.n / max(gained.n - 1, 1)),
             instead="threshold=None to show every document",

@@ -16,15 +16,14 @@ from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.thresholds._risks import STILL_UNJUDGED
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.thresholds._threshold_curve import NOT_SHOWN_TO_PAY, measure_and_places
+from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.splits import (
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
 from skfilterrank.ranking._methods.shared_features import share_features
+from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 
 _RANK_ONLY = "rank-only ({})"
 

@@ -1,1 +1,0 @@
-"""RankAndFilter, and the thresholds it chooses."""
