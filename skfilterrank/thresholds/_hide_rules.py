@@ -3,10 +3,12 @@
 A rule is a path in one parameter, the level. At +inf nothing is shown, and at 0 everything is.
 Levels are worth for each unit of harm, so that they mean the same in all lists:
 
-* "harm": show where the odds (1 - h) / h that a document is harmless reach the level;
-* "ratio": show where r / h reaches it;
+* "ratio": show where r / h reaches the level;
 * "price": show where r - level * h is above 0, in the order of this difference;
 * "subset": show the subset, in the order of r, with the highest DCG of r minus level * h.
+
+The rule "harm" needs no probabilities: it shows where minus the filter score reaches the level, so
+that its path goes from +inf to -inf.
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from sklearn.isotonic import isotonic_regression
 from skfilterrank._core.additive import BlockFacts
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.scoring import with_undefined
+from skfilterrank.thresholds._risk_steps import ask_function, check_own_query
 
 RULES = ("ratio", "price", "subset", "harm")
 # Rules by which documents enter lists of one order, one after the other.
@@ -164,7 +166,7 @@ class HidePath:
     rule : {"ratio", "price", "subset", "harm"}
         The rule.
     worth, harm : ndarray of shape (n_rows,)
-        Expected gain and probability of harm of each row.
+        Expected gain and probability of harm of each row; by the rule "harm" the filter score.
     most : int or None
         Documents of each list that are shown at most.
     levels : ndarray or None
@@ -177,8 +179,7 @@ class HidePath:
 
     def keys(self) -> np.ndarray:
         """Return the level at which each row is first worth to be shown."""
-        with np.errstate(divide="ignore"):
-            return (1.0 - self.harm if self.rule == "harm" else self.worth) / self.harm
+        return -self.harm if self.rule == "harm" else self.worth / self.harm
 
     def points(self, layout: "_Layout") -> Iterator[Point]:
         """Yield the lists of a block from the one after showing nothing on."""
@@ -439,6 +440,31 @@ def _deepest(measures, most):
     return None if reads or None in cutoffs else max(cutoffs)
 
 
+def losses_of_function(path: HidePath, lists: RankedLists, loss, labels, k) -> PathValues:
+    """Ask a function ``loss(y_true, shown, groups)`` for the loss of each list along a path."""
+    index, codes = lists.index, lists.index.codes()
+    name = getattr(loss, "__name__", type(loss).__name__)
+    layouts = [_Layout(block, lists, path.most) for block in lists.blocks()]
+    points = [path.points(layout) for layout in layouts]
+    n_points = int(index.sizes.max()) if path.rule in KEY_RULES else len(path.levels)
+    levels = np.full((index.n_queries, n_points), -np.inf)
+    shown = np.zeros(index.n_rows, dtype=bool)
+    values = [ask_function(loss, name, labels, shown, codes, index.n_queries)]
+    for step in range(n_points):
+        for layout, own in zip(layouts, points):
+            point = next(own, None)
+            if point is None:
+                continue
+            columns = point.columns if k is None else point.columns[:, :k]
+            is_shown = np.isfinite(layout.sort_key(columns))
+            index.put(shown, layout.block.layout, is_shown)
+            levels[layout.block.queries, step] = point.levels
+        values.append(ask_function(loss, name, labels, shown, codes, index.n_queries))
+        if step in (n_points // 2, n_points - 1):
+            check_own_query(loss, name, labels, shown, codes, index.n_queries)
+    return PathValues(levels, np.stack(values, axis=1))
+
+
 class _Evaluator:
     """A measure of the lists of a block, whichever of their rows are shown."""
 
@@ -563,8 +589,3 @@ def ordered_scores(rule, level, scores, worth, harm, index, most=None) -> np.nda
 def _unjudged_lists(scores, index):
     """Make lists of scores alone."""
     return RankedLists(np.zeros(index.n_rows), scores, groups=index)
-
-
-def utility_of(path_value: PathValues) -> PathValues:
-    """Give undefined queries the value 0."""
-    return path_value._replace(values=with_undefined(path_value.values, 0.0))

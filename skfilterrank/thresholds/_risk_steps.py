@@ -154,7 +154,7 @@ def steps_of_measure(lists: RankedLists, parsed: ParsedMeasure, k: int | None) -
     if fast is not None:
         return fast(lists, k)
     kernel = entry.bind(k if entry.takes_k else None, parsed.options)
-    changes = _Changes(lists.index.n_queries)
+    changes = LossChanges(lists.index.n_queries)
     ties = "worst" if "worst" in entry.ties else entry.ties[0]
     for block in lists.with_ties(ties).blocks():
         keys, values = values_at_prefixes(block, kernel, None)
@@ -181,11 +181,11 @@ def steps_of_function(loss: Callable, lists: RankedLists, labels: np.ndarray, k)
     values = np.empty((n_queries, n_steps + 1))
     kinds = set()
     for step in range(n_steps + 1):
-        column = _call(loss, name, labels, countable <= step, codes, n_queries)
+        column = ask_function(loss, name, labels, countable <= step, codes, n_queries)
         kinds.add(column.dtype.kind)
         values[:, step] = column
     for step in {max(1, n_steps // 2), n_steps}:
-        _check_own_query(loss, name, labels, countable <= step, codes, n_queries)
+        check_own_query(loss, name, labels, countable <= step, codes, n_queries)
     is_missing = np.isnan(values)
     if (is_missing.any(axis=1) & ~is_missing.all(axis=1)).any():
         raise InputError(
@@ -195,12 +195,12 @@ def steps_of_function(loss: Callable, lists: RankedLists, labels: np.ndarray, k)
     at = np.full((n_queries, n_steps), -np.inf)
     is_step = is_new & (number <= n_steps)
     at[codes[is_step], number[is_step] - 1] = scores[is_step]
-    changes = _Changes(n_queries)
+    changes = LossChanges(n_queries)
     changes.add(at, np.arange(n_queries), values)
     return changes.steps(has_judged(lists), binary=kinds == {"b"})
 
 
-class _Changes:
+class LossChanges:
     """Losses when the first 0, 1, ... distinct scores of each query are shown, where they change.
 
     Parameters
@@ -236,7 +236,7 @@ class _Changes:
         return steps._replace(start=start, is_chosen=is_chosen)
 
 
-def _call(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
+def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
     """What the function says of each query."""
     try:
         values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
@@ -260,11 +260,11 @@ def _call(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
     return values
 
 
-def _check_own_query(loss, name, labels, shown, codes, n_queries):
+def check_own_query(loss, name, labels, shown, codes, n_queries):
     """Raise where a query's loss changes when the other queries are taken away."""
     if n_queries < 2:
         return
-    together = _call(loss, name, labels, shown, codes, n_queries)
+    together = ask_function(loss, name, labels, shown, codes, n_queries)
     # Some queries by themselves, of all losses that there are: among many others alike, neither a
     # mean nor a maximum of them tells.
     by_loss = np.argsort(together, kind="stable")
@@ -272,7 +272,7 @@ def _check_own_query(loss, name, labels, shown, codes, n_queries):
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
     for begin, end in parts:
         rows = (codes >= begin) & (codes < end)
-        alone = _call(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
+        alone = ask_function(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
         is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
         if not is_same.all():
             first = int(np.argmin(is_same))
