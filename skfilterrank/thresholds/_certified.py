@@ -267,7 +267,7 @@ class CertifiedThreshold(TwoScores):
         path = self._path(worth, harm, levels)
         lists = order_of(path.rule, tested.lists, worth)
         promises = read_promises(self.risks)
-        measures = [each.measure_with_places() for each in promises if isinstance(each.rate, ParsedMeasure)]
+        measures = [each.rate for each in promises if isinstance(each.rate, ParsedMeasure)]
         values, *losses = path_values(path, lists, [parsed, *measures])
         rest, every = iter(losses), []
         for promise in promises:
