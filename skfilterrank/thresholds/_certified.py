@@ -16,7 +16,7 @@ from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._risk_steps import LossChanges, has_judged
-from skfilterrank.thresholds._two_scores import TwoScores, entries_of, halves_of
+from skfilterrank.thresholds._two_scores import TwoScores, entries_of, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):
@@ -142,9 +142,9 @@ class CertifiedThreshold(TwoScores):
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; no step need be safer than the next. The test
     is valid if the path does not depend on the labels that it is tested on. So the curves of r and
-    h, and the levels of "price" and "subset", come from one half of the queries, drawn by a fixed
-    seed, and the other half is tested: twice as many queries are needed. Curves out of fold would
-    not do, as each fold would have a path of its own, and none of them is the one that is used.
+    h, and the levels of "price" and "subset", come from a fifth of the queries (or as much more as
+    makes 1,000 rows, up to a half), drawn by a fixed seed, and the others are tested. Curves out of
+    fold would not do, as each fold would have a path of its own, and none of them is the one that is used.
     "harm" needs no curve: its path is the order of the filter scores, so that all queries are
     tested. Of "price" and "subset" the levels between the tested ones are not certified.
 
@@ -257,7 +257,7 @@ class CertifiedThreshold(TwoScores):
         _check_each_once(judged)
         tested = judged
         if self.rule_ != "harm":
-            first, second = halves_of(judged)
+            first, second = learned_and_tested(judged)
             learned, tested = judged.take(first), judged.take(second)
         self.worth_, worth, harm = None, tested.scores, tested.columns[FILTER_SCORE]
         levels = None

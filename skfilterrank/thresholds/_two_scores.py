@@ -42,6 +42,8 @@ from skfilterrank.thresholds._values import values_shown, warn_without_good
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
+# Rows, and share of the queries, that a certificate's path is learned from at least.
+_LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
 _CURVE = record(
     {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(least=0)},
 )
@@ -330,12 +332,18 @@ class TwoScores(BaseThreshold):
             self.worth_ = Worth(gain, harm)
 
 
-def halves_of(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
-    """Split rows into two halves of the clusters, by a fixed seed."""
+def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
+    """Split rows into those that curves are learned from and those that are tested, by cluster.
+
+    The split looks at the number of rows, and at no label: a fifth is learned from, or as much more
+    as makes a thousand rows, up to a half.
+    """
     clusters = np.unique(judged.clusters)
-    first = np.random.RandomState(0).permutation(clusters)[: len(clusters) // 2]
-    is_first = np.isin(judged.clusters, first)[judged.codes]
-    return np.flatnonzero(is_first), np.flatnonzero(~is_first)
+    share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
+    n_learned = max(int(share * len(clusters)), 1)
+    learned = np.random.RandomState(0).permutation(clusters)[:n_learned]
+    is_learned = np.isin(judged.clusters, learned)[judged.codes]
+    return np.flatnonzero(is_learned), np.flatnonzero(~is_learned)
 
 
 def entries_of(
