@@ -126,11 +126,18 @@ def semeval(options, seed):
     folds = GroupKFold(5)
     order = cross_val_predict(
         make_pipeline(features, StandardScaler(with_mean=False), Ridge(100.0)),
-        data.data, y, groups=g, cv=folds,
+        data.data,
+        y,
+        groups=g,
+        cv=folds,
     )
     hide = cross_val_predict(
         make_pipeline(features, StandardScaler(with_mean=False), LogisticRegression(C=1e-3)),
-        data.data, y < 0, groups=g, cv=folds, method="decision_function",
+        data.data,
+        y < 0,
+        groups=g,
+        cv=folds,
+        method="decision_function",
     )
     return order, hide, np.where(y < 0, FORBIDDEN, y), g
 
@@ -169,7 +176,9 @@ class PricedScore:
         return self
 
     def _certify(self, y, groups, rows, scores, filter_scores):
-        own = CertifiedThreshold({RISK: self.level}, confidence_level=self.confidence, measure=MEASURE)
+        own = CertifiedThreshold(
+            {RISK: self.level}, confidence_level=self.confidence, measure=MEASURE
+        )
         return own.fit(self._score(scores, filter_scores)[rows], y[rows], groups=groups[rows])
 
     def _score(self, scores, filter_scores):
@@ -240,7 +249,9 @@ def gains(options):
         for number in range(options.draws):
             some = draw(np.random.default_rng(number), pool, options.lists)
             for method, make_threshold in METHODS.items():
-                fitted = make_threshold(level, CONFIDENCE).fit(some[0], some[1], some[2], filter_scores=some[3])
+                fitted = make_threshold(level, CONFIDENCE).fit(
+                    some[0], some[1], some[2], filter_scores=some[3]
+                )
                 shown = fitted.predict(order, groups=g, filter_scores=hide)
                 means = evaluate(y, shown, SHOWN, groups=g, average="mean")
                 values[method].append([float(means[each]) for each in SHOWN])
@@ -265,7 +276,10 @@ def gains(options):
                     "broken": np.mean(found[:, 1] > level),
                 }
             )
-            print({k: v if isinstance(v, str) else round(float(v), 4) for k, v in rows[-1].items()}, flush=True)
+            print(
+                {k: v if isinstance(v, str) else round(float(v), 4) for k, v in rows[-1].items()},
+                flush=True,
+            )
         print(f"{name}: {time.process_time() - start:.0f} s", flush=True)
     pd.DataFrame(rows).to_csv(_csv("gains"), index=False, float_format="%.4f")
     report()
@@ -337,7 +351,9 @@ def speed(options):
             start = time.process_time()
             make.fit(scores, y, groups=g, filter_scores=hide)
             seconds.append(time.process_time() - start)
-        rows.append({"rule": name, "TunedThreshold, s": seconds[0], "CertifiedThreshold, s": seconds[1]})
+        rows.append(
+            {"rule": name, "TunedThreshold, s": seconds[0], "CertifiedThreshold, s": seconds[1]}
+        )
         print(rows[-1], flush=True)
     pd.DataFrame(rows).to_csv(_csv("speed"), index=False, float_format="%.2f")
     report()
@@ -355,9 +371,21 @@ def report():
     for part, head in HEADS.items():
         if _csv(part).exists():
             table = pd.read_csv(_csv(part))
-            text += f"\n{head}\n\n| " + " | ".join(table.columns) + " |\n|" + " --- |" * len(table.columns)
+            text += (
+                f"\n{head}\n\n| "
+                + " | ".join(table.columns)
+                + " |\n|"
+                + " --- |" * len(table.columns)
+            )
             for row in table.itertuples(index=False):
-                cells = ("" if isinstance(v, float) and np.isnan(v) else f"{v:.3f}" if isinstance(v, float) else str(v) for v in row)
+                cells = (
+                    ""
+                    if isinstance(v, float) and np.isnan(v)
+                    else f"{v:.3f}"
+                    if isinstance(v, float)
+                    else str(v)
+                    for v in row
+                )
                 text += "\n| " + " | ".join(cells) + " |"
             text += "\n"
     write_report("two_scores", "Order by one score, hide by another", text)

@@ -14,8 +14,8 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
-from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._risk_steps import LossChanges, has_judged
+from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._two_scores import TwoScores, entries_of, learned_and_tested
 
 
@@ -242,9 +242,7 @@ class CertifiedThreshold(TwoScores):
             names=judged.names,
         )
         if judged.machines is not None:
-            certificate = replace(
-                certificate, n_machine=int(np.count_nonzero(judged.machines))
-            )
+            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
         if not parsed.measure.greater_is_better:
             certificate = replace(certificate, value=0.0 - certificate.value)
         self.certificate_ = certificate

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank._core.entry_steps import values_at_prefixes
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.entry_steps import values_at_prefixes
-from skfilterrank.exceptions import InputError, brief
 from skfilterrank._core.prefixes import list_order
+from skfilterrank.exceptions import InputError, brief
 
 # Queries that a function is asked about by themselves.
 _N_ALONE = 20
@@ -272,7 +272,9 @@ def check_own_query(loss, name, labels, shown, codes, n_queries):
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
     for begin, end in parts:
         rows = (codes >= begin) & (codes < end)
-        alone = ask_function(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
+        alone = ask_function(
+            loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin
+        )
         is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
         if not is_same.all():
             first = int(np.argmin(is_same))

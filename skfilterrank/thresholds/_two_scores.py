@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.stats import rankdata
 
 from skfilterrank._core.checks import check_choice, check_groups
 from skfilterrank._core.entry_steps import Changes, Entries
@@ -132,14 +133,12 @@ class TwoScores(BaseThreshold):
             worth[held_out], harm[held_out] = own.of(
                 judged.scores[held_out], filter_scores[held_out]
             )
-        warn_of_flat_harm(curves[0].harm)
         return curves[0], worth, harm
 
     def _learn_path(self, judged):
         """Learn curves, and choose the levels of the rule, from all rows."""
         filter_scores = judged.columns[FILTER_SCORE]
         worth = Worth.fit(judged.gains, judged.scores, filter_scores)
-        warn_of_flat_harm(worth.harm)
         levels = None
         if self.rule_ not in KEY_RULES:
             levels = levels_of(*worth.of(judged.scores, filter_scores), self._most_of_rule())
@@ -155,7 +154,12 @@ class TwoScores(BaseThreshold):
         """Keep by which scores `predict` tells that scores are on another scale."""
         if judged.watches_scale:
             ordered = ordered_scores(
-                self.rule_, self.level_, judged.scores, worth, harm, judged.index,
+                self.rule_,
+                self.level_,
+                judged.scores,
+                worth,
+                harm,
+                judged.index,
                 self._most_of_rule(),
             )
             sizes = scored_sizes(judged.scores, judged.index)
@@ -201,7 +205,8 @@ class TwoScores(BaseThreshold):
                 "probability of harm cannot be learned. Judge forbidden documents, give gains, or "
                 "leave filter_scores out."
             )
-        # RankAndFilter warns itself.
+        warn_of_wrong_way(judged.gains, filter_scores)
+        # RankAndFilter warns of few rows itself.
         if n_forbidden < FEW_FORBIDDEN and judged.watches_scale:
             warn_user(
                 f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what is "
@@ -385,9 +390,11 @@ def _check_finite(filter_scores):
         )
 
 
-def warn_of_flat_harm(curve: RisingCurve) -> None:
-    """Warn of filter scores that do not rise with the share of forbidden documents."""
-    if curve.y[0] == curve.y[-1]:
+def warn_of_wrong_way(gains, filter_scores) -> None:
+    """Warn of filter scores that are no higher where documents are forbidden."""
+    ranks = rankdata(filter_scores)
+    bad, others = ranks[gains < 0], ranks[gains >= 0]
+    if len(others) and bad.mean() <= others.mean():
         warn_user(
             "filter_scores are no higher where documents are forbidden, so that they hide nothing "
             "better than chance. Give higher scores to what is to be hidden.",

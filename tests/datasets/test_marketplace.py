@@ -29,7 +29,9 @@ def test_random_state_decides_all():
     assert not first.equals(make_marketplace(50, random_state=2))
 
 
-@pytest.mark.parametrize(("signal", "least", "most"), [(0, 0.45, 0.55), (1, 0.7, 0.8), (3, 0.95, 1)])
+@pytest.mark.parametrize(
+    ("signal", "least", "most"), [(0, 0.45, 0.55), (1, 0.7, 0.8), (3, 0.95, 1)]
+)
 def test_signal_says_how_easily_spam_is_told(signal, least, most):
     log = make_marketplace(500, spam_signal=signal, random_state=0)
     auc = roc_auc_score(log["spam"], 0.6 * log["flag"] + np.log(1 + 3 * log["reports"]) / 2)
