@@ -46,7 +46,8 @@ class CertifiedThreshold(BaseThreshold):
         level, though half of the draws may be above it. That takes fewer queries and hides less;
         `confidence_level` plays no part.
     measure : str or None, default=None
-        Measure that decides among the certified thresholds.
+        Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False
@@ -225,9 +226,7 @@ class CertifiedThreshold(BaseThreshold):
             names=judged.names,
         )
         if judged.machines is not None:
-            certificate = replace(
-                certificate, n_machine=int(np.count_nonzero(judged.machines))
-            )
+            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
         if not parsed.measure.greater_is_better:
             certificate = replace(certificate, value=0.0 - certificate.value)
         self.certificate_ = certificate

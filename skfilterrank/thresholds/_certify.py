@@ -289,7 +289,9 @@ def _best_certified(curve, scores, lower, upper):
 def _raise_too_few(make, steps, promise, confidence, guarantee):
     """Say how many queries the guarantee needs."""
     kind = "queries with a good document" if steps.is_upward else "judged queries"
-    sure = f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    sure = (
+        f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    )
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
         f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "

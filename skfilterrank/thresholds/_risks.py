@@ -10,9 +10,9 @@ from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places_of_ties
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank._core.prefixes import places_of_ties
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound, MeanBound
 from skfilterrank.thresholds._risk_steps import (
     Steps,
