@@ -151,7 +151,9 @@ def compare_rankers(
     >>> from skfilterrank.metrics import rank_filter_report
     >>> from skfilterrank.ranking import RankAndFilter, compare_rankers, make_ranker
     >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
-    >>> models = {loss: RankAndFilter(make_ranker(loss), measure="ndcg_f@3") for loss in ("bce", "mse")}
+    >>> models = {
+    ...     loss: RankAndFilter(make_ranker(loss), measure="ndcg_f@3") for loss in ("bce", "mse")
+    ... }
     >>> comparison = compare_rankers(models, X, y, groups=groups, cv=2)
     >>> list(comparison.scores)
     ['bce', 'mse', 'rank-only (bce)', 'rank-only (mse)', ..., 'filter-all']

@@ -13,8 +13,8 @@ class FixedThreshold(BaseThreshold):
     threshold : float or None, default=None
         Rows with ``score >= threshold`` are shown; None shows all.
     measure : str or None, default=None
-        Measure that `score` returns, and that chooses the level of `abstain`: a name such as "ndcg_f@10", or a
-        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+        Measure that `score` returns, and that chooses the level of `abstain`: a name such as
+        "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least. Of documents of equal score
         those that come first are shown.
