@@ -302,10 +302,13 @@ def values_at_prefixes(block, kernel, k):
 def values_at_entries(block, kernel, entry_keys):
     """Minus each distinct key of each list, and the measure before and after what enters there."""
     cells = sort_rows(entry_keys).cells
-    return _values_at(block, kernel, cells, entry_keys.take(cells), block.width)
+    # With the rule for ties, rows close up where others are missing above them.
+    return _values_at(
+        block, kernel, cells, entry_keys.take(cells), block.width, ties=block.tie_rule
+    )
 
 
-def _values_at(block, kernel, cells, keys, depth):
+def _values_at(block, kernel, cells, keys, depth, ties=None):
     """Compute the measure as the rows of some cells enter, those of one key together."""
     is_new = np.ones(keys.shape, dtype=bool)
     is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
@@ -318,7 +321,7 @@ def _values_at(block, kernel, cells, keys, depth):
     values = np.empty((len(keys), n_steps + 1))
     for step in range(n_steps + 1):
         shown = np.where(number_of_row <= step, block.sort_key, np.inf)
-        values[:, step] = kernel(block.relisted(shown))
+        values[:, step] = kernel(block.relisted(shown, ties))
     first = np.full((len(keys), n_steps + 1), np.inf)
     list_, place = np.nonzero(is_new & (number <= n_steps))
     first[list_, number[list_, place]] = keys[list_, place]

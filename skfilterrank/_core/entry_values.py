@@ -339,7 +339,8 @@ def values_of_set(blocks, kernel, shown, lists) -> np.ndarray:
     values = np.empty(lists.index.n_queries)
     for block in blocks:
         is_hidden = lists.index.take(hidden, block.layout, True)
-        part = block.relisted(np.where(is_hidden, np.inf, block.sort_key))
+        # The rule for ties, so that rows close up where others are missing above them.
+        part = block.relisted(np.where(is_hidden, np.inf, block.sort_key), block.tie_rule)
         values[block.queries] = kernel(part)
     return values
 
