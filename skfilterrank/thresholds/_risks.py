@@ -58,11 +58,12 @@ class Promise(NamedTuple):
         measure = self.rate.measure
         return measure.name != "empty_list_rate" or measure.own_reading is not None
 
-    def steps(self, lists: RankedLists, labels) -> Steps:
-        """The loss of each query at every threshold."""
+    def steps(self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None) -> Steps:
+        """The loss of each query at every threshold, or level of keys or of a path of sets."""
+        given = {"keys": keys, "sets": sets, "levels": levels}
         if isinstance(self.rate, ParsedMeasure):
-            return steps_of_measure(lists, self.rate, self.k)
-        return steps_of_function(self.rate, lists, labels, self.k)
+            return steps_of_measure(lists, self.rate, self.k, **given)
+        return steps_of_function(self.rate, lists, labels, self.k, **given)
 
 
 def read_promises(risks) -> list[Promise]:
