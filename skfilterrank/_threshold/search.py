@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_steps import measure_steps
 from skfilterrank._core.midpoint import middle
 from skfilterrank._core.row_blocks import Block, merged
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
@@ -89,30 +89,28 @@ class Stepping(NamedTuple):
 
     def __call__(self, block: Block) -> StepBins:
         """Bins of a block."""
-        steps = self.steps(block)
-        if isinstance(steps.n_queries, np.ndarray):
+        entries = self.entries(block)
+        if entries.counts is not None:
             raise InputError(
                 f"undefined='drop' leaves out other queries at other thresholds by "
                 f"{self.parsed.text}, which a stream does not add up: give a number."
             )
-        return StepBins.of(
-            keys_of_scores(steps.scores),
-            self._sign * steps.changes,
-            self._sign * steps.start,
-            steps.n_queries,
-        )
+        start, n_queries = entries.sum_of_start
+        return StepBins.of(*self._steps(entries), self._sign * start, n_queries)
 
     def keys_and_changes(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """The steps of a block, higher sums being better."""
-        steps = self.steps(block)
-        return keys_of_scores(steps.scores), self._sign * steps.changes
+        return self._steps(self.entries(block))
+
+    def _steps(self, entries):
+        return keys_of_scores(entries.keys), self._sign * entries.changes
 
     @property
     def _sign(self):
         return 1.0 if self.parsed.measure.greater_is_better else -1.0
 
-    def steps(self, block):
-        """The steps of a block."""
+    def entries(self, block) -> EntryValues:
+        """The values of the lists of a block."""
         scores = block.columns["score"]
         if scores.dtype.kind in "iu" and (
             scores.max() > _LARGEST_INTEGER or scores.min() < -_LARGEST_INTEGER
@@ -130,7 +128,7 @@ class Stepping(NamedTuple):
             unjudged="zero",
             options=self.parsed.options,
         )
-        return measure_steps(lists, self.parsed, self.undefined)
+        return EntryValues.of(lists, self.parsed, undefined=self.undefined)
 
 
 class Gathered(NamedTuple):

@@ -1,11 +1,12 @@
 """What of each list is shown: a cut, queries that are not answered, and caps."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.midpoint import midpoint
-from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.thresholds._abstention import Confidence, best_level
 from skfilterrank.thresholds._cuts import Cut
@@ -123,29 +124,11 @@ def level_curve(lists, keys, parsed) -> ThresholdCurve:
 
     Keys never rise down a list. Rows at -inf are never shown, those at +inf always.
     """
-    if np.array_equal(keys, lists.scores):
-        return utility_curve(lists, parsed)
-    # The order by key, then by score, is that of all lists, so that its ranks are scores; only the
-    # levels between two keys are thresholds.
-    order = np.lexsort((lists.scores, keys))
-    ordered = keys[order]
-    starts_key = np.append(True, ordered[1:] != ordered[:-1])
-    ranked = lists.scores[order]
-    rank = np.cumsum(starts_key | np.append(True, ranked[1:] != ranked[:-1])).astype(np.float64)
-    ranks = np.empty(len(keys))
-    ranks[order] = np.where(ordered > -np.inf, rank, -np.inf)
-    relisted = lists.with_scores(ranks)
-    relisted.has_filtered = bool(np.isneginf(ranks).any())
-    curve = utility_curve(relisted, parsed)
-    is_level = starts_key & np.isfinite(ordered)
-    levels = np.append(ordered[is_level], np.inf)
-    n_always = np.count_nonzero(np.isposinf(keys))
-    always = rank[len(rank) - n_always] if n_always else np.inf
-    firsts = np.append(rank[is_level], always)
-    values = curve.values[np.searchsorted(curve.thresholds, firsts)]
-    best = first_of_highest(np.where(np.isnan(values), -np.inf, values))
-    threshold = midpoint(levels[:-1], levels[best - 1]) if best else -np.inf
-    return ThresholdCurve(levels, values, threshold, float(values[best]))
+    entries = EntryValues.of(lists.with_ties(parsed.measure.ties[0]), parsed, keys)
+    curve = ThresholdCurve(*entries.curve(), *entries.best())
+    if parsed.measure.greater_is_better:
+        return curve
+    return replace(curve, values=0.0 - curve.values, best_value=0.0 - curve.best_value)
 
 
 def values_shown(lists, shown, parsed) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_steps import values_at_prefixes
+from skfilterrank._core.entry_steps import values_at_prefixes
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank._core.prefixes import list_order
 

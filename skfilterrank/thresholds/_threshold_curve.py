@@ -6,16 +6,13 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_k
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.measure_steps import measure_steps
-from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
-from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
-from skfilterrank._core.sorting import argsort_floats
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning
 
@@ -153,34 +150,10 @@ def threshold_curve(
     return curve_of(lists, parsed, undefined)
 
 
-# As fit the cache.
-_SUMMED_AT_ONCE = 1 << 14
-
-
 def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> ThresholdCurve:
     """The curve of some lists; the best value is the lowest where lower is better."""
-    steps = measure_steps(lists, parsed, undefined)
-    order = argsort_floats(steps.scores)
-    thresholds = np.full(len(order) + 1, np.inf)
-    steps.scores.take(order, out=thresholds[:-1], mode="clip")
-    values = _from_the_top(steps.changes, order, steps.start)
-    n_queries = steps.n_queries
-    if isinstance(n_queries, np.ndarray):
-        n_queries = _from_the_top(n_queries[1:], order, n_queries[0])
-    with np.errstate(invalid="ignore"):
-        # NaN where all queries are skipped.
-        values = np.divide(values, n_queries)
-    is_first = np.append(True, thresholds[1:] != thresholds[:-1])
-    if not is_first.all():
-        thresholds, values = thresholds[is_first], values[is_first]
-    sign = 1.0 if parsed.measure.greater_is_better else -1.0
-    best = first_of_highest(np.where(np.isnan(values), -np.inf, sign * values))
-    return ThresholdCurve(
-        thresholds,
-        values,
-        midpoint(_counted_scores(lists), thresholds[best - 1]) if best else -np.inf,
-        float(values[best]),
-    )
+    entries = EntryValues.of(lists, parsed, undefined=undefined)
+    return ThresholdCurve(*entries.curve(), *entries.best())
 
 
 def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
@@ -189,30 +162,6 @@ def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
     if parsed.measure.greater_is_better:
         return curve
     return replace(curve, values=0.0 - curve.values, best_value=0.0 - curve.best_value)
-
-
-def _counted_scores(lists):
-    """Scores of the queries whose weight is above 0."""
-    if lists.weights is None or lists.weights.all():
-        return lists.scores
-    return lists.scores[lists.weights[lists.index.codes()] > 0]
-
-
-def _from_the_top(changes, order, start):
-    """Sums when each score and all higher ones are kept, ascending; the last keeps nothing.
-
-    They are added up in longdouble, as streams do, and rounded once.
-    """
-    sums = np.full(len(order) + 1, start, dtype=changes.dtype)
-    above = np.longdouble(start)
-    for end in range(len(order), 0, -_SUMMED_AT_ONCE):
-        begin = max(0, end - _SUMMED_AT_ONCE)
-        running = changes.take(order[begin:end][::-1]).astype(np.longdouble)
-        running[0] += above
-        np.cumsum(running, out=running)
-        sums[begin:end] = running[::-1]
-        above = running[-1]
-    return sums
 
 
 def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:

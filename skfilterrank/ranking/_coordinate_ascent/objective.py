@@ -3,11 +3,11 @@
 import numpy as np
 
 from skfilterrank._core.additive import Additive, RowFacts
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 
 
@@ -52,11 +52,11 @@ class Objective(MeasuredRows):
     def best_threshold(self, scores) -> float:
         """The threshold of the highest mean, finite also where all or nothing is best shown."""
         lists = RankedLists(self.gains, scores, groups=self.index)
-        curve = curve_of(lists, self.parsed)
-        if np.isfinite(curve.best_threshold):
-            return curve.best_threshold
+        threshold, _ = EntryValues.of(lists, self.parsed).best()
+        if np.isfinite(threshold):
+            return threshold
         margin = np.ptp(scores) or 1.0
-        return scores.max() + margin if curve.best_threshold > 0 else scores.min() - margin
+        return scores.max() + margin if threshold > 0 else scores.min() - margin
 
 
 def check_optimizable(parsed: ParsedMeasure) -> None:

@@ -1,0 +1,325 @@
+"""Changes of a measure as rows enter lists one by one, a block of lists at a time.
+
+Rows that enter at the end of their list leave a prefix of it. A measure that is a sum over
+documents then changes by the term of the row, and any other is computed at each prefix. Rows that
+enter at their place push others down: a sum over the first places is kept up to date row by row,
+and any other measure is computed after each row.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._core.additive import Additive, BlockFacts
+from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.scoring import with_undefined
+from skfilterrank._core.sorting import sort_rows
+
+
+class Entries(NamedTuple):
+    """Lists whose rows enter in falling order of their keys.
+
+    Attributes
+    ----------
+    lists : RankedLists
+        The lists. Where rows enter at the end, the scores say in which order.
+    keys : ndarray of shape (n_rows,), float64, or None
+        Keys of rows that enter at their place, -inf where they never enter; None where rows enter
+        at the end.
+    key_of_score : ndarray or None
+        The key of each score, which is a whole number then; None where scores are the keys.
+    """
+
+    lists: RankedLists
+    keys: np.ndarray | None = None
+    key_of_score: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, lists: RankedLists, keys=None, *, of_set: bool = False) -> "Entries":
+        """Prepare lists for the keys; `of_set` says that the order of the lists does not matter."""
+        if keys is None or np.array_equal(keys, lists.scores):
+            return cls(lists)
+        keys = np.where(np.isneginf(lists.scores), -np.inf, keys).astype(np.float64, copy=False)
+        if not of_set and not _never_rise(lists, keys):
+            return cls(lists, keys)
+        # The order by key, then by score, is that of all lists, so that its ranks are scores.
+        order = np.lexsort((lists.scores, keys))
+        ordered, scores = keys[order], lists.scores[order]
+        is_new = np.append(True, (ordered[1:] != ordered[:-1]) | (scores[1:] != scores[:-1]))
+        rank = np.cumsum(is_new).astype(np.float64)
+        ranks = np.empty(len(keys))
+        ranks[order] = np.where(ordered > -np.inf, rank, -np.inf)
+        ranked = lists.with_scores(ranks)
+        ranked.has_filtered = bool(np.isneginf(ranks).any())
+        return cls(ranked, None, np.append(-np.inf, ordered[is_new]))
+
+    def keys_of(self, scores: np.ndarray) -> np.ndarray:
+        """Give the keys that steps at some scores stand for."""
+        if self.key_of_score is None:
+            return scores
+        return self.key_of_score[scores.astype(np.intp)]
+
+    def entry_keys(self, block: ListBlock) -> np.ndarray:
+        """Lay out minus the keys of a block, +inf where rows never enter."""
+        return -self.lists.index.take(self.keys, block.layout, -np.inf)
+
+
+def _never_rise(lists, keys) -> bool:
+    """Tell whether rows enter each list from the top, those of equal scores in any order."""
+    for block in lists.blocks():
+        negative = -lists.index.take(keys, block.layout, -np.inf)
+        ordered, scores = block.in_order(negative), block.in_order(block.sort_key)
+        if (ordered[:, 1:] >= ordered[:, :-1]).all():
+            continue
+        # Rows that never enter are no part of the list.
+        entering = np.where(ordered < np.inf, ordered, -np.inf)
+        latest = np.maximum.accumulate(entering, axis=1)
+        is_new = np.ones(scores.shape, dtype=bool)
+        is_new[:, 1:] = scores[:, 1:] != scores[:, :-1]
+        first = np.maximum.accumulate(np.where(is_new, np.arange(block.width), 0), axis=1)
+        above = np.take_along_axis(latest, np.maximum(first - 1, 0), axis=1)
+        above[first == 0] = -np.inf
+        if (ordered < above).any():
+            return False
+    return True
+
+
+class Changes(NamedTuple):
+    """Changes of a measure in some lists, each row of the matrices one list.
+
+    Attributes
+    ----------
+    queries : ndarray of shape (n_lists,)
+        Numbers of the queries.
+    keys : ndarray of shape (n_lists, n_steps)
+        Minus the keys of what enters, ascending; +inf behind the last.
+    start : ndarray of shape (n_lists,)
+        The measure before, NaN where it has no value.
+    changes : ndarray of shape (n_lists, n_steps)
+        By how much it changes, where no value counts as 0.
+    counts : ndarray of shape (n_lists, n_steps) or None
+        1 where it gets a value, -1 where it loses it; None where that does not occur.
+    """
+
+    queries: np.ndarray
+    keys: np.ndarray
+    start: np.ndarray
+    changes: np.ndarray
+    counts: np.ndarray | None = None
+
+
+def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> Iterator[Changes]:
+    """Yield the changes of a measure, `undefined` as the public functions take it."""
+    lists = entries.lists
+    kernel = parsed.measure.bind(parsed.k, parsed.options)
+    of_set = bind_of_set(parsed)
+    # Sums take every document for judged.
+    can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
+    for block in lists.blocks():
+        for part, form in _forms(block, parsed, can_add, entries.keys is not None):
+            if form is not None:
+                add = _contributions if entries.keys is None else _insertions
+                keys, start, changes = add(part, form, kernel, parsed.k, entries)
+                start = with_undefined(start, undefined)
+                yield Changes(part.queries, keys, start, changes)
+                continue
+            if entries.keys is not None:
+                keys, values = values_at_entries(part, kernel, entries.entry_keys(part))
+            elif of_set is not None:
+                keys, values = _values_of_sets(part, of_set)
+            else:
+                # Measures that look for judged documents may look for k of them.
+                places = None if parsed.measure.reads_unjudged else parsed.k
+                keys, values = values_at_prefixes(part, kernel, places)
+            values = with_undefined(values, undefined)
+            is_counted = ~np.isnan(values)
+            counts = None
+            if not is_counted.all():
+                counts = np.diff(is_counted.astype(np.float64), axis=1)
+                counts = counts if counts.any() else None
+            changes = np.diff(np.where(is_counted, values, 0.0), axis=1)
+            yield Changes(part.queries, keys, values[:, 0], changes, counts)
+
+
+def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
+    """Give the measure as a function of what is shown in whatever order, where it is one."""
+    return parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
+
+
+def _forms(block, parsed, can_add, at_place) -> Iterator[tuple[ListBlock, Additive | None]]:
+    """The block, or its lists without and with ties, and the sum that serves for each."""
+    form = parsed.as_sum(BlockFacts(parsed, block)) if can_add else None
+    by_level = form is not None and (form.uses_levels or form.n_items is not None)
+    if form is None or form.by_shown or (at_place and (by_level or form.finish is not None)):
+        yield block, None
+        return
+    ties = None
+    if at_place:
+        # A tie behind the cut-off may rise where rows above it are missing.
+        ties = block.ties()
+    elif by_level:
+        ties = block.ties(parsed.k)
+    if ties is None:
+        yield block, form
+        return
+    yield block.of_lists(ties.lists), None
+    untied = np.setdiff1d(np.arange(len(block.queries)), ties.lists)
+    if len(untied):
+        rest = block.of_lists(untied)
+        yield rest, parsed.as_sum(BlockFacts(parsed, rest))
+
+
+def _contributions(block, form, kernel, k, entries):
+    """Sort key of each place of each list, the measure of nothing, and what each place adds."""
+    is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
+    n_queries, depth = len(block.queries), block.depth(k)
+    query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
+    start = np.zeros(n_queries) + form.offset
+    if form.uses_levels or form.n_items is not None:
+        changes = block.only_retained(block.in_order(form.weights, k))
+        level = np.cumsum(block.in_order(block.relevant, k), axis=1)
+        worth = form.worth(place, level, query)
+        if form.n_items is not None:
+            size, m = form.n_items[:, None], block.n_relevant[:, None]
+            worth = worth - form.worth(size - m + level, level, query)
+            every = np.arange(1, max(1, int(m.max())) + 1)
+            levels = np.minimum(every, np.maximum(m, 1))
+            at_end = np.where(every <= m, form.worth(size - m + levels, levels, query), 0.0)
+            weight = form.weights.sum(axis=1) / np.maximum(block.n_relevant, 1)
+            start += weight * at_end.sum(axis=1)
+    else:
+        changes = block.ranked(form.weights, k)
+        worth = form.worth(place, None, query)
+    changes *= worth
+    if form.finish is not None:
+        values = np.concatenate([start[:, None], changes], axis=1).cumsum(axis=1)
+        values = form.finish(values, query)
+        start, changes = values[:, 0], np.diff(values, axis=1)
+    if not is_defined.all():
+        start[~is_defined] = np.nan
+        changes[~is_defined] = 0.0
+    return block.in_order(block.sort_key, k), start, changes
+
+
+def _insertions(block, form, kernel, k, entries):
+    """As contributions, of rows that enter at their place."""
+    is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
+    n_queries, depth = len(block.queries), block.depth(k)
+    query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
+    worth = np.broadcast_to(form.worth(place, None, query), (n_queries, depth))
+    worth = np.ascontiguousarray(worth.T)
+    keys, sums = values_of_first_places(
+        block,
+        entries.entry_keys(block),
+        form.weights,
+        depth,
+        lambda first, n_entered: np.einsum("ij,ij->j", first, worth),
+    )
+    start, changes = np.zeros(n_queries) + form.offset, np.diff(sums, axis=1)
+    if not is_defined.all():
+        start[~is_defined] = np.nan
+        changes[~is_defined] = 0.0
+    return keys, start, changes
+
+
+def values_of_first_places(block, entry_keys, weights, depth, value_of):
+    """Sort entry keys of each list, and compute a value from its first places after each entry.
+
+    Parameters
+    ----------
+    block : ListBlock
+        The lists.
+    entry_keys : ndarray of shape (n_lists, width)
+        Minus the keys, +inf where a row never enters.
+    weights : ndarray of shape (n_lists, width)
+        What the first places hold of a row.
+    depth : int
+        Number of places.
+    value_of : callable
+        ``value_of(first, n_entered)`` gives a value of each list from the weights of its first
+        places, shape (depth, n_lists), 0 behind the last, and the number of rows in each.
+
+    Returns
+    -------
+    ndarray of shape (n_lists, n_entries) and ndarray of shape (n_lists, n_entries + 1)
+    """
+    n_lists, width = entry_keys.shape
+    cells = sort_rows(entry_keys).cells
+    ordered = entry_keys.take(cells)
+    n_entering = np.count_nonzero(ordered < np.inf, axis=1)
+    n_steps = int(n_entering.max(initial=0))
+    place_of_cell = np.empty(entry_keys.size, dtype=np.int32)
+    place_of_cell[block.cells] = np.arange(width, dtype=np.int32)
+    cells, ordered = cells[:, :n_steps], ordered[:, :n_steps]
+    # One entry after the other, for all lists at once.
+    is_entry = np.ascontiguousarray((ordered < np.inf).T)
+    cells = np.ascontiguousarray(cells.T)
+    place = np.where(is_entry, place_of_cell.take(cells), np.int32(width))
+    weight = weights.astype(np.float64, copy=False).take(cells)
+    first = np.zeros((depth, n_lists))
+    places = np.full((depth, n_lists), width, dtype=np.int32)
+    values = np.empty((n_steps + 1, n_lists))
+    values[0] = value_of(first, np.zeros(n_lists, dtype=np.intp))
+    for step in range(n_steps):
+        moves = places > place[step]
+        if moves.any():
+            _insert(first, moves, weight[step])
+            _insert(places, moves, place[step])
+        values[step + 1] = value_of(first, np.minimum(step + 1, n_entering))
+    return ordered, np.ascontiguousarray(values.T)
+
+
+def _insert(columns, moves, new):
+    """Put one number into each column, in place; what moves goes down by one and the last out."""
+    at_first = moves[1:] & ~moves[:-1]
+    moved = np.where(moves[:-1], columns[:-1], columns[1:])
+    np.copyto(moved, new, where=at_first)
+    columns[1:] = moved
+    np.copyto(columns[0], new, where=moves[0])
+
+
+def _values_of_sets(block, of_set):
+    """Sort key of each place of each list, and the measure before and after it."""
+    keys = block.in_order(block.sort_key)
+    shown = keys < np.inf
+
+    def count(mask=None):
+        counts = np.zeros((len(keys), block.width + 1))
+        inside = shown if mask is None else shown & block.in_order(mask)
+        np.cumsum(inside, axis=1, out=counts[:, 1:])
+        return counts
+
+    return keys, np.asarray(of_set(block, count), dtype=np.float64)
+
+
+def values_at_prefixes(block, kernel, k):
+    """Sort key of each distinct score of each list, and the measure before and after each."""
+    return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
+
+
+def values_at_entries(block, kernel, entry_keys):
+    """Minus each distinct key of each list, and the measure before and after what enters there."""
+    cells = sort_rows(entry_keys).cells
+    return _values_at(block, kernel, cells, entry_keys.take(cells), block.width)
+
+
+def _values_at(block, kernel, cells, keys, depth):
+    """Compute the measure as the rows of some cells enter, those of one key together."""
+    is_new = np.ones(keys.shape, dtype=bool)
+    is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
+    enters = keys < np.inf
+    number = np.where(enters, np.cumsum(is_new, axis=1), block.width + 1)
+    # Later ones begin below the cut-off.
+    n_steps = int(number[:, :depth].max(initial=0, where=enters[:, :depth]))
+    number_of_row = np.empty_like(number)
+    number_of_row.put(cells, number)
+    values = np.empty((len(keys), n_steps + 1))
+    for step in range(n_steps + 1):
+        shown = np.where(number_of_row <= step, block.sort_key, np.inf)
+        values[:, step] = kernel(block.relisted(shown))
+    first = np.full((len(keys), n_steps + 1), np.inf)
+    list_, place = np.nonzero(is_new & (number <= n_steps))
+    first[list_, number[list_, place]] = keys[list_, place]
+    return first[:, 1:], values
