@@ -6,19 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from skfilterrank._core.additive import BlockFacts, RowFacts
+from skfilterrank._core.additive import RowFacts
+from skfilterrank._core.entry_steps import Entries, changes_of_measure
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_steps import (
-    _contributions,
-    _forms,
-    _values_of_sets,
-    values_at_prefixes,
-)
 from skfilterrank._core.prefixes import list_order, thresholds_below
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import mean_tolerance
-from skfilterrank._core.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
 # Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
@@ -479,28 +473,13 @@ def _changes(lists, parsed, width):
     Scores are minus the number of the step.
     """
     measure = parsed.measure
-    lists = lists.with_ties(measure.ties[0])
-    kernel = measure.bind(parsed.k, parsed.options)
-    of_set = measure.bind_of_set(parsed.options) if parsed.k is None else None
     start = np.zeros(lists.index.n_queries)
     changes = np.zeros((lists.index.n_queries, width))
-    for block in lists.blocks():
-        for part, form in _forms(block, parsed, True):
-            if form is not None:
-                keys, first, change = _contributions(part, form, kernel, parsed.k)
-                first = with_undefined(first, 0.0)
-            else:
-                if of_set is None:
-                    keys, values = values_at_prefixes(part, kernel, parsed.k)
-                else:
-                    keys, values = _values_of_sets(part, of_set)
-                values = with_undefined(values, 0.0)
-                first, change = values[:, 0], np.diff(values, axis=1)
-            start[part.queries] = first
-            query, step = np.nonzero(keys < np.inf)
-            np.add.at(
-                changes, (part.queries[query], keys[query, step].astype(np.intp)), change[query, step]
-            )
+    for part in changes_of_measure(Entries(lists.with_ties(measure.ties[0])), parsed, 0.0):
+        start[part.queries] = part.start
+        query, step = np.nonzero(part.keys < np.inf)
+        cells = part.queries[query], part.keys[query, step].astype(np.intp)
+        np.add.at(changes, cells, part.changes[query, step])
     sign = 1.0 if measure.greater_is_better else -1.0
     return sign * start, sign * changes
 
