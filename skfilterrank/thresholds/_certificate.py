@@ -81,7 +81,7 @@ class RiskCertificate(Result):
     ----------
     promises : dict of str to RiskPromise
         What is promised, by the name of each rate.
-    confidence : float or None
+    confidence_level : float or None
         Probability, over the draw of the calibration queries, with which all promises hold at
         once. None where the rates are kept in expectation.
     threshold : float
@@ -111,7 +111,7 @@ class RiskCertificate(Result):
     """
 
     promises: dict[str, RiskPromise]
-    confidence: float | None
+    confidence_level: float | None
     threshold: float
     value: float = np.nan
     is_chosen: bool = True
@@ -166,9 +166,9 @@ class RiskCertificate(Result):
         return f"{levels} {self._grounds()}{machines}, at threshold {self.threshold:.4g}"
 
     def _grounds(self):
-        if self.confidence is None:
+        if self.confidence_level is None:
             return "in expectation"
-        return f"with confidence {self.confidence:g}"
+        return f"with confidence {self.confidence_level:g}"
 
     def _head(self):
         covers, holes = self._covers(), ""

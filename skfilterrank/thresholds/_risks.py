@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_k, check_share
+from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -64,30 +64,23 @@ class Promise(NamedTuple):
             return steps_of_measure(lists, self.rate, self.k)
         return steps_of_function(self.rate, lists, labels, self.k)
 
-    def with_places(self, k: int | None) -> "Promise":
-        """The same with the places that count, where the rate has no cut-off of its own."""
-        own = self.rate.k if isinstance(self.rate, ParsedMeasure) else None
-        return self._replace(k=k if own is None else own)
 
-
-def read_promises(risk, max_risk, k) -> list[Promise]:
-    """Rates with their levels; a rate without a cut-off of its own has that of `k`."""
-    if isinstance(risk, Mapping):
-        if not risk:
-            raise InputError("risk is an empty dict: name at least one rate.")
-        levels = [(rate, level, f"risk[{brief(rate)}]") for rate, level in risk.items()]
-    else:
-        levels = [(risk, max_risk, "max_risk")]
+def read_promises(risks) -> list[Promise]:
+    """Read risks with their levels."""
+    if not isinstance(risks, Mapping) or not risks:
+        raise InputError(
+            "risks must be a dict of risks with their levels, such as "
+            f"{{'any_forbidden@5': 0.1}}, got {brief(risks)}."
+        )
     promises = []
-    for rate, level, name in levels:
+    for rate, level in risks.items():
         is_function = callable(rate) and not isinstance(rate, type) and not hasattr(rate, "measure")
         parsed = rate if is_function else _parse(rate)
-        promises.append(
-            Promise(parsed, check_share(level, name), check_k(k)).with_places(check_k(k))
-        )
+        k = None if is_function else parsed.k
+        promises.append(Promise(parsed, check_share(level, f"risks[{brief(rate)}]"), k))
     names = [promise.name for promise in promises]
     if len(set(names)) < len(names):
-        raise InputError(f"risk names a rate twice: {', '.join(names)}.")
+        raise InputError(f"risks names a risk twice: {', '.join(names)}.")
     return promises
 
 
@@ -156,10 +149,10 @@ def find_unjudged(
     return found
 
 
-def check_guarantee(guarantee, confidence) -> float:
-    """The confidence as float; raise where there is no such guarantee."""
+def check_guarantee(guarantee, confidence_level) -> float:
+    """Return the confidence level as float; raise where there is no such guarantee."""
     check_choice(guarantee, "guarantee", GUARANTEES)
-    return check_share(confidence, "confidence")
+    return check_share(confidence_level, "confidence_level")
 
 
 def kind_of_bound(steps: Steps, guarantee: str):
@@ -177,12 +170,11 @@ def _parse(rate) -> ParsedMeasure:
     except ValueError as error:
         name = str(rate).partition("@")[0].partition("(")[0]
         if isinstance(rate, str) and name in MEASURES and _is_rate(MEASURES[name]):
-            raise InputError(f"risk={brief(rate)}: {error}") from error
+            raise InputError(f"risks names {brief(rate)}: {error}") from error
         parsed = None
     if parsed is None or not _is_rate(parsed.measure):
         raise InputError(
-            f"risk must be one of {', '.join(map(repr, rates))}, a function or a dict of them, got "
-            f"{brief(rate)}."
+            f"risks must name {', '.join(map(repr, rates))} or functions, got {brief(rate)}."
         )
     return parsed
 

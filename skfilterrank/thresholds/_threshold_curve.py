@@ -1,22 +1,15 @@
 """The best filtering threshold, exactly: every threshold is tried at once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_k
 from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.scoring import check_undefined
-from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning
-
-NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +52,6 @@ def threshold_curve(
     y_score,
     *,
     groups=None,
-    k: int | None = None,
     gains=None,
     measure: str = "ndcg_f",
     undefined: float | str = 0.0,
@@ -76,14 +68,11 @@ def threshold_curve(
         Score of each row, higher is better. Rows at -inf stay filtered at every threshold.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
-    k : int or None, default=None
-        Number of places of the returned list that count; None means all.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     measure : str, default="ndcg_f"
         What to make best: any name of the measure table, with options where wanted, such as
-        "rbp(persistence=0.95)@10"; "ndcg_f@10" sets `k` too. Ties count as is the measure's
-        default.
+        "rbp(persistence=0.95)@10". Ties count as is the measure's default.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
@@ -103,7 +92,7 @@ def threshold_curve(
 
     See Also
     --------
-    RankAndFilter : Chooses the threshold from out-of-fold scores.
+    TunedThreshold : The threshold as an estimator.
     skfilterrank.plot.ThresholdCurveDisplay : Draws the curve.
 
     Notes
@@ -125,7 +114,7 @@ def threshold_curve(
 
     Examples
     --------
-    >>> from skfilterrank.ranking import threshold_curve
+    >>> from skfilterrank.thresholds import threshold_curve
     >>> curve = threshold_curve([2, 1, -1], [0.9, 0.5, 0.1], groups=["a", "a", "a"])
     >>> curve.thresholds
     array([0.1, 0.5, 0.9, inf])
@@ -134,7 +123,7 @@ def threshold_curve(
     >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
     (0.3, 1.0)
     """
-    parsed = parse_measure(measure).for_threshold(k)
+    parsed = parse_measure(measure).for_threshold()
     entry = parsed.measure
     check_undefined(undefined)
     lists = entry.ranked_lists(
@@ -147,57 +136,5 @@ def threshold_curve(
         options=parsed.options,
     )
     lists.weights = query_weights(query_weight, lists.index)
-    return curve_of(lists, parsed, undefined)
-
-
-def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> ThresholdCurve:
-    """The curve of some lists; the best value is the lowest where lower is better."""
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve(*entries.curve(), *entries.best())
-
-
-def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
-    """The curve under the measure's own rule for ties, negated where lower is better."""
-    curve = curve_of(lists.with_ties(parsed.measure.ties[0]), parsed)
-    if parsed.measure.greater_is_better:
-        return curve
-    return replace(curve, values=0.0 - curve.values, best_value=0.0 - curve.best_value)
-
-
-def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
-    """A measure, with the cut-off `k` if it takes one, and how many places are looked at."""
-    parsed = parse_measure(measure)
-    parsed = parsed.for_threshold(k if parsed.measure.takes_k else None)
-    return parsed, check_k(k) if parsed.k is None else parsed.k
-
-
-def warn_without_good(gains) -> None:
-    """Say where labels forbid documents and call none good, so that hiding all is best."""
-    if (gains < 0).any() and not (gains > 0).any():
-        remedy = "Check y and gains=."
-        if (gains == 0).any():
-            remedy = (
-                "Where 0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}."
-            )
-        warn_user(
-            "no label has a gain above 0, and some are below: to show nothing is best then. "
-            f"{remedy}",
-            FitWarning,
-        )
-
-
-def warn_unless_filter_pays(
-    filtered: float, unfiltered: float, difference: float, error: float, *, instead: str
-) -> None:
-    """Warn unless held-out queries gain more by a filter than a standard error.
-
-    `difference` is the mean over queries of what each gains, and `error` its standard error.
-    """
-    if difference > error or not (difference or error):
-        return
-    warn_user(
-        f"{NOT_SHOWN_TO_PAY}: queries that it was not chosen on score {filtered:.4f} "
-        f"with it and {unfiltered:.4f} without it (standard error of the difference {error:.4f}). "
-        f"Use {instead}, or judge more queries.",
-        FitWarning,
-    )

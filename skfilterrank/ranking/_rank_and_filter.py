@@ -1,0 +1,656 @@
+"""RankAndFilter: any estimator, and the threshold that hides documents."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.arrays import is_dask, label_array
+from skfilterrank._core.checks import (
+    check_choice,
+    check_groups,
+    count_rows,
+    find_groups,
+    is_level,
+)
+from skfilterrank._core.cut_queries import count_known_queries
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.inside import fitted_end
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.results import counted
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.ranking._cluster_fit import fit_on_partitions
+from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions
+from skfilterrank.ranking._filter_estimator import (
+    TwoLabels,
+    check_filter_estimator,
+    harm_scores,
+    read_two_labels,
+)
+from skfilterrank.ranking._fitting.targets import learns_labels
+from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker, estimators_inside
+from skfilterrank.thresholds import (
+    FILTER_SCORE,
+    BaseThreshold,
+    FixedThreshold,
+    JudgedScores,
+    TunedThreshold,
+    machine_labels,
+)
+
+# Attributes of the fitted threshold that the model has, too.
+_OF_THRESHOLD = (
+    "threshold_",
+    "threshold_curve_",
+    "fold_threshold_curves_",
+    "certificate_",
+    "best_score_",
+    "held_out_score_",
+    "held_out_score_unfiltered_",
+    "list_sizes_",
+)
+# Forbidden rows below which a second model is warned of.
+_FEW_FORBIDDEN = 50
+
+
+class RankAndFilter(WrappingRanker, BaseEstimator):
+    """Rank each query's documents by an estimator's score, and hide those under a threshold.
+
+    The estimator learns from judged (query, document) rows. The threshold is fitted on the scores
+    that query-grouped cross-validation gives to rows its models have not seen: by default it is the
+    exact optimum of a measure.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier (learns which gains are above 0 and scores by their probability), a regressor
+        (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
+        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
+        there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
+    threshold : {"tune", "auto"}, float, None or threshold estimator, default="tune"
+        Where each list is cut. "tune": the best threshold on the score for `measure`. "auto":
+        :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold estimator of
+        :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
+        ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
+        parameters as ``threshold__max_shown``.
+    filter_estimator : estimator or None, default=None
+        A second model, which learns what is to be hidden: a classifier (by the probability of a
+        gain below 0) or a regressor (of 1 where the gain is below 0). Lists are ordered by
+        `estimator`, which then counts forbidden documents as gain 0, and documents are hidden by
+        the `rule` of the threshold.
+    measure : str, default="ndcg_f"
+        Measure that :meth:`score` returns, and that the threshold maximises unless it has a measure
+        of its own: a name of the measure table such as "ndcg_f@10", or a measure function.
+    target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
+        Target of the estimator. "binary": 1 where the gain is above 0. "gain": the gain. "grade":
+        the rank of the gain among the distinct gains, 0 for the lowest. "label": the label as it
+        is. "auto" decides by the kind of estimator.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents. Where `estimator` has a parameter `gains`, too, set this one
+        alone: what is inside is given gains.
+    cv : int, float, splitter, iterable, "prefit" or None, default=None
+        Cross-validation that gives out-of-fold scores. None: 5 folds by query (GroupKFold, shuffled
+        with a fixed seed), with a CertifiedThreshold one split that holds out 0.3 of the queries.
+        An int: that many folds. A float between 0 and 1: one split that holds out that share of
+        the queries. A splitter or an iterable of (train, test) row numbers is used as it is; a
+        query that it holds out several times counts as often. "prefit": the estimators are fitted
+        already, and all rows given to `fit` are for the threshold.
+    refit : bool or "auto", default="auto"
+        Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
+        of one split and keeps that split's models. "auto" refits, except where a
+        CertifiedThreshold has one split.
+    rescale : {"auto", True, False}, default="auto"
+        Whether to bring each fold's scores to the scale of the refitted model, by the mean and the
+        standard deviation of the scores each model gives to rows it was trained on. "auto"
+        rescales scores of rankers, whose loss leaves their scale open, and neither probabilities
+        nor predicted gains.
+    n_jobs : int or None, default=None
+        Folds fitted at a time; results do not depend on it.
+    verbose : int, default=0
+        Above 0 shows the progress over folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    filter_estimator_ : estimator
+        The fitted second model. Only with `filter_estimator`.
+    filter_ : threshold estimator
+        The fitted threshold, which hides documents.
+    threshold_ : float or None
+        Rows with ``score >= threshold_`` are shown, apart from caps; None where each query has its
+        own threshold.
+    threshold_curve_, fold_threshold_curves_ : ThresholdCurve, list of ThresholdCurve
+        The measure at every threshold, over all out-of-fold scores and in each fold alone.
+    certificate_ : RiskCertificate
+        The guarantee of a CertifiedThreshold; its `str` says it in words.
+    best_score_ : float
+        The measure of the out-of-fold scores at the chosen threshold, negated where lower is
+        better. Optimistic for new queries where the threshold was chosen on these scores.
+    held_out_score_, held_out_score_unfiltered_ : float
+        The same where the threshold for each fifth of the queries is chosen on the others, and
+        where nothing is hidden but what caps hide. `fit` warns unless the first is higher by more
+        than a standard error of the difference.
+    list_sizes_ : ndarray of shape (2,), dtype float64
+        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %).
+    measure_ : str
+        Name of `measure` with its cut-off.
+    cv_results_ : dict of ndarrays of shape (n_folds,)
+        For each fold "n_queries", "fit_time" and "score_time" in seconds, and "test_score" at the
+        chosen threshold; where one was searched also "best_threshold" and "best_score" of the fold
+        alone. Of a fit on Dask DataFrames "n_queries", "fit_time" and "test_score".
+    n_unjudged_ : int
+        Rows with a NaN label, which are scored but not learned from.
+    feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
+        Of the last step inside, where it has them.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, where it has some.
+
+    See Also
+    --------
+    skfilterrank.thresholds.TunedThreshold : The threshold alone, for scores from anywhere.
+    skfilterrank.thresholds.CertifiedThreshold : The threshold with a guarantee.
+    skfilterrank.metrics.make_ranking_scorer : Scorers for GridSearchCV.
+
+    Notes
+    -----
+    The learning to rank and filter framework of section 5 in [1]_; there the threshold is tuned
+    on one validation set. Fitted without any query ids, each row is its own query (pure
+    filtering), with a warning. Estimators that learn within queries, and a CertifiedThreshold,
+    raise then.
+
+    **Two labels.** With `filter_estimator`, `y` may have two columns: relevance, and harm, 0 for a
+    harmless document. A document of harm above 0 has the gain ``-harm``, any other the gain of its
+    relevance. Each model learns from the rows whose label is not NaN.
+
+    **Certificates.** A certificate is exact where the model in use has scored the calibration
+    queries without having seen them: with one split and without refit, as by default, or with
+    ``cv="prefit"`` and queries that the estimator was not fitted on. With several folds, or
+    ``refit=True``, a model fitted on all rows takes the place of those that were calibrated. The
+    certificate is then an approximation, for which no theorem speaks: it gains training and
+    calibration queries, and ``certificate_.exact`` is False.
+
+    A certificate cannot know two things: the rows that a "prefit" estimator was fitted on, and
+    settings that a search around this model chose with the help of the same queries. Choose
+    settings on some queries, and fit the chosen model on others.
+
+    Fit parameters other than `groups` go to `estimator`: per-row ones are cut to each fold, and
+    ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
+    names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
+    to the last.
+
+    The best single threshold depends on the lengths of lists, since nDCG_f is normalised within
+    each query. So `predict` warns once where more than a quarter of at least 30 lists are clearly
+    shorter or longer than those the threshold was chosen on; ``threshold=ExpectedThreshold()``
+    follows the size.
+
+    **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
+    partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or
+    is fitted already. Whole queries are brought together first, in whatever order rows come, folds
+    are by a hash of the query id, and the exact threshold is found without collecting scores.
+    `estimator_` is then the same library's model for one process. Thresholds are "tune", a number
+    or None. `predict` and `decision_function` of any model give a Dask Series of a Dask DataFrame.
+
+    Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
+    order of a query's rows, so that another order gives other trees and scores; CatBoost's by the
+    order of the queries too, which are sorted by their ids.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter
+    >>> from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+    >>> model.fit(X, y, groups=groups).predict(X)[:3].round(2)  # -inf where hidden
+    array([...])
+    >>> model.rank(X, groups=groups)[:3]  # places in each query's list, 0 where hidden
+    array([...])
+
+    Three documents at most, and nothing for queries whose best score is low:
+
+    >>> shy = TunedThreshold(max_shown=3, abstain="best_score")
+    >>> model = RankAndFilter(LogisticRegression(), shy, measure="ndcg_f@3")
+    >>> int(model.fit(X, y, groups=groups).rank(X, groups=groups).max())
+    3
+
+    At most one query in ten is to show a forbidden document in its top 3:
+
+    >>> safe = CertifiedThreshold({"any_forbidden@3": 0.1}, confidence_level=0.9)
+    >>> model = RankAndFilter(LogisticRegression(), safe, measure="ndcg_f@3")
+    >>> print(model.fit(X, y, groups=groups).certificate_)
+    With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is at
+    most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
+    """
+
+    takes_judged_by = True
+
+    __metadata_request__fit = {"query_weight": True, "judged_by": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator,
+        threshold="tune",
+        *,
+        filter_estimator=None,
+        measure="ndcg_f",
+        target: str = "auto",
+        gains: Gains = None,
+        cv=None,
+        refit: bool | str = "auto",
+        rescale: bool | str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.estimator = estimator
+        self.threshold = threshold
+        self.filter_estimator = filter_estimator
+        self.measure = measure
+        self.target = target
+        self.gains = gains
+        self.cv = cv
+        self.refit = refit
+        self.rescale = rescale
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def set_params(self, **params) -> "RankAndFilter":
+        """Set parameters of the model, of its estimators and of its threshold.
+
+        Parameters
+        ----------
+        **params
+            Parameters; ``threshold__max_shown`` is that of a threshold estimator.
+
+        Returns
+        -------
+        self : RankAndFilter
+            The model.
+        """
+        threshold = params.get("threshold", self.threshold)
+        nested = [name for name in params if name.startswith("threshold__")]
+        if nested and not isinstance(threshold, BaseThreshold):
+            raise InputError(
+                f"{nested[0]} is a parameter of a threshold estimator, but threshold is "
+                f"{brief(threshold)}. Give one, such as threshold=TunedThreshold()."
+            )
+        return super().set_params(**params)
+
+    @all_or_nothing
+    def fit(
+        self,
+        X,
+        y,
+        groups=None,
+        *,
+        eval_set=None,
+        eval_groups=None,
+        query_weight: QueryWeight = None,
+        judged_by=None,
+        **fit_params,
+    ) -> "RankAndFilter":
+        """Fit the estimator and find the threshold.
+
+        Parameters
+        ----------
+        {X}
+        {y}
+        {groups}
+        {eval_set}
+        {eval_groups}
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            Weight of each query in the mean that the threshold maximises, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
+        judged_by : array-like of shape (n_rows,), default=None
+            Who gave each label: "people", or the name of a machine; `certificate_` states how many
+            labels are of machines.
+        {fit_params}
+
+        Returns
+        -------
+        self : RankAndFilter
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, arrays have different lengths, a label has no gain, a
+            ranker or a CertifiedThreshold is given no queries, a classifier nothing to tell apart,
+            or there are fewer queries than folds, or than a certificate needs.
+        """
+        threshold = self._check_parameters()
+        for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
+            vars(self).pop(name, None)
+        self.measure_ = parse_measure(self.measure).text
+        if is_dask(X):
+            of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
+            if given := [name for name, value in of_rows.items() if value is not None]:
+                raise InputError(
+                    f"{given[0]} is not possible where X is a Dask DataFrame. Leave it out, or fit "
+                    "on rows in memory."
+                )
+            fit_on_partitions(self, threshold, X, y, groups, self._inside_parameters(fit_params))
+            self._take_from_threshold()
+            return self
+        groups = self._find_groups(X, y, groups)
+        if groups is None and threshold.is_calibrated:
+            threshold._rows_as_queries(0)
+        two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
+        inner, is_prefit = self._unfitted_inner(), self._is_prefit()
+        data = prepare_rows(
+            inner,
+            X,
+            y if two is None else two.relevance,
+            groups,
+            gains=self.gains if two is None else None,
+            target=self.target,
+            prefit=is_prefit,
+            eval_set=eval_set,
+            eval_groups=eval_groups,
+            fit_params=self._inside_parameters(fit_params),
+            without_groups="RankAndFilter was fitted without query ids: each row is taken for a "
+            "query of its own (pure filtering).",
+        )
+        threshold._check_weights(query_weight)
+        self.n_unjudged_ = data.n_unjudged
+        as_labels = two is None and learns_labels(inner, self.target, prefit=is_prefit)
+        self._score_gains = self.gains if as_labels else None
+        if threshold._is_fixed:
+            self.estimator_ = inner if is_prefit else data.fit(inner)
+            self.filter_ = threshold.fit()
+        else:
+            labels = label_array(y if two is None else two.gains)
+            self._tune(threshold, data, two, labels, groups, query_weight, judged_by)
+        self._take_from_threshold()
+        return self
+
+    def _check_parameters(self) -> BaseThreshold:
+        """Check the parameters; return the unfitted threshold."""
+        check_inner(self)
+        check_choice(self.refit, "refit", (True, False, "auto"))
+        threshold = make_threshold(self.threshold)
+        if threshold.measure is None:
+            threshold.set_params(measure=self.measure)
+        threshold._check_parameters(threshold._parsed())
+        if threshold.gains is not None and threshold.gains != self.gains:
+            raise InputError(
+                f"threshold has gains={brief(threshold.gains)} of its own, but RankAndFilter gives "
+                "it gains. Set gains on RankAndFilter alone."
+            )
+        if self.filter_estimator is not None:
+            check_filter_estimator(self.filter_estimator)
+            if self.target == "label":
+                raise InputError(
+                    "target='label' is not possible with filter_estimator, whose other model "
+                    "learns gains from 0 up. Use another target."
+                )
+        return threshold
+
+    def _tune(self, threshold, data, two, labels, groups, query_weight, judged_by):
+        """Fit the threshold on out-of-fold scores, and the final models."""
+        splits = None
+        if not self._is_prefit():
+            splits = find_splits(
+                self,
+                labels,
+                data.groups,
+                calibrates=threshold.is_calibrated,
+                advice="; a RankAndFilter with a fixed threshold needs no folds",
+            )
+        tuning = tuning_scores(
+            self,
+            self._unfitted_inner(),
+            data,
+            self._score_gains,
+            splits,
+            calibrates=threshold.is_calibrated,
+        )
+        self.estimator_ = tuning.estimator
+        gains, columns = data.gains, {}
+        if two is not None:
+            gains = two.gains
+            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, groups, splits)
+        rows, index = tuning.rows, tuning.index
+        n_queries = int(data.groups.max()) + 1
+        # A query that is held out several times makes several lists.
+        queries = index.query_ids % n_queries
+        lists = RankedLists(gains[rows], tuning.scores, groups=index)
+        ids = data.groups if groups is None else np.asarray(groups)
+        if query_weight is not None:
+            weights = query_weights(query_weight, check_groups(ids, n_rows=len(ids)))
+            lists.weights = None if weights is None else weights[queries]
+        judged = JudgedScores(
+            lists,
+            labels[rows],
+            queries,
+            columns,
+            folds=index.query_ids // n_queries if tuning.folds else None,
+            names=(ids[rows], rows),
+            machines=None if judged_by is None else machine_labels(judged_by, gains)[rows],
+            # Scores out of fold and those of the model fitted on all rows may differ in spread.
+            watches_scale=False,
+        )
+        try:
+            self.filter_ = threshold.fit_judged(judged)
+        except ValueError as error:
+            if threshold.is_calibrated and tuning.folds:
+                error.add_note(
+                    f"cv={brief(self.cv)} gives {index.n_queries} queries to calibrate on."
+                )
+            raise
+        if threshold.is_calibrated:
+            self._qualify_certificate(tuning, data, ids)
+        self.cv_results_ = self._describe_folds(tuning.folds)
+
+    def _tune_filter(self, threshold, data, two: TwoLabels, groups, splits):
+        """Fit the second model; return its out-of-fold scores, row by row of the splits."""
+        inner = self.filter_estimator
+        harm = prepare_rows(inner, data.X, two.harm, groups, gains=None, prefit=splits is None)
+        n_forbidden = int(np.nansum(two.harm))
+        if splits is not None and n_forbidden < _FEW_FORBIDDEN:
+            warn_user(
+                f"filter_estimator learns from {counted(n_forbidden, 'forbidden row')}, fewer than "
+                f"{_FEW_FORBIDDEN}: what it hides may be chance. Judge more forbidden documents.",
+                FitWarning,
+            )
+        tuning = tuning_scores(
+            self, inner, harm, None, splits, calibrates=threshold.is_calibrated
+        )
+        self.filter_estimator_ = tuning.estimator
+        return tuning.scores
+
+    def _describe_folds(self, folds):
+        """Return the queries, times and values of each fold."""
+        if not folds:
+            return {}
+        found = vars(self.filter_).pop("fold_results_")
+        times = {
+            name: np.array([getattr(fold, name) for fold in folds])
+            for name in ("fit_time", "score_time")
+        }
+        return {"n_queries": found.pop("n_queries")} | times | found
+
+    def _take_from_threshold(self):
+        """Take over attributes of the fitted threshold."""
+        found = vars(self.filter_)
+        vars(self).update({name: found[name] for name in _OF_THRESHOLD if name in found})
+
+    def _qualify_certificate(self, tuning, data, ids):
+        """State in the certificate whether it holds exactly."""
+        inner = self._unfitted_inner()
+        fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
+        n_known = count_known_queries(fitted, data.X, ids)
+        if n_known:
+            warn_user(
+                f"{n_known} of {tuning.index.n_queries} calibration queries are queries that the "
+                "estimator was fitted on, so that the certificate need not hold for new ones. "
+                "Calibrate on queries that it has not seen.",
+                FitWarning,
+            )
+        self.filter_.certificate_ = replace(
+            self.filter_.certificate_,
+            exact=tuning.is_calibrated and not n_known,
+            assumes_unseen=self._is_prefit(),
+        )
+
+    @over_partitions
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X, -inf where hidden.
+
+        Parameters
+        ----------
+        {X}
+            All documents of each query, where the threshold looks at lists, as caps do.
+        {groups}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where hidden.
+        """
+        return self._filtered("predict", X, groups)
+
+    @over_partitions
+    def decision_function(self, X, groups=None) -> np.ndarray:
+        """Return finite margins, at least 0 exactly where the row is shown.
+
+        Parameters
+        ----------
+        {X}
+        {groups}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Score minus threshold, as :meth:`TunedThreshold.decision_function`.
+        """
+        return self._filtered("decision_function", X, groups)
+
+    @over_partitions
+    def rank(self, X, groups=None) -> np.ndarray:
+        """Rank the rows of each query; 1 is the first document, 0 is hidden.
+
+        Parameters
+        ----------
+        {X}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype int64
+            Places. Rows of equal score stand in the order in which they came. Empty without rows.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids.
+        """
+        check_is_fitted(self)
+        if not count_rows(X):
+            return np.empty(0, dtype=np.int64)
+        if find_groups(groups, X) is None:
+            check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
+        return self._filtered("rank", X, groups)
+
+    def _filtered(self, method, X, groups):
+        """Ask the threshold about the scores of the rows."""
+        check_is_fitted(self)
+        groups = find_groups(groups, X)
+        scores = self._scores_inside(X, groups, self._score_gains)
+        ask = getattr(self.filter_, method)
+        if self.filter_estimator is None:
+            return ask(scores, groups=groups)
+        harm = harm_scores(self.filter_estimator_, X, groups)
+        return ask(scores, groups=groups, filter_scores=harm)
+
+    def score(self, X, y, groups=None, *, query_weight=None, sample_weight=None) -> float:
+        """Compute the mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, as in `fit`; whole queries. Of a Dask DataFrame only sums are collected.
+        y : array-like of shape (n_rows,) or (n_rows, 2)
+            Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            Weight of each query in the mean, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`; not of Dask's rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+
+        Returns
+        -------
+        float
+            The measure, negated where lower is better, as scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing though `fit` had some, arrays have different lengths, a label
+            has no gain, rows of a query differ in `sample_weight`, or weights come by both names;
+            of Dask's rows also if there are weights, or `y` or `groups` are no Dask Series.
+        """
+        if not is_dask(X):
+            if is_dask(y) or is_dask(groups):
+                raise InputError(
+                    "y and groups are Dask's and X is not: take all three from one Dask DataFrame, "
+                    "or all three from memory."
+                )
+            weights = {"query_weight": query_weight, "sample_weight": sample_weight}
+            if np.ndim(y) != 2:
+                return super().score(X, y, groups, **weights)
+            groups = find_groups(groups, y, X)
+            plain = clone(self).set_params(gains=None)
+            vars(plain).update(vars(self) | {"gains": None})
+            return super(RankAndFilter, plain).score(
+                X, read_two_labels(y, self.gains).gains, groups, **weights
+            )
+        check_is_fitted(self)
+        if query_weight is not None or sample_weight is not None:
+            name = "query_weight" if sample_weight is None else "sample_weight"
+            raise InputError(
+                f"{name} is not possible where X is a Dask DataFrame: leave it out, or give rows "
+                "in memory."
+            )
+        return score_partitions(self, X, y, groups)
+
+    def _score_measure(self):
+        """Return the measure of `fit`, whatever `measure` is set to before the next fit."""
+        return parse_measure(self.measure_)
+
+
+def make_threshold(threshold) -> BaseThreshold:
+    """Make the unfitted threshold that a parameter asks for."""
+    if isinstance(threshold, BaseThreshold):
+        return clone(threshold)
+    if isinstance(threshold, str) and threshold in _BY_NAME:
+        return _BY_NAME[threshold](measure=None)
+    if threshold is None or is_level(threshold):
+        return FixedThreshold(threshold, measure=None)
+    raise InputError(
+        "threshold must be 'tune', 'auto', a number, None or a threshold estimator such as "
+        f"skfilterrank.thresholds.TunedThreshold(), got {brief(threshold)}."
+    )
+
+
+_BY_NAME = {"tune": TunedThreshold}

@@ -1,0 +1,789 @@
+"""The base of all thresholds: estimators that are fitted on scores and hide documents."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_scores,
+    find_groups,
+    is_level,
+)
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places, thresholds_of, ties_worst_first
+from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.same_value import value_tolerance
+from skfilterrank._core.scoring import mean_over_queries
+from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._ranker import RankerMixin
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief, brief_list
+from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
+from skfilterrank.thresholds._list_sizes import scored_sizes, size_range, warn_of_other_sizes
+from skfilterrank.thresholds._score_scale import Calibration, warn_of_other_scale
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
+from skfilterrank.thresholds._values import (
+    values_shown,
+    warn_unless_filter_pays,
+    warn_without_good,
+    worth_of_answers,
+)
+
+# Folds by query, on which levels and learned cuts are tried out.
+N_FOLDS = 5
+DEFAULT_MEASURE = "ndcg_f"
+SCORE, FILTER_SCORE = "score", "filter_score"
+# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
+_TINY = float(np.finfo(np.float64).tiny)
+_HUGE = float(np.finfo(np.float64).max) / 4
+
+
+@dataclass(eq=False)
+class JudgedScores:
+    """Scores of judged rows, which thresholds are fitted on.
+
+    Attributes
+    ----------
+    lists : RankedLists
+        Gains, NaN where unjudged, scores, queries and their weights.
+    labels : ndarray of shape (n_rows,)
+        The labels as they were given.
+    clusters : ndarray of shape (n_lists,), int
+        Number of the cluster of each list. Lists of one cluster, such as one query that was held
+        out twice, are never split between learning and trying.
+    columns : dict of str to ndarray
+        Other columns of the rows, such as "filter_score".
+    folds : ndarray of shape (n_lists,), int, or None
+        The fold of cross-validation that each list was held out in.
+    names : tuple of two ndarrays, or None
+        Query id and row number of each row, as the user knows them.
+    machines : ndarray of shape (n_rows,), bool, or None
+        Rows with a label that a machine gave.
+    watches_scale : bool
+        Whether later scores must be on the scale of these.
+    """
+
+    lists: RankedLists
+    labels: np.ndarray
+    clusters: np.ndarray
+    columns: Mapping[str, np.ndarray]
+    folds: np.ndarray | None = None
+    names: tuple[np.ndarray, np.ndarray] | None = None
+    machines: np.ndarray | None = None
+    watches_scale: bool = True
+
+    @property
+    def gains(self) -> np.ndarray:
+        """Gain of each row, NaN where unjudged."""
+        return self.lists.gains
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Score of each row."""
+        return self.lists.scores
+
+    @property
+    def index(self):
+        """The queries."""
+        return self.lists.index
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Number of the list of each row."""
+        return self.index.codes()
+
+    def take(self, rows: np.ndarray) -> "JudgedScores":
+        """Take some rows: whole lists, or all rows in another order within their lists."""
+        lists = copy(self.lists)
+        lists.gains, lists.scores = self.gains[rows], self.scores[rows]
+        clusters, folds = self.clusters, self.folds
+        if len(rows) < len(self.gains):
+            codes = self.codes[rows]
+            lists.index = type(self.index).from_groups(codes)
+            kept = lists.index.query_ids
+            clusters, folds = clusters[kept], None if folds is None else folds[kept]
+            if lists.weights is not None:
+                lists.weights = lists.weights[kept]
+        return replace(
+            self,
+            lists=lists,
+            labels=self.labels[rows],
+            clusters=clusters,
+            columns={name: column[rows] for name, column in self.columns.items()},
+            folds=folds,
+            names=None if self.names is None else tuple(each[rows] for each in self.names),
+            machines=None if self.machines is None else self.machines[rows],
+        )
+
+    def fold_rows(self, n_folds: int = N_FOLDS):
+        """Yield the rows to learn from and the rows to try on, which share no cluster."""
+        clusters = pd.factorize(self.clusters)[0][self.codes]
+        n_splits = min(n_folds, int(clusters.max(initial=-1)) + 1)
+        if n_splits > 1:
+            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
+            yield from folds.split(clusters, groups=clusters)
+
+
+class BaseThreshold(RankerMixin, BaseEstimator):
+    """Base of all thresholds: estimators on scores that show a part of each list.
+
+    A threshold of your own gives each row a key that never rises down its list, and shows the rows
+    whose key reaches a level. It inherits from this class and has two methods: `_keys`, and
+    `_learn` where keys are learned.
+
+    See Also
+    --------
+    TunedThreshold : The best threshold on the score.
+    """
+
+    has_fixed_scale = True
+    takes_unjudged = True
+    takes_judged_by = True
+    # Level of the keys; None where the best one is searched.
+    _level: float | None = None
+    # Names of the columns that are read besides the score; None for all.
+    _column_names: tuple[str, ...] | None = ()
+    # Whether threshold_ says which scores are shown, apart from caps.
+    _is_by_score = False
+    _takes_weights = False
+    # Whether one split of the queries calibrates it, and a model fitted on all must not follow.
+    is_calibrated = False
+
+    __metadata_request__fit = {  # noqa: RUF012
+        "query_weight": True,
+        "judged_by": True,
+        "filter_scores": True,
+        "clusters": True,
+    }
+    __metadata_request__predict = {"filter_scores": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        measure=None,
+        *,
+        max_shown: int | None = None,
+        min_shown: int | None = None,
+        abstain: str | None = None,
+        gains: Gains = None,
+    ):
+        self.measure = measure
+        self.max_shown = max_shown
+        self.min_shown = min_shown
+        self.abstain = abstain
+        self.gains = gains
+
+    # What subclasses have of their own.
+
+    def _learn(self, judged: JudgedScores, parsed: ParsedMeasure) -> np.ndarray:
+        """Learn from judged rows; return their keys, learned without their clusters."""
+        return self._keys(judged.scores, judged.index, judged.columns)
+
+    def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
+        """Compute the key of each row of whole lists."""
+        raise NotImplementedError
+
+    def _state(self) -> dict:
+        """Return what was learned, as JSON holds it."""
+        return {}
+
+    def _restore(self, state, name: str) -> None:
+        """Take over what another threshold has learned; errors name the field of the state."""
+
+    # Fitting.
+
+    @all_or_nothing
+    def fit(
+        self,
+        scores,
+        y,
+        groups=None,
+        *,
+        filter_scores=None,
+        clusters=None,
+        query_weight: QueryWeight = None,
+        judged_by=None,
+    ) -> "BaseThreshold":
+        """Find where lists are cut.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Score of each row, higher is better, by a model that has not seen these labels. -inf
+            where a row was not retrieved or is hidden already. Of a table the column "score".
+        y : array-like of shape (n_rows,)
+            Label of each row, NaN where unjudged. A Series may carry the query ids in an index
+            level named "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type and in any order. None looks for an index level "qid"
+            on `y`, then on `scores`.
+        filter_scores : array-like of shape (n_rows,), default=None
+            A second score of each row, higher for what is to be hidden. It may also be the second
+            column of `scores`, or a column "filter_score".
+        clusters : array-like of shape (n_rows,), default=None
+            Cluster of each row, such as the user of a query. Lists of one cluster are never split
+            between learning and trying. None: each query is one.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        judged_by : array-like of shape (n_rows,), default=None
+            Who gave each label: "people", or the name of a machine. A certificate states how many
+            labels are of machines; other thresholds do not use it.
+
+        Returns
+        -------
+        self : BaseThreshold
+            The fitted threshold.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, scores are NaN or +inf, arrays have different lengths,
+            or a label has no gain.
+        """
+        self._check_parameters(self._parsed())
+        column, columns = self._read(scores, filter_scores)
+        groups = self._find_groups(scores, y, groups)
+        if groups is None:
+            groups = self._rows_as_queries(len(column))
+        lists = RankedLists(y, column, groups=groups, gains=self.gains)
+        self._check_weights(query_weight)
+        lists.weights = query_weights(query_weight, lists.index)
+        machines = None
+        if judged_by is not None:
+            from skfilterrank.thresholds._certify import machine_labels
+
+            machines = machine_labels(judged_by, lists.gains)
+        judged = JudgedScores(
+            lists,
+            label_array(y),
+            _cluster_of_lists(clusters, lists.index),
+            columns,
+            machines=machines,
+        )
+        return self.fit_judged(judged)
+
+    def fit_judged(self, judged: JudgedScores) -> "BaseThreshold":
+        """Fit on rows that were checked already, as :class:`RankAndFilter` does.
+
+        Parameters
+        ----------
+        judged : JudgedScores
+            The rows.
+
+        Returns
+        -------
+        self : BaseThreshold
+            The fitted threshold.
+        """
+        parsed = self._parsed()
+        self._forget()
+        self.measure_ = parsed.text
+        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
+        if self._is_fixed:
+            self.level_ = self.threshold_ = self._level
+            self.confidence_, self.answer_level_ = None, -np.inf
+            return self
+        if self._looks_at_lists():
+            # Row order breaks ties: the order in which rows came must not matter.
+            judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
+        warn_without_good(judged.gains)
+        shown, entries = self._fit_levels(judged, parsed)
+        self.threshold_ = self.level_ if self._is_by_score else None
+        if self._level is None:
+            self.list_sizes_ = size_range(judged.scores, judged.index)
+        if judged.watches_scale:
+            sizes = scored_sizes(judged.scores, judged.index)
+            self.calibration_ = Calibration.of(judged.scores, shown, sizes)
+        values = values_shown(judged.lists, shown, parsed)
+        self.best_score_ = mean_over_queries(values, judged.lists.weights)
+        self._measure_held_out(judged, parsed, entries, values)
+        if judged.folds is not None:
+            self._describe_folds(judged, parsed, entries, values)
+        return self
+
+    def _fit_levels(self, judged, parsed):
+        """Find the levels; return the rows shown, by what was learned without them, and entries."""
+        keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
+        entries = None
+        if self._level is None:
+            by_score = self._is_by_score and self.min_shown is None and self.max_shown is None
+            entries = EntryValues.of(judged.lists, parsed, None if by_score else keys)
+            self.threshold_curve_ = curve_of(entries, parsed)
+            self.level_ = self.threshold_curve_.best_threshold
+        else:
+            self.level_ = self._level
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        return self._fit_abstention(judged, parsed, shown), entries
+
+    def _fit_abstention(self, judged, parsed, shown):
+        """Find the confidence from which on a query is answered; return the rows still shown."""
+        self.confidence_, self.answer_level_ = None, -np.inf
+        if self.abstain is None:
+            return shown
+        worth = worth_of_answers(judged.lists, shown, parsed)
+        confidence = Confidence(self.abstain)
+        self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
+        sure = self.confidence_.out_of_fold_
+        self.answer_level_ = best_level(sure, worth, judged.lists.weights)
+        return shown & (sure >= self.answer_level_)[judged.codes]
+
+    def _measure_held_out(self, judged, parsed, entries, values):
+        """Measure queries that the levels were not chosen on, with the filter and without it."""
+        lists, clusters = judged.lists, judged.clusters
+        if clusters.min() == clusters.max():
+            return
+        if self._level is None or self.abstain is not None:
+            values = values_shown(lists, self._held_out_shown(judged, parsed, entries), parsed)
+        self.held_out_score_ = mean_over_queries(values, lists.weights)
+        plain = values_shown(lists, self._unfiltered(judged), parsed)
+        self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
+        # Lists of one cluster count as one.
+        n_lists = np.bincount(clusters)
+        counted = n_lists > 0
+        differences = np.bincount(clusters, values - plain)[counted] / n_lists[counted]
+        differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
+        weights = None
+        if lists.weights is not None:
+            weights = np.bincount(clusters, lists.weights)[counted] / n_lists[counted]
+        warn_unless_filter_pays(
+            self.held_out_score_,
+            self.held_out_score_unfiltered_,
+            *mean_and_error(differences, weights)[:2],
+            instead=self._instead(),
+        )
+
+    def _instead(self):
+        """Name what hides nothing."""
+        both = "" if self.abstain is None else " and abstain=None"
+        return f"threshold=None{both} to show every document"
+
+    def _unfiltered(self, judged):
+        """Rows that are shown without anything that was chosen."""
+        shown = judged.scores > -np.inf
+        if self.max_shown is not None:
+            shown &= places(judged.scores, judged.index) < self.max_shown
+        return shown
+
+    def _held_out_shown(self, judged, parsed, entries):
+        """Tell which rows are shown by a level that was chosen without their cluster."""
+        clusters = judged.clusters
+        known = np.flatnonzero(np.bincount(clusters))
+        fold = np.empty(clusters.max() + 1, dtype=np.int8)
+        parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
+        for number, part in enumerate(parts):
+            fold[part] = number
+        of_list = fold[clusters]
+        shown = np.zeros(len(judged.codes), dtype=bool)
+        learns = type(self)._learn is not BaseThreshold._learn
+        if entries is not None and not learns and self.abstain is None:
+            levels = np.array([entries.best(of_list != number)[0] for number in range(len(parts))])
+            keys = self._keys(judged.scores, judged.index, judged.columns)
+            keys = self._capped(keys, judged.scores, judged.index)
+            return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)
+        of_row = of_list[judged.codes]
+        for number in range(len(parts)):
+            rest = judged.take(np.flatnonzero(of_row != number))
+            held_out = judged.take(np.flatnonzero(of_row == number))
+            other = clone(self)
+            other._fit_levels(rest, parsed)
+            shown[of_row == number] = other._shown(
+                held_out.scores, held_out.index, held_out.columns
+            )
+        return shown
+
+    def _describe_folds(self, judged, parsed, entries, values):
+        """Measure each fold of cross-validation, and keep its curve."""
+        numbers = np.unique(judged.folds)
+        rows = []
+        curves = []
+        for number in numbers:
+            held_out = judged.folds == number
+            weights = None if judged.lists.weights is None else judged.lists.weights[held_out]
+            rows.append(
+                {
+                    "n_queries": int(np.count_nonzero(held_out)),
+                    "test_score": mean_over_queries(values[held_out], weights),
+                }
+            )
+            if entries is not None:
+                curves.append(curve_of(entries, parsed, held_out))
+                rows[-1] |= {
+                    "best_threshold": curves[-1].best_threshold,
+                    "best_score": curves[-1].best_value,
+                }
+        self.fold_results_ = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        if curves:
+            self.fold_threshold_curves_ = curves
+
+    # Serving.
+
+    def predict(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+        """Return each score, -inf where the row is hidden.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores of whole lists, on the scale of those of `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, which thresholds need that look at whole lists, and caps. None
+            looks for an index level "qid" on `scores`.
+        filter_scores : array-like of shape (n_rows,), default=None
+            The second score of each row, where `fit` had one.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            The score where a row is shown, else -inf.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing and needed, or scores are NaN or +inf.
+        """
+        scores, index, columns = self._checked(scores, groups, filter_scores)
+        if not len(scores):
+            return scores
+        return np.where(self._shown(scores, index, columns), scores, -np.inf)
+
+    def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+        """Return finite margins, at least 0 exactly where the row is shown.
+
+        A margin is the score minus the threshold of its list. Where that is infinite, margins lie
+        between 0 and 1 (all is shown) or -1 and 0 (all is hidden), in the order of the scores.
+
+        Parameters
+        ----------
+        scores, groups, filter_scores
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Margins.
+        """
+        scores, index, columns = self._checked(scores, groups, filter_scores)
+        if not len(scores) or self._shows_all():
+            return scores
+        shown = self._shown(scores, index, columns)
+        if self._looks_at_lists():
+            thresholds = thresholds_of(shown, scores, index)
+        else:
+            thresholds = np.full(len(scores), self.level_)
+        return margins_of(scores, thresholds, shown)
+
+    def rank(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+        """Rank the rows of each query; 1 is the first document, 0 is hidden.
+
+        Parameters
+        ----------
+        scores, filter_scores
+            As in :meth:`predict`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `scores`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype int64
+            Places. Rows of equal score stand in the order in which they came.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids.
+        """
+        groups = find_groups(groups, scores)
+        shown = self.predict(scores, groups=groups, filter_scores=filter_scores)
+        return ranks_of(shown, groups)
+
+    def save(self, path) -> None:
+        """Save the fitted threshold as JSON, which a person can read.
+
+        Parameters
+        ----------
+        path : str, path-like or open file
+            Target; an older file is replaced once the new one is whole.
+
+        Raises
+        ------
+        ValueError
+            If gains are a function, or what was learned cannot be written as JSON.
+        NotFittedError
+            If the threshold is not fitted.
+        OSError
+            If the file cannot be written.
+
+        See Also
+        --------
+        load_threshold : Reads it.
+        """
+        from skfilterrank.thresholds._files import save_threshold
+
+        save_threshold(path, self)
+
+    def _checked(self, scores, groups, filter_scores):
+        """Scores, queries where they are needed or known, and other columns; warns of drift."""
+        check_is_fitted(self, "level_")
+        groups = find_groups(groups, scores)
+        scores, columns = self._read(scores, filter_scores)
+        scores = scores.astype(np.float64, copy=False)
+        index = None
+        needs_lists = self._looks_at_lists()
+        if not len(scores):
+            return scores, None, columns
+        if needs_lists and groups is None:
+            groups = self._without_groups(len(scores))
+        calibration = vars(self).get("calibration_")
+        warns = "list_sizes_" in vars(self) or calibration is not None
+        if groups is not None and (needs_lists or warns):
+            index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
+            if "list_sizes_" in vars(self) and self.fitted_with_groups_:
+                warn_of_other_sizes(self, scores, index)
+        if calibration is not None:
+            warn_of_other_scale(self, scores, self._sizes_of(scores, index))
+        return scores, index, columns
+
+    def _without_groups(self, n_rows):
+        """Raise for missing query ids that are needed, unless each row was a query in `fit`."""
+        if not self.fitted_with_groups_:
+            return np.arange(n_rows)
+        raise InputError(
+            f"groups is missing: {type(self).__name__} decides by whole lists what is shown. Pass "
+            "the query id of each row."
+        )
+
+    def _sizes_of(self, scores, index):
+        """Sizes of the lists, or without query ids as few lists as the rows can be."""
+        if index is not None:
+            return scored_sizes(scores, index)
+        if not self.fitted_with_groups_:
+            return np.ones(len(scores))
+        longest = getattr(self, "list_sizes_", [np.nan, np.nan])[1]
+        n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
+        return np.full(n_lists, len(scores) / n_lists)
+
+    def _shown(self, scores, index, columns):
+        """Tell which rows of whole lists are shown."""
+        if not self._looks_at_lists():
+            return (scores >= self.level_) & (scores > -np.inf)
+        keys = self._capped(self._keys(scores, index, columns), scores, index)
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        if self.confidence_ is not None:
+            sure = self.confidence_.of(scores, index) >= self.answer_level_
+            shown &= sure[index.codes()]
+        return shown
+
+    def _capped(self, keys, scores, index):
+        """Set keys to +inf where a row is shown, and to -inf where it is hidden, by a cap."""
+        capped = np.where(np.isneginf(scores), -np.inf, keys)
+        most, least = self._most_shown(), self.min_shown
+        if most is None and least is None:
+            return capped
+        place = places(scores, index)
+        if least is not None:
+            capped[(place < least) & (scores > -np.inf)] = np.inf
+        if most is not None:
+            capped[place >= most] = -np.inf
+        return capped
+
+    def _most_shown(self):
+        """Return the number of documents of each query that are shown at most."""
+        return self.max_shown
+
+    def _looks_at_lists(self):
+        """Tell whether what is shown depends on more than each score by itself."""
+        rest = (self.abstain, self._most_shown(), self.min_shown)
+        return not self._is_by_score or rest != (None, None, None)
+
+    def _shows_all(self):
+        """Tell whether no threshold divides the scores, so that margins are the scores."""
+        return False
+
+    @property
+    def _is_fixed(self):
+        """Tell whether nothing is learned or chosen."""
+        return False
+
+    # Reading and checking.
+
+    def _read(self, scores, filter_scores=None):
+        """The score of each row, and the other columns that are read."""
+        column, columns = _split_columns(scores, self._column_names)
+        column = check_scores(column, name="scores")
+        if filter_scores is not None:
+            columns[FILTER_SCORE] = filter_scores
+        for name, values in columns.items():
+            columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+            if len(columns[name]) != len(column):
+                raise InputError(
+                    f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
+                    "give one for each row."
+                )
+        return column, columns
+
+    def _rows_as_queries(self, n_rows):
+        """Number the rows, each of which is a query; warn."""
+        warn_user(
+            f"{type(self).__name__} was fitted without query ids: each row is taken for a query of "
+            "its own (pure filtering). Pass groups=, the query id of each row, or give y as a "
+            "Series with an index level named 'qid'.",
+            FitWarning,
+        )
+        return np.arange(n_rows)
+
+    def _check_weights(self, query_weight):
+        """Raise for weights of a rule that counts each query once."""
+        if query_weight is not None and not self._takes_weights:
+            raise InputError(
+                f"query_weight is not possible with {type(self).__name__}, which counts each query "
+                "once: use TunedThreshold, or leave query_weight out."
+            )
+
+    def _parsed(self) -> ParsedMeasure:
+        return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+
+    def _score_measure(self) -> ParsedMeasure:
+        """Return the tuned measure, whatever `measure` is set to before the next fit."""
+        return parse_measure(self.measure_)
+
+    def _check_parameters(self, parsed) -> None:
+        """Raise a ValueError for parameters that are out of range or exclude each other."""
+        if self.abstain is not None:
+            check_choice(self.abstain, "abstain", (*CONFIDENCES, None))
+        most = check_count(self.max_shown, "max_shown", or_none=True)
+        least = check_count(self.min_shown, "min_shown", or_none=True)
+        if least is not None and most is not None and least > most:
+            raise InputError(
+                f"min_shown must be at most max_shown, got min_shown={least} and max_shown={most}."
+            )
+        if least is not None and self.abstain is not None:
+            raise InputError(
+                f"min_shown={least} shows documents of every query, and abstain={self.abstain!r} "
+                "none of some: leave out one of the two."
+            )
+
+    def _forget(self):
+        """Delete what an earlier fit has left."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            if name != "fitted_with_groups_":
+                delattr(self, name)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
+    """Make the curve of entries, negated where lower is better."""
+    levels, values = entries.curve(among)
+    best_level, best_value = entries.best(among)
+    if not parsed.measure.greater_is_better:
+        values, best_value = 0.0 - values, 0.0 - best_value
+    return ThresholdCurve(levels, values, best_level, best_value)
+
+
+def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
+    scores = np.clip(scores, -_HUGE, _HUGE)
+    is_infinite = np.isinf(thresholds)
+    margins = scores - np.where(is_infinite, 0.0, thresholds)
+    if is_infinite.any():
+        squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
+        squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
+        margins = np.where(is_infinite, squeezed, margins)
+    # A cap shows some documents of one score and hides others.
+    return np.where(shown, margins, np.minimum(margins, -_TINY))
+
+
+def ranks_of(scores: np.ndarray, groups) -> np.ndarray:
+    """Rank the rows of each query by their scores, 0 where the score is -inf."""
+    if not len(scores):
+        return np.empty(0, dtype=np.int64)
+    index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
+    ranks = places(scores, index).astype(np.int64) + 1
+    ranks[np.isneginf(scores)] = 0
+    return ranks
+
+
+def check_level(threshold, name: str = "threshold") -> float:
+    """Check a threshold that is a number; None is -inf, which hides nothing."""
+    if threshold is None:
+        return -np.inf
+    if not is_level(threshold):
+        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
+    return float(threshold)
+
+
+def _cluster_of_lists(clusters, index) -> np.ndarray:
+    """Number the cluster of each list."""
+    if clusters is None:
+        return np.arange(index.n_queries)
+    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
+    first = np.full(index.n_queries, -1)
+    codes = index.codes()
+    first[codes] = numbers
+    if (first[codes] != numbers).any():
+        row = int((first[codes] != numbers).argmax())
+        raise InputError(
+            f"clusters names several clusters in query {brief(index.query_ids[codes[row]])}: a "
+            "query is in one cluster."
+        )
+    return first
+
+
+def _split_columns(scores, names) -> tuple[object, dict]:
+    """The column of scores, and others by their names; `names` None takes all."""
+    columns = getattr(scores, "columns", None)
+    if columns is not None:
+        found = list(columns)
+        if len(found) != 1 and found.count(SCORE) != 1:
+            raise InputError(
+                f"scores must have one column, or one named {SCORE!r}, got the columns "
+                f"{brief_list(found)}. Give the column of the score, or put a model that learns "
+                "from features into RankAndFilter."
+            )
+        own = found[0] if len(found) == 1 else SCORE
+        others = [
+            name for name in found if name != own and (names is None or name in names)
+        ]
+        return scores[own], {name: scores[name] for name in others}
+    shape = getattr(scores, "shape", None)
+    if shape is None and not hasattr(scores, "__array__"):
+        try:
+            shape = np.shape(scores)
+        except ValueError:
+            shape = ()
+    if shape is None or len(shape) != 2:
+        return scores, {}
+    most = 2 if names and FILTER_SCORE in names else 1
+    if not 1 <= shape[1] <= most:
+        raise InputError(
+            f"scores must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give the "
+            "column of the score, or put a model that learns from features into RankAndFilter."
+        )
+    array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
+    return array[:, 0], {FILTER_SCORE: array[:, 1]} if shape[1] == 2 else {}
+
+
+def check_threshold(threshold) -> None:
+    """Raise for what is no threshold estimator."""
+    if not isinstance(threshold, BaseThreshold):
+        raise InputTypeError(
+            f"threshold must be 'tune', 'auto', a number, None or a threshold estimator such as "
+            f"TunedThreshold(), got {brief(threshold)}."
+        )

@@ -1,0 +1,251 @@
+"""The best threshold at which risks on new queries are kept, with a guarantee."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from skfilterrank._core.checks import check_flag
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.prefixes import ends_behind, shown_at_most
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._base import BaseThreshold, curve_of
+from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+
+
+class CertifiedThreshold(BaseThreshold):
+    """The best threshold on the score at which risks on new queries are kept, with a guarantee.
+
+    Of repeated draws of the queries, at least the share `confidence_level` gives a threshold at
+    which every risk, over all queries of the kind, is at most its level. Nothing is assumed of the
+    model or of its scores.
+
+    Parameters
+    ----------
+    risks : dict
+        Risks with their levels between 0 and 1, such as
+        ``{"any_forbidden@5": 0.1, "false_reject_rate": 0.3}``; all are kept at once. A risk is a
+        measure between 0 and 1 of which lower is better. "any_forbidden@5": the share of queries
+        that show any forbidden document in the top 5. "forbidden@5": the share of the shown top 5
+        that is forbidden, 0 where nothing is shown. "false_reject_rate": the share of a query's
+        good documents that is hidden, over the queries that have any. "empty_list_rate": the share
+        of queries that are shown nothing. Without a cut-off all places count.
+
+        A key may also be a function ``loss(y_true, shown, groups)`` that returns one loss between 0
+        and 1 for each query. `y_true` holds labels, `shown` tells which rows are shown, and
+        `groups` numbers their queries from 0 in ascending order. Losses come in the order of these
+        numbers, NaN (whatever is shown) where a query does not count. A query's loss must depend on
+        its own rows alone. Losses of dtype bool get the exact binomial test. Of documents of equal
+        score those of the lowest gain count as shown first: give `gains` that are lowest for what
+        the function counts as worst, or the order of rows may break the guarantee.
+    confidence_level : float, default=0.95
+        Probability with which all risks are kept, between 0 and 1.
+    guarantee : {"confidence", "expectation"}, default="confidence"
+        "expectation" keeps the mean of each risk over repeated draws of the queries: at most the
+        level, though half of the draws may be above it. That takes fewer queries and hides less;
+        `confidence_level` plays no part.
+    measure : str or None, default=None
+        Measure that decides among the certified thresholds.
+    max_shown : int or None, default=None
+        Documents of each query that are shown at most.
+    show_beyond_k : bool, default=False
+        Whether to show more documents of a query than the cut-offs of the risks cover. If not,
+        lists end at the smallest of these cut-offs.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents, gains above 0 good ones.
+
+    Attributes
+    ----------
+    threshold_ : float
+        Rows with ``score >= threshold_`` are shown, up to the cap.
+    certificate_ : RiskCertificate
+        The guarantee; its `str` says it in words.
+    threshold_curve_ : ThresholdCurve
+        The measure at every threshold.
+    best_score_ : float
+        The measure at the threshold, negated where lower is better.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    TunedThreshold : The best threshold without a guarantee.
+    risk_certificate : The guarantee of a threshold that is fixed.
+    RiskMonitor : Watches whether the guarantee still holds.
+
+    Notes
+    -----
+    Learn then Test [1]_ with fixed-sequence testing, the query being the unit: queries are taken
+    for independent draws from one distribution; their documents may depend on each other as they
+    like. All real thresholds are tested in an order that is fixed beforehand, from the safest on
+    (from +inf downwards for forbidden documents, from -inf upwards for false rejects), and the
+    test stops at the first one at which "the risk is above its level" cannot be rejected. All
+    before it are certified at once, so that the data may also choose among them.
+
+    No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
+    its documents only, so that one test for each distinct calibration score is a test of every
+    real number; none is left out. To certify a bad threshold, the test must pass all bad ones
+    before it, of which the first, or ones that come as near to the first as one likes, are fixed
+    by the distribution and falsely rejected with a probability of at most ``1 - confidence_level``. That
+    needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
+    good document that joins a list lowers it. Where it does not, a dip behind a hump is never
+    reached, which is safe.
+
+    Of several rates, those that are safe at the same end are tested together: the first threshold
+    that is bad is bad for one of them, whose test alone must err, so that each is tested with the
+    whole error. Rates that are safe at opposite ends, as forbidden documents and false rejects
+    are, get half of it each. So does each end of a function that is lower for some queries where
+    nothing is shown and for others where everything is: the test begins where its mean is lower,
+    which the data choose.
+
+    In expectation, each rate is controlled as in [3]_: the threshold lies where the mean loss
+    would still be at most the level if one more query lost everything. A loss counts as its
+    largest value from the safest threshold on, so that it need not be monotone; the same end must
+    be the safest for all queries, else it is an error.
+
+    The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
+    Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
+    a shuffled order of the sorted query ids (other ids may therefore give a slightly other
+    threshold; other orders of rows do not). Both hold for any number of queries, not only for
+    many.
+
+    Of tied documents those of the lowest gain count as shown first, at the cut-off of a rate and
+    where a list ends: whatever order rows have, in calibration or later, the promise holds. That is
+    true of a function only where documents of the lowest gain lose most.
+
+    Where a rate has a cut-off, documents behind it are not covered. So what is promised is promised
+    of lists of at most `max_shown` documents (an attribute of the certificate), the smallest
+    cut-off of all rates. Each rate is tested on lists that end there. "false_reject_rate" and
+    "empty_list_rate" have no cut-off, but a good document behind the last place that is shown
+    counts as filtered. `predict` shows no more than that; with ``show_beyond_k=True``
+    lists have no end, and the certificate says that the rates cover the first places alone.
+
+    Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
+    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand among the first
+    places above the lowest certified threshold, or be good and filtered. Queries without any judged
+    document are left out. The threshold lies in the middle between the lowest score to keep and
+    the next lower one.
+
+    References
+    ----------
+    .. [1] Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test: Calibrating Predictive
+       Algorithms to Achieve Risk Control", Annals of Applied Statistics 19(2), 2025,
+       https://arxiv.org/abs/2110.01052.
+    .. [2] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
+    .. [3] Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal Risk Control", ICLR 2024,
+       https://arxiv.org/abs/2208.02814.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import CertifiedThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
+    >>> safe = CertifiedThreshold({"any_forbidden@3": 0.1}, measure="ndcg_f@3")
+    >>> print(safe.fit(scores, y, groups=groups).certificate_)
+    With confidence 0.95, the share of queries with a forbidden document in the shown top 3 is ...
+
+    Two risks at once, one of them a function: at least one good document in most lists.
+
+    >>> import numpy as np
+    >>> def nothing_good(y_true, shown, groups):
+    ...     return np.bincount(groups, shown & (y_true > 0)) == 0
+    >>> both = CertifiedThreshold({"any_forbidden@3": 0.15, nothing_good: 0.3})
+    >>> list(both.fit(scores, y, groups=groups).certificate_.promises)
+    ['any_forbidden@3', 'nothing_good']
+    """
+
+    _is_by_score = True
+    is_calibrated = True
+
+    def __init__(
+        self,
+        risks,
+        *,
+        confidence_level: float = 0.95,
+        guarantee: str = "confidence",
+        measure=None,
+        max_shown: int | None = None,
+        show_beyond_k: bool = False,
+        gains: Gains = None,
+    ):
+        self.risks = risks
+        self.confidence_level = confidence_level
+        self.guarantee = guarantee
+        self.measure = measure
+        self.max_shown = max_shown
+        self.show_beyond_k = show_beyond_k
+        self.gains = gains
+
+    # A promise covers no document that is shown whatever its score, nor queries that are chosen.
+    min_shown = None
+    abstain = None
+
+    def _check_parameters(self, parsed):
+        super()._check_parameters(parsed)
+        read_promises(self.risks)
+        check_guarantee(self.guarantee, self.confidence_level)
+        check_flag(self.show_beyond_k, "show_beyond_k")
+
+    def _most_shown(self):
+        if self.show_beyond_k:
+            return self.max_shown
+        return most_shown(read_promises(self.risks), self.max_shown)
+
+    def _keys(self, scores, index, columns):
+        return scores
+
+    def _fit_levels(self, judged, parsed):
+        lists, counts = judged.lists, np.bincount(judged.clusters)
+        if (n_repeated := np.count_nonzero(counts > 1)) > 0:
+            raise InputError(
+                f"{n_repeated} queries occur several times, as where cross-validation holds them "
+                "out repeatedly, and a certificate counts each once. Use splits that hold out a "
+                "query once at most, such as cv=0.3 or GroupKFold."
+            )
+        promises, most = read_promises(self.risks), self._most_shown()
+        short = shown_at_most(lists, most)
+        is_whole = ends_behind(most, parsed)
+        entries = EntryValues.of(lists if is_whole else short, parsed)
+        self.threshold_curve_ = curve_of(entries, parsed)
+        certificate = certify(
+            self.threshold_curve_,
+            short,
+            promises=promises,
+            confidence_level=self.confidence_level,
+            guarantee=self.guarantee,
+            labels=judged.labels,
+            between=lists.scores if is_whole else None,
+            scores=lists.scores,
+            most=most,
+            names=judged.names,
+        )
+        if judged.machines is not None:
+            certificate = replace(
+                certificate, n_machine=int(np.count_nonzero(judged.machines))
+            )
+        if not parsed.measure.greater_is_better:
+            certificate = replace(certificate, value=0.0 - certificate.value)
+        self.certificate_ = certificate
+        self.level_ = certificate.threshold
+        keys = self._capped(lists.scores, lists.scores, lists.index)
+        self.confidence_, self.answer_level_ = None, -np.inf
+        return (keys >= self.level_) & (keys > -np.inf), entries
+
+    def _measure_held_out(self, judged, parsed, entries, values):
+        """Leave it out: the certificate says what to expect of new queries."""
+
+    def _rows_as_queries(self, n_rows):
+        raise InputError(
+            "groups is missing: CertifiedThreshold certifies risks over queries. Pass the query id "
+            "of each row, or groups=np.arange(len(y)) where each row really is a query of its own."
+        )
+
+    def _without_groups(self, n_rows):
+        raise InputError(
+            f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
+            "as the certificate covers no more. Pass the query id of each row, or fit with "
+            "show_beyond_k=True."
+        )

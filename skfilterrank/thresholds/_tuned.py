@@ -1,0 +1,83 @@
+"""The best threshold on a score, exactly."""
+
+from skfilterrank.thresholds._base import BaseThreshold
+
+
+class TunedThreshold(BaseThreshold):
+    """The best threshold on the score for a measure, exactly.
+
+    Every threshold is tried at once, for every measure of the table.
+
+    Parameters
+    ----------
+    measure : str or None, default=None
+        Measure that the threshold maximises: a name of the measure table such as "ndcg_f@10", or
+        one of the measure functions.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many. Of
+        documents of equal score those that come first are shown.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level. That level is the best for
+        the measure once the lists are cut, as in :func:`risk_coverage_curve`.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
+        marks a forbidden document.
+
+    Attributes
+    ----------
+    threshold_ : float
+        Rows with ``score >= threshold_`` are shown, apart from caps and abstention. It lies in the
+        middle between the lowest score to show and the next lower one.
+    threshold_curve_ : ThresholdCurve
+        The measure at every threshold.
+    best_score_ : float
+        The measure at the threshold, negated where lower is better; optimistic for new queries.
+    held_out_score_ : float
+        The measure where the threshold for each fifth of the queries is chosen on the others. Not
+        set for a single query.
+    held_out_score_unfiltered_ : float
+        The same where nothing is hidden but what `max_shown` hides. `fit` warns unless
+        `held_out_score_` is higher by more than a standard error of the difference.
+    list_sizes_ : ndarray of shape (2,), dtype float64
+        Usual sizes of the lists, from and to (5 and 95 %). `predict` warns of others.
+    calibration_ : Calibration
+        Quantiles of the scores, by which `predict` warns of scores on another scale.
+    measure_ : str
+        Name of the measure with its cut-off.
+    n_unjudged_ : int
+        Rows with a NaN label, which count as gain 0 where they stand.
+
+    See Also
+    --------
+    CertifiedThreshold : The best threshold at which risks are kept.
+    threshold_curve : The values at all thresholds, without an estimator.
+    skfilterrank.ranking.RankAndFilter : Trains a ranker and fits the threshold.
+
+    Notes
+    -----
+    Section 5 of [1]_ tunes the threshold on a validation set; this is the exact optimum. Among
+    equally good thresholds the one that shows most is taken. Ties count as is the measure's
+    default; with caps as if the worst of tied documents came first.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import TunedThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> cut = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> round(cut.threshold_, 3), round(cut.best_score_, 3)
+    (..., ...)
+    >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
+    array([1, 0, 2])
+    """
+
+    _is_by_score = True
+    _takes_weights = True
+
+    def _keys(self, scores, index, columns):
+        return scores
