@@ -104,6 +104,39 @@ def expected_values(
     return steps.start, values
 
 
+def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
+    """Return the change of a measure by each document of judged lists.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure; changes have the sign by which higher is better.
+    gains : ndarray of shape (n_rows,), float64
+        Gain of each row, NaN where unjudged.
+    scores : ndarray of shape (n_rows,), float64
+        What lists are ranked by.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64
+        Changes; each of tied documents has the mean of theirs, and 0 where the row scores -inf.
+    """
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    number = _tie_numbers(ranked, starts, sizes)
+    keys = np.where(ranked > -np.inf, -number.astype(np.float64), -np.inf)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    lists = RankedLists(gains[order], keys, groups=GroupIndex.from_groups(codes))
+    _, changes = _changes(lists, parsed, int(number.max()) + 1)
+    n_tied = np.bincount(codes * changes.shape[1] + number, minlength=changes.size)
+    changes /= np.maximum(n_tied.reshape(changes.shape), 1)
+    result = np.empty(len(scores))
+    result[order] = np.where(keys > -np.inf, changes[codes, number], 0.0)
+    return result
+
+
 def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
     """Raise for a measure without an expected value of each prefix of a list."""
     measure = parsed.measure
@@ -413,13 +446,10 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     """Expected rises and falls, by the measure's own values for drawn gains."""
     order, starts, sizes = list_order(scores, index)
     ranked = scores[order]
-    ends = tie_ends(ranked, starts, sizes)
     # Lists without their hidden rows, which stand last; scores are numbers of ties, from above.
     n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
     listed = np.flatnonzero(ranked > -np.inf)
-    is_first = np.append(True, ends[1:] != ends[:-1])
-    number = np.cumsum(is_first) - 1
-    number -= np.repeat(number[starts], sizes)
+    number = _tie_numbers(ranked, starts, sizes)
     place = np.arange(len(ranked)) - np.repeat(starts, sizes)
     levels = chances[:, order]
     n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
@@ -448,7 +478,8 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
         start, changes = _changes(lists, parsed, int(number[rows].max()) + 1)
         starting[queries[chosen]] = start.reshape(n_draws, -1).mean(axis=0)
         shape = (n_draws, len(chosen), -1)
-        n_tied = np.bincount(code * changes.shape[1] + number[rows], minlength=changes[0].size)
+        width = changes.shape[1]
+        n_tied = np.bincount(code * width + number[rows], minlength=len(chosen) * width)
         for target, part_of in ((rises, changes), (falls, -changes)):
             mean = np.maximum(part_of, 0.0).reshape(shape).mean(axis=0)
             # Each of a tie has an equal share.
@@ -459,6 +490,13 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
         result[order] = values
         found.append(result)
     return ExpectedSteps(starting, *found)
+
+
+def _tie_numbers(ranked, starts, sizes):
+    """Number of the distinct score of each row in its list, from 0, of rows in list order."""
+    ends = tie_ends(ranked, starts, sizes)
+    number = np.cumsum(np.append(True, ends[1:] != ends[:-1])) - 1
+    return number - np.repeat(number[starts], sizes)
 
 
 def _is_fast(parsed):
