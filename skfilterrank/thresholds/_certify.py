@@ -358,6 +358,7 @@ def _warn_if_trivial(scores, lower, upper, promise):
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warn_user(
         f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
-        f"{promise.max_risk:g}: {what} is filtered. Raise its level, or give more calibration queries or a better model.",
+        f"{promise.max_risk:g}: {what} is filtered. Raise its level, or give more calibration "
+        "queries or a better model.",
         FitWarning,
     )

@@ -14,7 +14,8 @@ class FixedThreshold(BaseThreshold):
         Rows with ``score >= threshold`` are shown; None shows all.
     measure : str or None, default=None
         Measure that `score` returns, and that chooses the level of `abstain`: a name such as
-        "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+        "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its
+        measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least. Of documents of equal score
         those that come first are shown.
