@@ -18,6 +18,7 @@ from skfilterrank._core.checks import (
     check_count,
     check_groups,
     check_scores,
+    count_rows,
     find_groups,
     is_level,
 )
@@ -511,9 +512,13 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         ValueError
             If there are no query ids.
         """
-        groups = find_groups(groups, scores)
-        shown = self.predict(scores, groups=groups, filter_scores=filter_scores)
-        return ranks_of(shown, groups)
+        if not (n_rows := count_rows(scores)):
+            return np.empty(0, dtype=np.int64)
+        index = check_groups(groups, scores, n_rows=n_rows, carrier="scores as a DataFrame")
+        shown = self.predict(scores, groups=index, filter_scores=filter_scores)
+        ranks = places(shown, index).astype(np.int64) + 1
+        ranks[np.isneginf(shown)] = 0
+        return ranks
 
     def save(self, path) -> None:
         """Save the fitted threshold as JSON, which a person can read.
@@ -601,7 +606,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     def _capped(self, keys, scores, index):
         """Set keys to +inf where a row is shown, and to -inf where it is hidden, by a cap."""
         capped = np.where(np.isneginf(scores), -np.inf, keys)
-        most, least = self._most_shown(), self.min_shown
+        least, most = self._caps()
         if most is None and least is None:
             return capped
         place = places(scores, index)
@@ -615,10 +620,14 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         """Return the number of documents of each query that are shown at most."""
         return self.max_shown
 
+    def _caps(self):
+        """Return the numbers of documents of each query that are shown at least and at most."""
+        return vars(self).get("caps_") or (self.min_shown, self._most_shown())
+
     def _looks_at_lists(self):
         """Tell whether what is shown depends on more than each score by itself."""
-        rest = (self.abstain, self._most_shown(), self.min_shown)
-        return not self._is_by_score or rest != (None, None, None)
+        is_by_score = self._is_by_score and self.abstain is None
+        return not is_by_score or self._caps() != (None, None)
 
     def _shows_all(self):
         """Tell whether no threshold divides the scores, so that margins are the scores."""
@@ -694,6 +703,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             if name != "fitted_with_groups_":
                 delattr(self, name)
+        self.caps_ = self.min_shown, self._most_shown()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -721,16 +731,6 @@ def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) ->
         margins = np.where(is_infinite, squeezed, margins)
     # A cap shows some documents of one score and hides others.
     return np.where(shown, margins, np.minimum(margins, -_TINY))
-
-
-def ranks_of(scores: np.ndarray, groups) -> np.ndarray:
-    """Rank the rows of each query by their scores, 0 where the score is -inf."""
-    if not len(scores):
-        return np.empty(0, dtype=np.int64)
-    index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-    ranks = places(scores, index).astype(np.int64) + 1
-    ranks[np.isneginf(scores)] = 0
-    return ranks
 
 
 def check_level(threshold, name: str = "threshold") -> float:
