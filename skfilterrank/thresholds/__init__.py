@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import skfilterrank.metrics  # noqa: F401  (enters the measures)
 from skfilterrank._names import names_of
 from skfilterrank.thresholds._base import FILTER_SCORE, BaseThreshold, JudgedScores
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
@@ -11,9 +12,11 @@ from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
 from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED
 from skfilterrank.thresholds._surprise import Surprise
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds._trade_off import TradeOffCurve, trade_off_curve
 from skfilterrank.thresholds._tuned import TunedThreshold
 from skfilterrank.thresholds._values import (
     NOT_SHOWN_TO_PAY,
@@ -28,12 +31,16 @@ __all__ = [
     "FixedThreshold",
     "LargestGap",
     "RiskCertificate",
+    "RiskCoverageCurve",
     "RiskPromise",
     "Surprise",
     "ThresholdCurve",
+    "TradeOffCurve",
     "TunedThreshold",
     "risk_certificate",
+    "risk_coverage_curve",
     "threshold_curve",
+    "trade_off_curve",
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one that is there
