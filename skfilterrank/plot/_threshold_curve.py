@@ -105,7 +105,7 @@ class ThresholdCurveDisplay:
         >>> from skfilterrank.plot import ThresholdCurveDisplay
         >>> from skfilterrank.ranking import RankAndFilter
         >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
-        >>> model = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
+        >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3").fit(X, y, groups=groups)
         >>> display = ThresholdCurveDisplay.from_estimator(model)
         >>> display.ax_.get_ylabel()
         'mean nDCG_f@3'

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._names import names_of
 from skfilterrank.thresholds._base import FILTER_SCORE, BaseThreshold, JudgedScores
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise

@@ -391,7 +391,9 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         clusters = judged.clusters
         known = np.flatnonzero(np.bincount(clusters))
         fold = np.empty(clusters.max() + 1, dtype=np.int8)
-        parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
+        parts = np.array_split(
+            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
+        )
         for number, part in enumerate(parts):
             fold[part] = number
         of_list = fold[clusters]
@@ -487,11 +489,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         if not len(scores) or self._shows_all():
             return scores
         shown = self._shown(scores, index, columns)
-        if self._looks_at_lists():
-            thresholds = thresholds_of(shown, scores, index)
-        else:
-            thresholds = np.full(len(scores), self.level_)
-        return margins_of(scores, thresholds, shown)
+        return margins_of(scores, self._thresholds(scores, index, shown), shown)
 
     def rank(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Rank the rows of each query; 1 is the first document, 0 is hidden.
@@ -594,6 +592,12 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             shown &= sure[index.codes()]
         return shown
 
+    def _thresholds(self, scores, index, shown):
+        """Compute what each score is compared with."""
+        if self._looks_at_lists():
+            return thresholds_of(shown, scores, index)
+        return np.full(len(scores), self.level_)
+
     def _capped(self, keys, scores, index):
         """Set keys to +inf where a row is shown, and to -inf where it is hidden, by a cap."""
         capped = np.where(np.isneginf(scores), -np.inf, keys)
@@ -634,7 +638,9 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         if filter_scores is not None:
             columns[FILTER_SCORE] = filter_scores
         for name, values in columns.items():
-            columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+            columns[name] = check_scores(
+                values, name="filter_scores" if name == FILTER_SCORE else name
+            )
             if len(columns[name]) != len(column):
                 raise InputError(
                     f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
@@ -765,9 +771,7 @@ def _split_columns(scores, names) -> tuple[object, dict]:
                 "from features into RankAndFilter."
             )
         own = found[0] if len(found) == 1 else SCORE
-        others = [
-            name for name in found if name != own and (names is None or name in names)
-        ]
+        others = [name for name in found if name != own and (names is None or name in names)]
         return scores[own], {name: scores[name] for name in others}
     shape = getattr(scores, "shape", None)
     if shape is None and not hasattr(scores, "__array__"):
