@@ -8,9 +8,9 @@ import pandas as pd
 from skfilterrank._core.checks import check_k, check_numbers
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places
 from skfilterrank._core.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank._core.prefixes import places
 from skfilterrank.thresholds._threshold_curve import curve_of
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
