@@ -46,7 +46,8 @@ class CertifiedThreshold(BaseThreshold):
         level, though half of the draws may be above it. That takes fewer queries and hides less;
         `confidence_level` plays no part.
     measure : str or None, default=None
-        Measure that decides among the certified thresholds.
+        Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False
@@ -87,9 +88,9 @@ class CertifiedThreshold(BaseThreshold):
     No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
     its documents only, so that one test for each distinct calibration score is a test of every
     real number; none is left out. To certify a bad threshold, the test must pass all bad ones
-    before it, of which the first, or ones that come as near to the first as one likes, are fixed
-    by the distribution and falsely rejected with a probability of at most ``1 - confidence_level``. That
-    needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
+    before it, of which the first, or ones that come as near to the first as one likes, are fixed by
+    the distribution and falsely rejected with a probability of at most ``1 - confidence_level``.
+    That needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
     good document that joins a list lowers it. Where it does not, a dip behind a hump is never
     reached, which is safe.
 
@@ -123,8 +124,8 @@ class CertifiedThreshold(BaseThreshold):
     lists have no end, and the certificate says that the rates cover the first places alone.
 
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
-    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand among the first
-    places above the lowest certified threshold, or be good and filtered. Queries without any judged
+    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
+    among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
     document are left out. The threshold lies in the middle between the lowest score to keep and
     the next lower one.
 
@@ -225,9 +226,7 @@ class CertifiedThreshold(BaseThreshold):
             names=judged.names,
         )
         if judged.machines is not None:
-            certificate = replace(
-                certificate, n_machine=int(np.count_nonzero(judged.machines))
-            )
+            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
         if not parsed.measure.greater_is_better:
             certificate = replace(certificate, value=0.0 - certificate.value)
         self.certificate_ = certificate

@@ -204,8 +204,8 @@ def certify(
         _warn_if_trivial(lists.scores, lower, upper, promise)
         if not (steps.start.any() or steps.losses.any()):
             warn_user(
-                f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, so "
-                "that the promise says little. Where gains below 0 are to mark what is forbidden, "
+                f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, "
+                "so that the promise says little. Where gains below 0 are to mark what is forbidden, "
                 "give gains.",
                 FitWarning,
             )
@@ -289,7 +289,9 @@ def _best_certified(curve, scores, lower, upper):
 def _raise_too_few(make, steps, promise, confidence, guarantee):
     """Say how many queries the guarantee needs."""
     kind = "queries with a good document" if steps.is_upward else "judged queries"
-    sure = f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    sure = (
+        f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    )
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
         f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "
@@ -355,7 +357,8 @@ def _warn_if_trivial(scores, lower, upper, promise):
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warn_user(
-        f"No threshold but {where} keeps the risk {brief(promise.name)} at most {promise.max_risk:g}: "
-        f"{what} is filtered. Raise its level, or give more calibration queries or a better model.",
+        f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
+        f"{promise.max_risk:g}: {what} is filtered. Raise its level, or give more calibration "
+        "queries or a better model.",
         FitWarning,
     )

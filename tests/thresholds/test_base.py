@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skfilterrank.thresholds._cuts import FirstK, LargestGap, Surprise
+from skfilterrank.thresholds._list_filter import level_curve
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.thresholds._cuts import FirstK, LargestGap, Surprise
-from skfilterrank.thresholds._list_filter import level_curve
-from skfilterrank._core.prefixes import places
 
 INF = np.inf
 
