@@ -25,7 +25,7 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import places, thresholds_of, ties_worst_first
 from skfilterrank._core.query_weights import QueryWeight, query_weights
@@ -261,7 +261,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
-        lists = RankedLists(y, column, groups=groups, gains=self.gains)
+        lists = RankedLists(y, column, groups=groups, gains=self.gains, name="y")
         self._check_weights(query_weight)
         lists.weights = query_weights(query_weight, lists.index)
         machines = None
@@ -294,17 +294,20 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         parsed = self._parsed()
         self._forget()
         self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
+        n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
             self._set_level(self._level)
+            self.n_unjudged_ = n_unjudged
             return self
+        self.n_unjudged_ = n_unjudged
         if self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         shown, entries = self._fit_levels(judged, parsed)
+        warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score else None
-        if self._level is None:
+        if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = size_range(judged.scores, judged.index)
         if judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
@@ -561,7 +564,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         warns = "list_sizes_" in vars(self) or calibration is not None
         if groups is not None and (needs_lists or warns):
             index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-            if "list_sizes_" in vars(self) and self.fitted_with_groups_:
+            if "list_sizes_" in vars(self):
                 warn_of_other_sizes(self, scores, index)
         if calibration is not None:
             warn_of_other_scale(self, scores, self._sizes_of(scores, index))
