@@ -44,7 +44,14 @@ class ExpectedSteps(NamedTuple):
 
 
 def expected_steps(
-    parsed: ParsedMeasure, gains, chances, scores, index: GroupIndex, *, correlation=0.0
+    parsed: ParsedMeasure,
+    gains,
+    chances,
+    scores,
+    index: GroupIndex,
+    *,
+    correlation=0.0,
+    plug_in=False,
 ) -> ExpectedSteps:
     """Compute the expected change of a measure by each document of ranked lists.
 
@@ -62,6 +69,8 @@ def expected_steps(
         The queries.
     correlation : float, default=0.0
         Correlation of normal variables behind the gains of two documents of a query.
+    plug_in : bool, default=False
+        Take F at the expected numbers of relevant documents: faster than draws, and less exact.
 
     Returns
     -------
@@ -72,6 +81,9 @@ def expected_steps(
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     if (worth := _worth_of_gains(parsed, gains)) is not None:
         return _steps_of_sum(*worth, chances, scores, index)
+    if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
+        beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
+        return _steps_of_f(beta * beta, gains, chances, scores, index)
     if is_plain_ndcg_f(parsed):
         return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
     return _steps_of_draws(parsed, gains, chances, scores, index, correlation)
@@ -352,6 +364,31 @@ def _steps_of_sum(weights, parsed, chances, scores, index):
         values[order] = (part @ probabilities)[order] * worth
         found.append(values)
     return ExpectedSteps(np.zeros(len(sizes)), *found)
+
+
+def _steps_of_f(weight, gains, chances, scores, index):
+    """Steps of (1 + b^2) found / (shown + b^2 m), found and m being expected numbers."""
+    relevant = (gains > 0) @ _of_levels(chances)
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    ends = tie_ends(ranked, starts, sizes)
+    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+    n_tied = np.diff(tie, append=len(ranked))
+    own = np.where(ranked > -np.inf, relevant[order], 0.0)
+    own = np.repeat(np.add.reduceat(own, tie) / n_tied, n_tied)
+    found = _sums_in_lists(own, starts, sizes)
+    shown = np.arange(len(ranked)) - np.repeat(starts, sizes) + 1.0
+    m = np.repeat(found[starts + sizes - 1], sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise = own / (shown + weight * m)
+        fall = (found - own) * (1.0 / (shown - 1.0 + weight * m) - 1.0 / (shown + weight * m))
+    parts = []
+    for values in (rise, fall):
+        values = np.where((m > 0) & (ranked > -np.inf), (1.0 + weight) * values, 0.0)
+        result = np.empty(len(scores))
+        result[order] = np.repeat(np.add.reduceat(values, tie) / n_tied, n_tied)
+        parts.append(result)
+    return ExpectedSteps(np.zeros(len(sizes)), *parts)
 
 
 def _of_levels(chances):

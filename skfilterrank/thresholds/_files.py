@@ -22,8 +22,6 @@ from skfilterrank._files.states import (
     write_state,
 )
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.parameters import (
     CUTS,
     check_lists,
@@ -31,10 +29,12 @@ from skfilterrank.ranking._filtering.parameters import (
     make_list_filter,
 )
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
+from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
+from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._score_scale import LEVELS, Calibration
 from skfilterrank.thresholds._segmented import SegmentedFilter
 from skfilterrank.thresholds._threshold_curve import measure_and_places
-from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
 _FORMAT = "skfilterrank filter 3"
 

@@ -34,11 +34,11 @@ from skfilterrank._files.states import (
     write_state,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.thresholds._certificate import rate_in_words
 from skfilterrank.thresholds._files import filter_checksum
-from skfilterrank.thresholds._risks import find_unjudged, read_promises
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.thresholds._risk_steps import has_judged
+from skfilterrank.thresholds._risks import find_unjudged, read_promises
 
 # Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)

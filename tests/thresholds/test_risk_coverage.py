@@ -1,4 +1,4 @@
-"""Values against the share of queries that are answered, and against prices."""
+"""Values against the share of queries that are answered."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, answer_curve
+from skfilterrank.thresholds import FixedThreshold, risk_coverage_curve
 
 INF = np.inf
 
@@ -17,7 +17,7 @@ def data():
     return make_rank_and_filter(300, random_state=0)
 
 
-class TestAnswerCurve:
+class TestRiskCoverageCurve:
     @pytest.mark.slow
     @given(st.integers(0, 10**6))
     def test_is_the_mean_of_lists_with_some_left_out(self, seed):
@@ -25,7 +25,7 @@ class TestAnswerCurve:
         groups = np.concatenate([np.arange(12), rng.randint(0, 12, 30)])
         y, scores = rng.choice([-1.0, 1, 2, np.nan], 42), rng.randint(0, 9, 42) / 8.0
         sure = rng.randint(0, 5, 12)
-        curve = answer_curve(y, scores, groups=groups, confidence=sure, k=2)
+        curve = risk_coverage_curve(y, scores, groups=groups, confidence=sure, measure="ndcg_f@2")
         for share, level, value, answered in zip(
             curve.shares, curve.confidences, curve.values, curve.answered_values
         ):
@@ -43,7 +43,7 @@ class TestAnswerCurve:
     def test_five_queries_by_hand(self):
         """Queries of one document, good ones worth 1 and forbidden ones 0, or 1 if not shown."""
         y, sure = [1, -1, 1, 1, -1], [5, 4, 3, 2, 1]
-        curve = answer_curve(y, np.ones(5), groups=np.arange(5), confidence=sure)
+        curve = risk_coverage_curve(y, np.ones(5), groups=np.arange(5), confidence=sure)
         means = [1, 1 / 2, 2 / 3, 3 / 4, 3 / 5]
         assert np.isnan(curve.answered_values[0])
         assert curve.answered_values[1:].tolist() == pytest.approx(means)
@@ -57,10 +57,10 @@ class TestAnswerCurve:
 
     @pytest.mark.slow
     def test_area_is_one_of_the_values_themselves_and_none_by_chance(self, data):
-        params = {"groups": data.groups, "k": 3}
-        values = ndcg_f_score(data.y, data.bayes_scores, average=None, **params)
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        values = ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3, average=None)
         area = [
-            answer_curve(data.y, data.bayes_scores, confidence=sure, **params).area
+            risk_coverage_curve(data.y, data.bayes_scores, confidence=sure, **params).area
             for sure in (values, -values, np.zeros(300))
         ]
         assert area[0] == pytest.approx(1)
@@ -68,32 +68,38 @@ class TestAnswerCurve:
         assert area[2] == pytest.approx(0, abs=1e-12)
         drawn = [np.random.RandomState(i).rand(300) for i in range(50)]
         areas = [
-            answer_curve(data.y, data.bayes_scores, confidence=each, **params).area
+            risk_coverage_curve(data.y, data.bayes_scores, confidence=each, **params).area
             for each in drawn
         ]
         assert abs(np.mean(areas)) < 4 * np.std(areas) / np.sqrt(50)
 
     def test_agrees_with_the_filter_that_abstains(self, data):
-        model = RankAndFilter("passthrough", k=3, threshold=None, abstain="score_gap")
+        model = FixedThreshold(abstain="score_gap", measure="ndcg_f@3")
         model.fit(data.bayes_scores, data.y, groups=data.groups)
-        curve = answer_curve(
-            data.y, data.bayes_scores, groups=data.groups, k=3, confidence="score_gap"
+        curve = risk_coverage_curve(
+            data.y,
+            data.bayes_scores,
+            groups=data.groups,
+            measure="ndcg_f@3",
+            confidence="score_gap",
         )
         assert curve.best_value == pytest.approx(model.best_score_)
-        assert curve.best_confidence == model.query_threshold_.answer_level_
+        assert curve.best_confidence == model.answer_level_
 
     def test_lower_is_better(self, data):
-        curve = answer_curve(data.y, data.bayes_scores, groups=data.groups, measure="forbidden@3")
+        curve = risk_coverage_curve(
+            data.y, data.bayes_scores, groups=data.groups, measure="forbidden@3"
+        )
         assert curve.values[0] == 0
         assert curve.best_value == curve.values.min()
         assert curve.values[-1] > 0
 
     def test_lists_without_scores_are_never_answered(self):
-        curve = answer_curve([1, 1, -1], [0.5, -INF, -INF], groups=[0, 1, 1])
+        curve = risk_coverage_curve([1, 1, -1], [0.5, -INF, -INF], groups=[0, 1, 1])
         assert curve.confidences.tolist() == [INF, 0.5, -INF]
 
     def test_result(self, data):
-        curve = answer_curve(data.y, data.bayes_scores, groups=data.groups, k=3)
+        curve = risk_coverage_curve(data.y, data.bayes_scores, groups=data.groups)
         frame = curve.to_frame()
         assert list(frame) == ["share", "confidence", "value", "answered_value"]
         assert "are answered, area" in repr(curve)
@@ -108,4 +114,6 @@ class TestAnswerCurve:
     )
     def test_bad_input(self, data, confidence, message):
         with pytest.raises(ValueError, match=message):
-            answer_curve(data.y, data.bayes_scores, groups=data.groups, confidence=confidence)
+            risk_coverage_curve(
+                data.y, data.bayes_scores, groups=data.groups, confidence=confidence
+            )

@@ -7,7 +7,7 @@ from scipy.stats import beta, binom, norm
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
-from skfilterrank.ranking import RankAndFilter, risk_threshold
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 from skfilterrank.thresholds._risks import read_promises
 
 
@@ -39,8 +39,8 @@ class TestFunctions:
         params = {"groups": data.groups, "max_risk": 0.1}
         pairs = [("any_forbidden", any_bad), ("false_reject_rate", rejected)]
         for name, loss in pairs:
-            one = risk_threshold(data.y, data.bayes_scores, risk=name, **params)
-            two = risk_threshold(data.y, data.bayes_scores, risk=loss, **params)
+            one = certified(data.y, data.bayes_scores, {name: 0.05}, confidence_level=0.9, **params)
+            two = certified(data.y, data.bayes_scores, {loss: 0.05}, confidence_level=0.9, **params)
             assert one.threshold == two.threshold
             (one,), (two,) = one.promises.values(), two.promises.values()
             assert two.risk == loss.__name__
@@ -49,8 +49,10 @@ class TestFunctions:
 
     def test_numbers_get_the_bound_for_numbers(self, data):
         params = {"groups": data.groups, "max_risk": 0.1}
-        one = risk_threshold(data.y, data.bayes_scores, risk=any_bad, **params)
-        two = risk_threshold(data.y, data.bayes_scores, risk=any_bad_as_number, **params)
+        one = certified(data.y, data.bayes_scores, {any_bad: 0.05}, confidence_level=0.9, **params)
+        two = certified(
+            data.y, data.bayes_scores, {any_bad_as_number: 0.05}, confidence_level=0.9, **params
+        )
         # The binomial test knows more.
         assert one.lower < two.lower
 
@@ -64,14 +66,18 @@ class TestFunctions:
         kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
         scores = -np.arange(200.0)
         params = {"groups": np.arange(200), "max_risk": 0.3, "confidence": 0.9}
-        promise = risk_threshold(kind, scores, risk=wrong, **params).promises["wrong"]
+        promise = certified(kind, scores, {wrong: 0.05}, confidence_level=0.9, **params).promises[
+            "wrong"
+        ]
         n_wrong = round(promise.observed * 200)
         assert promise.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert promise.lower == scores[28]
         with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
-            risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
+            certified(
+                kind, scores, {wrong: 0.05}, guarantee="expectation", confidence_level=0.9, **params
+            )
 
     @pytest.mark.nightly
     @pytest.mark.filterwarnings("ignore:No threshold but")
@@ -86,7 +92,9 @@ class TestFunctions:
             scores = rng.normal(size=n) + (kind < 0)
             params = {"groups": np.arange(n), "max_risk": level}
             try:
-                promise = risk_threshold(kind, scores, risk=wrong, **params).promises["wrong"]
+                promise = certified(
+                    kind, scores, {wrong: 0.05}, confidence_level=0.9, **params
+                ).promises["wrong"]
             except ValueError:
                 continue
             at = np.linspace(-6, 6, 600)
@@ -101,8 +109,8 @@ class TestFunctions:
             return np.bincount(groups, shown & (y_true == "bad")) > 0
 
         params = {"k": 3, "threshold": "risk", "max_risk": 0.1, "gains": {"bad": -1, "good": 1}}
-        one = RankAndFilter("passthrough", risk=any_bad_word, **params)
-        two = RankAndFilter("passthrough", risk="any_forbidden", **params)
+        one = TunedThreshold(risk=any_bad_word, **params)
+        two = TunedThreshold(risk="any_forbidden", **params)
         for model in (one, two):
             model.fit(data.bayes_scores, labels, groups=data.groups)
         assert one.threshold_ == two.threshold_
@@ -137,7 +145,9 @@ class TestFunctions:
     )
     def test_bad_functions(self, data, loss, message):
         with pytest.raises(ValueError, match=message):
-            risk_threshold(data.y, data.bayes_scores, groups=data.groups, risk=loss)
+            certified(
+                data.y, data.bayes_scores, {loss: 0.05}, groups=data.groups, confidence_level=0.9
+            )
 
     def test_looks_at_others_in_long_lists_alone(self, data):
         def share_of_most(y_true, shown, groups):
@@ -145,8 +155,13 @@ class TestFunctions:
             return n_bad / max(1, n_bad.max())
 
         with pytest.raises(ValueError, match="another loss when other queries are left out"):
-            risk_threshold(
-                data.y, data.bayes_scores, groups=data.groups, risk=share_of_most, max_risk=0.2, k=3
+            certified(
+                data.y,
+                data.bayes_scores,
+                {share_of_most: 0.2},
+                groups=data.groups,
+                measure="ndcg_f@3",
+                confidence_level=0.9,
             )
 
     def test_an_error_inside_says_what_it_was_called_with(self, data):
@@ -154,7 +169,9 @@ class TestFunctions:
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError) as caught:
-            risk_threshold(data.y, data.bayes_scores, groups=data.groups, risk=broken)
+            certified(
+                data.y, data.bayes_scores, {broken: 0.05}, groups=data.groups, confidence_level=0.9
+            )
         assert "risk broken, called with the labels" in caught.value.__notes__[0]
 
     def test_a_function_cannot_spoil_the_rows(self, data):
@@ -164,8 +181,8 @@ class TestFunctions:
             return values
 
         params = {"groups": data.groups, "max_risk": 0.1}
-        one = risk_threshold(data.y, data.bayes_scores, risk=spoils, **params)
-        two = risk_threshold(data.y, data.bayes_scores, risk=any_bad, **params)
+        one = certified(data.y, data.bayes_scores, {spoils: 0.05}, confidence_level=0.9, **params)
+        two = certified(data.y, data.bayes_scores, {any_bad: 0.05}, confidence_level=0.9, **params)
         assert one.threshold == two.threshold
 
 
@@ -174,20 +191,31 @@ def test_a_rate_that_cannot_fail_is_warned_of(data):
     grades = data.y + 1
     params = {"groups": data.groups, "risk": "any_forbidden", "max_risk": 0.1, "k": 3}
     with pytest.warns(FitWarning, match="'any_forbidden' is 0 on all .* give gains"):
-        risk_threshold(grades, data.bayes_scores, **params)
-    one = risk_threshold(grades, data.bayes_scores, **params, gains=lambda label: label - 1.0)
-    assert one.threshold == risk_threshold(data.y, data.bayes_scores, **params).threshold
+        certified(grades, data.bayes_scores, confidence_level=0.9, **params)
+    one = certified(
+        grades, data.bayes_scores, gains=lambda label: label - 1.0, confidence_level=0.9, **params
+    )
+    assert (
+        one.threshold
+        == certified(data.y, data.bayes_scores, confidence_level=0.9, **params).threshold
+    )
 
 
 class TestSeveral:
     def test_of_one_direction_none_costs_the_other(self, data):
         params = {"groups": data.groups, "k": 3}
         alone = {
-            risk: risk_threshold(data.y, data.bayes_scores, risk=risk, max_risk=level, **params)
+            risk: certified(
+                data.y, data.bayes_scores, {risk: level}, confidence_level=0.9, **params
+            )
             for risk, level in {"any_forbidden": 0.2, "forbidden": 0.1}.items()
         }
-        both = risk_threshold(
-            data.y, data.bayes_scores, risk={"any_forbidden": 0.2, "forbidden": 0.1}, **params
+        both = certified(
+            data.y,
+            data.bayes_scores,
+            {"any_forbidden": 0.2, "forbidden": 0.1},
+            confidence_level=0.9,
+            **params,
         )
         assert both.lower == max(one.lower for one in alone.values())
         assert both.upper == np.inf
@@ -195,16 +223,16 @@ class TestSeveral:
 
     def test_of_two_directions_each_gets_half_of_the_error(self, data):
         params = {"groups": data.groups, "k": 3}
-        both = risk_threshold(
+        both = certified(
             data.y,
             data.bayes_scores,
-            risk={"any_forbidden": 0.2, "false_reject_rate": 0.6},
-            confidence=0.9,
+            {"any_forbidden": 0.2, "false_reject_rate": 0.6},
+            confidence_level=0.9,
             **params,
         )
         for risk, level in {"any_forbidden": 0.2, "false_reject_rate": 0.6}.items():
-            alone = risk_threshold(
-                data.y, data.bayes_scores, risk=risk, max_risk=level, confidence=0.95, **params
+            alone = certified(
+                data.y, data.bayes_scores, {risk: level}, confidence_level=0.95, **params
             )
             (alone,) = alone.promises.values()
             assert (both.promises[risk].lower, both.promises[risk].upper) == (
@@ -219,8 +247,8 @@ class TestSeveral:
     def test_the_best_value_between_the_limits_is_chosen(self, data):
         params = {"groups": data.groups, "k": 3}
         risk = {"any_forbidden": 0.12, "false_reject_rate": 0.6}
-        both = risk_threshold(data.y, data.bayes_scores, risk=risk, **params)
-        curve = RankAndFilter("passthrough", k=3).fit(data.bayes_scores, data.y, data.groups)
+        both = certified(data.y, data.bayes_scores, {risk: 0.05}, confidence_level=0.9, **params)
+        curve = TunedThreshold("ndcg_f@3").fit(data.bayes_scores, data.y, data.groups)
         curve = curve.threshold_curve_
         inside = (curve.thresholds > both.lower) & (curve.thresholds <= both.upper)
         assert both.value == pytest.approx(curve.values[inside].max())
@@ -232,7 +260,14 @@ class TestSeveral:
             "false_reject_rate at most 0.2 one of at most"
         )
         with pytest.raises(ValueError, match=message):
-            risk_threshold(data.y, data.bayes_scores, groups=data.groups, risk=risk, k=3)
+            certified(
+                data.y,
+                data.bayes_scores,
+                {risk: 0.05},
+                groups=data.groups,
+                measure="ndcg_f@3",
+                confidence_level=0.9,
+            )
 
     @pytest.mark.parametrize(
         ("risk", "message"),
@@ -246,9 +281,16 @@ class TestSeveral:
     )
     def test_bad_input(self, data, risk, message):
         with pytest.raises(ValueError, match=message):
-            risk_threshold(data.y, data.bayes_scores, groups=data.groups, risk=risk, k=3)
+            certified(
+                data.y,
+                data.bayes_scores,
+                {risk: 0.05},
+                groups=data.groups,
+                measure="ndcg_f@3",
+                confidence_level=0.9,
+            )
         with pytest.raises(ValueError, match=message):
-            RankAndFilter("passthrough", threshold="risk", risk=risk, k=3).fit(
+            CertifiedThreshold({risk: 0.05}, confidence_level=0.9, measure="ndcg_f@3").fit(
                 data.bayes_scores, data.y, groups=data.groups
             )
 
@@ -264,8 +306,12 @@ class TestSeveral:
             drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
             rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
             try:
-                found = risk_threshold(
-                    y_true[rows], y_score[rows], groups=groups, risk=risk, confidence=confidence
+                found = certified(
+                    y_true[rows],
+                    y_score[rows],
+                    {risk: 0.05},
+                    groups=groups,
+                    confidence_level=confidence,
                 )
             except ValueError:
                 continue
@@ -281,14 +327,14 @@ class TestSeveral:
 class TestInExpectation:
     @pytest.mark.parametrize("risk", ["any_forbidden", "forbidden", "false_reject_rate"])
     def test_is_where_one_more_query_may_lose_everything(self, data, risk):
-        found = risk_threshold(
+        found = certified(
             data.y,
             data.bayes_scores,
+            {risk: 0.1},
             groups=data.groups,
-            risk=risk,
-            max_risk=0.1,
             guarantee="expectation",
-            k=3,
+            measure="ndcg_f@3",
+            confidence_level=0.9,
         )
         (promise,) = read_promises(risk, 0.1, 3)
         steps = promise.steps(RankedLists(data.y, data.bayes_scores, groups=data.groups), None)
@@ -317,13 +363,13 @@ class TestInExpectation:
         for _ in range(times):
             drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
             rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
-            found = risk_threshold(
+            found = certified(
                 y_true[rows],
                 y_score[rows],
+                {"any_forbidden": level},
                 groups=groups,
-                risk="any_forbidden",
-                max_risk=level,
                 guarantee="expectation",
+                confidence_level=0.9,
             )
             true.append(any_bad(y_true, y_score >= found.threshold, data.groups).mean())
         assert np.mean(true) <= level + 2 * np.std(true) / np.sqrt(times)
@@ -333,19 +379,27 @@ class TestInExpectation:
     @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
     def test_takes_fewer_queries(self, data):
         params = {"groups": np.arange(20), "risk": "any_forbidden", "max_risk": 0.05}
-        risk_threshold(np.ones(20), np.arange(20), guarantee="expectation", **params)
+        certified(
+            np.ones(20), np.arange(20), guarantee="expectation", confidence_level=0.9, **params
+        )
         with pytest.raises(ValueError, match=r"in expectation needs at least 19 .* got 18"):
-            risk_threshold(
+            certified(
                 np.ones(18),
                 np.arange(18),
                 guarantee="expectation",
+                confidence_level=0.9,
                 **params | {"groups": np.arange(18)},
             )
         with pytest.raises(ValueError, match=r"needs at least 45 .* got 20"):
-            risk_threshold(np.ones(20), np.arange(20), **params)
+            certified(np.ones(20), np.arange(20), confidence_level=0.9, **params)
 
     def test_unknown_guarantee(self, data):
         with pytest.raises(ValueError, match="guarantee must be one of 'confidence', 'expect"):
-            risk_threshold(
-                data.y, data.y, groups=data.groups, risk="any_forbidden", guarantee="sure"
+            certified(
+                data.y,
+                data.y,
+                {"any_forbidden": 0.05},
+                groups=data.groups,
+                guarantee="sure",
+                confidence_level=0.9,
             )

@@ -8,7 +8,7 @@ import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import TunedThreshold
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def tens():
 
 
 def fitted(data, **parameters):
-    model = RankAndFilter("passthrough", k=3, **parameters)
+    model = TunedThreshold("ndcg_f@3", **parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
@@ -65,7 +65,7 @@ class TestListSizes:
         # Judged but not retrieved, as in qrels that are joined to a run.
         first = np.arange(len(tens.y)) % 10 < 5
         scores = np.where(first, tens.bayes_scores, -np.inf)
-        model = RankAndFilter("passthrough", k=3).fit(scores, tens.y, groups=tens.groups)
+        model = TunedThreshold("ndcg_f@3").fit(scores, tens.y, groups=tens.groups)
         assert model.list_sizes_.tolist() == [5, 5]
         model.predict(scores[first], groups=tens.groups[first])
         model.predict(scores, groups=tens.groups)
@@ -95,5 +95,5 @@ class TestListSizes:
     def test_without_queries_at_fit(self, data):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = RankAndFilter("passthrough").fit(data.bayes_scores, data.y)
+            model = TunedThreshold().fit(data.bayes_scores, data.y)
         model.predict(data.bayes_scores, groups=data.groups)

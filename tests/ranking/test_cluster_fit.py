@@ -14,7 +14,8 @@ from skfilterrank.exceptions import (
     InputError,
 )
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import TunedThreshold, threshold_curve
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -40,7 +41,7 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
     scores = table.rename(columns={"f0": "score"})
     scores["score"] = scores["score"].round(1)
     frame = partitions(scores.sample(frac=1, random_state=0), cuts)
-    model = RankAndFilter("passthrough", measure=measure)
+    model = TunedThreshold(measure)
     model.fit(frame[["score"]], frame["label"], groups=frame["query"])
     alone = clone(model).fit(scores[["score"]], scores["label"], groups=scores["query"])
     assert model.threshold_ == alone.threshold_
@@ -51,7 +52,7 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
 @pytest.mark.nightly
 def test_nothing_good_is_told(cluster, table):
     frame = whole(table.assign(label=np.where(table["label"] < 0, -1, 0)), 3)
-    model = RankAndFilter("passthrough")
+    model = TunedThreshold()
     with pytest.warns(FitWarning, match="no label has a gain above 0"):
         model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
     with warnings.catch_warnings(action="error"):
@@ -63,7 +64,7 @@ def test_nothing_good_is_told(cluster, table):
 def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table):
     settings = {"n_estimators": 4, "max_depth": 3}
     frame = partitions(table, [100, 200, 301])
-    model = RankAndFilter(xgboost_dask.DaskXGBClassifier(**settings), cv=3, k=5)
+    model = RankAndFilter(xgboost_dask.DaskXGBClassifier(**settings), measure="ndcg_f@5", cv=3)
     fit(model, frame)
     # A query's fold is decided by the upper half of pandas' hash of its id.
     hashes = pd.util.hash_pandas_object(table["query"], index=False).to_numpy()
@@ -74,7 +75,7 @@ def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table):
         inner = xgboost.XGBClassifier(**settings)
         inner.fit(table.loc[fold != i, FEATURES], good[fold != i])
         scores[fold == i] = inner.predict_proba(table.loc[fold == i, FEATURES])[:, 1]
-    curve = threshold_curve(table["label"], scores, groups=table["query"], k=5)
+    curve = threshold_curve(table["label"], scores, groups=table["query"], measure="ndcg_f@5")
     assert model.threshold_ == pytest.approx(curve.best_threshold, abs=1e-6)
     assert model.best_score_ == pytest.approx(curve.best_value, abs=1e-9)
     assert isinstance(model.estimator_, xgboost.XGBClassifier)
@@ -82,7 +83,7 @@ def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table):
     for i in range(3):
         own, other = fold == i, fold != i
         best = threshold_curve(
-            table["label"][other], scores[other], groups=table["query"][other], k=5
+            table["label"][other], scores[other], groups=table["query"][other], measure="ndcg_f@5"
         ).best_threshold
         values = {
             level: ndcg_f_score(

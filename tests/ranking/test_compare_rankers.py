@@ -9,15 +9,16 @@ from sklearn.model_selection import GroupKFold
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
 from skfilterrank.ranking import FilterAll, RankAndFilter, compare_rankers
+from skfilterrank.thresholds import LargestGap
 
 X, Y, GROUPS, _ = make_rank_and_filter(n_queries=150, random_state=0)
 TRAIN = GROUPS < 100
 MODELS = {
-    "bce": RankAndFilter(LogisticRegression(), k=3, cv=3),
-    "mse": RankAndFilter(Ridge(), k=3, cv=3),
+    "bce": RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3),
+    "mse": RankAndFilter(Ridge(), measure="ndcg_f@3", cv=3),
 }
-FIXED = {"0.4": RankAndFilter(LogisticRegression(), k=3, threshold=0.4)} | {
-    "0.9": RankAndFilter(LogisticRegression(), k=3, threshold=0.9)
+FIXED = {"0.4": RankAndFilter(LogisticRegression(), threshold=0.4, measure="ndcg_f@3")} | {
+    "0.9": RankAndFilter(LogisticRegression(), threshold=0.9, measure="ndcg_f@3")
 }
 
 
@@ -159,7 +160,7 @@ def test_one_fixed_threshold_leaves_no_choice():
 
 
 def test_models_are_cloned_and_keep_their_parameters():
-    model = RankAndFilter(LogisticRegression(), k=3, cv=2)
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=2)
     comparison = on_test({"a": model}, verbose=0)
     assert not hasattr(model, "estimator_")
     assert comparison.models["a"].verbose == 0
@@ -187,7 +188,10 @@ def test_queries_from_an_index_and_shuffled_rows():
         ({}, "models must be a dict"),
         ([MODELS["bce"]], "models must be a dict"),
         ({"all": FilterAll()}, "'all' is a FilterAll: wrap it as RankAndFilter"),
-        (MODELS | {"deep": RankAndFilter(Ridge(), k=9)}, "bce: ndcg_f@3, .* deep: ndcg_f@9"),
+        (
+            MODELS | {"deep": RankAndFilter(Ridge(), measure="ndcg_f@9")},
+            "bce: ndcg_f@3, .* deep: ndcg_f@9",
+        ),
         ({"a": RankAndFilter(Ridge(), cv="prefit")}, "'a' has cv='prefit'"),
     ],
 )
@@ -208,7 +212,7 @@ def test_wrong_rows():
 
 @pytest.mark.slow
 def test_folds_do_not_warn_of_filters_that_do_not_pay():
-    models = {"gap": RankAndFilter(LogisticRegression(), k=3, threshold="largest_gap")}
+    models = {"gap": RankAndFilter(LogisticRegression(), LargestGap(), measure="ndcg_f@3")}
     for refit in (False, True):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -30,6 +30,7 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     make_lambdamart,
 )
+from skfilterrank.thresholds import PerQueryThreshold
 
 SCORER = make_ranking_scorer("ndcg_f@3")
 
@@ -248,7 +249,7 @@ class TestWordsOfErrors:
 
     @pytest.mark.parametrize("measure", ["forbidden", "dcg", "ndcg_min@3"])
     def test_per_query_thresholds_know_one_measure(self, data, measure):
-        model = RankAndFilter(Ridge(), threshold="per_query", measure=measure)
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure=measure)
         with pytest.raises(ValueError, match="threshold='per_query' maximises nDCG_f, but measure"):
             model.fit(data.X, data.y, groups=data.groups)
 
@@ -277,7 +278,7 @@ class TestWordsOfErrors:
             RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
 
     def test_predicting_per_query_without_queries(self, data):
-        model = RankAndFilter(Ridge(), threshold="per_query")
+        model = RankAndFilter(Ridge(), PerQueryThreshold())
         model.fit(data.X, data.y, groups=data.groups)
         with pytest.raises(ValueError, match=r"groups is missing: .* or give X as a DataFrame"):
             model.predict(data.X)

@@ -16,15 +16,18 @@ from skfilterrank.ranking import (
     LambdaRankRanker,
     QueryRanker,
     RankAndFilter,
-    RiskMonitor,
     SegmentedFilter,
     read_filter,
-    risk_certificate,
-    risk_threshold,
     write_filter,
 )
 from skfilterrank.stream import Rows
 from skfilterrank.stream import risk_threshold as risk_threshold_of_stream
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    RiskMonitor,
+    TunedThreshold,
+    risk_certificate,
+)
 
 INF = np.inf
 
@@ -77,17 +80,17 @@ def summary(certificate):
 def certificates(rows, promise):
     """Collect the certificates of each way to calibrate on these rows."""
     y, scores = rows["label"].to_numpy(), rows["score"].to_numpy()
-    yield risk_threshold(y, scores, **columns(rows), **promise)
+    yield certified(y, scores, confidence_level=0.9, **columns(rows), **promise)
     whole_queries = rows.sort_values("qid", kind="stable").reset_index(drop=True)
     yield risk_threshold_of_stream(Rows(whole_queries), **promise)
-    capped = RankAndFilter("passthrough", threshold="risk", max_shown=2, **promise)
-    for model in (RankAndFilter("passthrough", threshold="risk", **promise), capped):
-        yield model.fit(scores, y, **columns(rows)).risk_certificate_
+    capped = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, max_shown=2, **promise)
+    for model in (CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **promise), capped):
+        yield model.fit(scores, y, **columns(rows)).certificate_
     table = rows[["score"]].assign(half=np.where(rows["qid"] % 2 == 0, "even", "odd"))
     halves = SegmentedFilter(capped, segment="half").fit(table, y, **columns(rows))
-    yield from (each.risk_certificate_ for each in halves.filters_.values())
+    yield from (each.certificate_ for each in halves.filters_.values())
     fixed = {name: promise[name] for name in promise if name in ("risk", "max_risk", "k")}
-    yield risk_certificate(y, scores, 1.5, **columns(rows), **fixed)
+    yield risk_certificate(y, scores, 1.5, confidence_level=0.9, **columns(rows), **fixed)
 
 
 @pytest.mark.slow
@@ -112,7 +115,7 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
     ids=str,
 )
 def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
-    model = RankAndFilter("passthrough", k=2, **parameters)
+    model = TunedThreshold("ndcg_f@2", **parameters)
     found = []
     for rows in (tied, *orders_of(tied)):
         fitted = clone(model).fit(rows["score"], rows["label"], **columns(rows))
@@ -126,7 +129,7 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
 @pytest.mark.parametrize("threshold", ["tune", "per_query", "expected", "largest_gap", "risk"])
 def test_documents_of_equal_score_are_shown_together(tied, threshold):
     promise = {"risk": "any_forbidden", "max_risk": 0.4} if threshold == "risk" else {"k": 3}
-    model = RankAndFilter("passthrough", threshold=threshold, **promise)
+    model = TODO_THRESHOLD(threshold, **promise)
     model.fit(tied["score"], tied["label"], **columns(tied))
     shown = model.predict(tied["score"], **columns(tied)) > -INF
     assert 0 < shown.mean() < 1
@@ -138,7 +141,9 @@ def test_ties_by_hand():
     y, scores, groups = [1, -1, 1, 1], [0.5, 0.5, 0.5, 0.2], [0] * 4
     given = {"groups": groups, "k": 2}
     for risk, share in {"any_forbidden": 1.0, "forbidden": 0.5, shows_bad: 1.0}.items():
-        (promise,) = risk_certificate(y, scores, 0.4, risk=risk, **given).promises.values()
+        (promise,) = risk_certificate(
+            y, scores, 0.4, risks={risk: 0.05}, confidence_level=0.9, **given
+        ).promises.values()
         assert promise.observed == share
     monitor = RiskMonitor("forbidden", k=2)
     assert monitor.update(y, scores, groups=groups).rates["observed"].tolist() == [0.5]
@@ -148,16 +153,14 @@ def test_ties_by_hand():
     y, scores = np.tile(y, 50), np.tile(scores, 50)
     y[:100] = 1
     with pytest.warns(FitWarning, match="No threshold but"):
-        found = risk_threshold(y, scores, risk=rates, **many)
+        found = certified(y, scores, {rates: 0.05}, confidence_level=0.9, **many)
     assert found.promises["false_reject_rate"].observed == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
 @pytest.fixture(scope="module")
 def model(data):
     promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
-    return RankAndFilter("passthrough", **promise).fit(
-        data.bayes_scores, data.y, groups=data.groups
-    )
+    return TunedThreshold(**promise).fit(data.bayes_scores, data.y, groups=data.groups)
 
 
 class TestNoMoreIsShownThanCovered:
@@ -176,7 +179,7 @@ class TestNoMoreIsShownThanCovered:
         # The rate of all that is shown is that of the certificate.
         shown = model.predict(data.bayes_scores, **given) > -INF
         rate = (np.bincount(data.groups, shown & (data.y < 0)) > 0).mean()
-        assert rate == model.risk_certificate_.promises["any_forbidden"].observed
+        assert rate == model.certificate_.promises["any_forbidden"].observed
 
     def test_on_a_cluster(self, model, data):
         dataframes = pytest.importorskip("dask.dataframe")
@@ -193,11 +196,11 @@ class TestNoMoreIsShownThanCovered:
         free = clone(model).set_params(show_beyond_k=True)
         free.fit(data.bayes_scores, data.y, groups=data.groups)
         assert free.threshold_ == model.threshold_
-        assert "It covers lists that show at most 3 documents." in str(model.risk_certificate_)
+        assert "It covers lists that show at most 3 documents." in str(model.certificate_)
         for each in (free, copy_of(free)):
             shown = each.predict(data.bayes_scores) > -INF
             assert (shown == (data.bayes_scores >= free.threshold_)).all()
-            certificate = each.risk_certificate_
+            certificate = each.certificate_
             assert (certificate.max_shown, certificate.shows_more) == (3, True)
             assert "it covers the first 3 documents alone" in str(certificate)
             assert certificate.to_frame()["shows_more"].tolist() == [True]
@@ -223,18 +226,18 @@ class TestNoMoreIsShownThanCovered:
         other.fit(data.bayes_scores, data.y, groups=data.groups)
         for each in (other, copy_of(other)):
             places = each.rank(data.bayes_scores, groups=data.groups)
-            assert each.risk_certificate_.max_shown == most
+            assert each.certificate_.max_shown == most
             assert places.max() == (8 if most is None else most)
 
     def test_what_stands_behind_counts_as_filtered(self, data):
         risks = {"any_forbidden@2": 0.5, "false_reject_rate": 0.9}
-        model = RankAndFilter("passthrough", threshold="risk", risk=risks)
+        model = CertifiedThreshold({risks: 0.05}, confidence_level=0.9)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         hidden = np.isneginf(model.predict(data.bayes_scores, groups=data.groups))
         good = data.y > 0
         n_good = np.bincount(data.groups, good)
         rate = np.bincount(data.groups, good & hidden)[n_good > 0] / n_good[n_good > 0]
-        promise = model.risk_certificate_.promises["false_reject_rate"]
+        promise = model.certificate_.promises["false_reject_rate"]
         assert promise.observed == pytest.approx(rate.mean())
         model.set_params(risk={"any_forbidden@1": 0.5, "false_reject_rate": 0.1})
         with pytest.raises(InputError, match=r"at most 1 document of each query hides 0.*good"):
@@ -242,9 +245,9 @@ class TestNoMoreIsShownThanCovered:
 
     def test_a_fixed_threshold(self, data):
         given = {"groups": data.groups, "risk": "any_forbidden", "k": 3}
-        more = risk_certificate(data.y, data.bayes_scores, 0.2, **given)
+        more = risk_certificate(data.y, data.bayes_scores, 0.2, confidence_level=0.9, **given)
         assert (more.max_shown, more.shows_more) == (3, True)
-        fewer = risk_certificate(data.y, data.bayes_scores, 5.0, **given)
+        fewer = risk_certificate(data.y, data.bayes_scores, 5.0, confidence_level=0.9, **given)
         assert (fewer.max_shown, fewer.shows_more) == (3, False)
 
     @pytest.mark.slow
@@ -277,7 +280,7 @@ def copy_of(model):
 
 def test_lists_of_other_sizes_end_a_promise():
     tens = make_rank_and_filter(100, documents_per_query=10, random_state=0)
-    model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.4)
+    model = CertifiedThreshold({"any_forbidden": 0.4}, confidence_level=0.9)
     model.fit(tens.bayes_scores, tens.y, groups=tens.groups)
     short = np.repeat(np.arange(100), 2)
     with pytest.warns(DataWarning, match=r"need not hold for such lists: (?!.*'expected')"):
@@ -298,11 +301,11 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
         with pytest.warns(FitWarning, match=r"200 of 400 calibration queries .* was fitted on"):
             model.fit(pd.DataFrame(data.X), data.y, groups=1000 + data.groups)
-        assert not model.risk_certificate_.exact
+        assert not model.certificate_.exact
 
     def test_others_of_the_same_ids_are_not(self, data):
         half = data.groups < 200
         ranker = QueryRanker(Ridge()).fit(data.X[half], data.y[half], groups=data.groups[half])
         model = self.certifying(ranker)
         model.fit(data.X[~half], data.y[~half], groups=data.groups[~half] - 200)
-        assert model.risk_certificate_.exact
+        assert model.certificate_.exact

@@ -12,7 +12,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
-from skfilterrank.ranking import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
@@ -74,7 +74,7 @@ def thresholds_to_try(y_score):
 def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     y_true, y_score, groups = rows
     curve = threshold_curve(
-        y_true, y_score, groups=groups, k=k, measure=measure, undefined=undefined
+        y_true, y_score, groups=groups, undefined=undefined, measure=f"{measure}@{k}"
     )
 
     def at(thresholds):
@@ -172,7 +172,7 @@ def test_every_measure_at_every_threshold(measure, rows, k, undefined, has_ties)
     else:
         k = None
     curve = threshold_curve(
-        y_true, y_score, groups=groups, k=k, measure=measure, undefined=undefined
+        y_true, y_score, groups=groups, undefined=undefined, measure=f"{measure}@{k}"
     )
     tried = thresholds_to_try(y_score)
     expected = means(entry.name, y_true, y_score, groups, thresholds=tried, **params)
@@ -241,7 +241,7 @@ def test_sums_that_are_rounding_apart_are_equal(difference, best):
 
 
 def test_documents_below_the_cut_off_are_kept():
-    curve = threshold_curve([1, -1], [2, 1], groups=["a", "a"], k=1)
+    curve = threshold_curve([1, -1], [2, 1], groups=["a", "a"], measure="ndcg_f@1")
     assert curve.thresholds.tolist() == [2, np.inf]
     assert curve.best_threshold == NO
 
@@ -337,8 +337,10 @@ def test_row_order_and_carriers_of_queries():
     rng = np.random.default_rng(0)
     groups, y_true = rng.integers(0, 40, 300), rng.choice([-1.0, 0, 1, 2], 300)
     y_score, order = rng.integers(0, 50, 300) / 7, rng.permutation(300)
-    expected = threshold_curve(y_true, y_score, groups=groups, k=3)
-    actual = threshold_curve(y_true[order], y_score[order], groups=groups[order], k=3)
+    expected = threshold_curve(y_true, y_score, groups=groups, measure="ndcg_f@3")
+    actual = threshold_curve(
+        y_true[order], y_score[order], groups=groups[order], measure="ndcg_f@3"
+    )
     np.testing.assert_array_equal(actual.thresholds, expected.thresholds)
     np.testing.assert_allclose(actual.values, expected.values, atol=1e-12)
     assert actual.best_threshold == expected.best_threshold
@@ -355,7 +357,7 @@ def test_large_data_equals_brute_force_at_some_thresholds():
     groups[rng.random(len(groups)) < 0.05] = 7
     y_true = rng.choice([-3.0, 0, 1, 2, np.nan], len(groups))
     y_score = np.nan_to_num(y_true) + rng.normal(size=len(groups)).round(2)
-    curve = threshold_curve(y_true, y_score, groups=groups, k=10)
+    curve = threshold_curve(y_true, y_score, groups=groups, measure="ndcg_f@10")
     for threshold in [NO, *rng.choice(y_score, 10), curve.best_threshold, np.inf]:
         expected = ndcg_f_score(y_true, kept(y_score, threshold), groups=groups, k=10)
         found = curve.values[np.searchsorted(curve.thresholds, threshold)]

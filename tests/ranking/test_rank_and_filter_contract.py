@@ -8,9 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import (
-    RankAndFilter,
-)
+from skfilterrank.ranking import RankAndFilter
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -73,7 +71,7 @@ def filtered_at(threshold, scores, **options):
     """A model that filters these scores, as they are, each row a query of its own."""
     X = np.array(scores, dtype=float)[:, None]
     estimator = FirstColumn().fit(X, None)
-    model = RankAndFilter(estimator, cv="prefit", threshold=threshold, **options)
+    model = RankAndFilter(estimator, threshold=threshold, cv="prefit", **options)
     labels = np.where(X[:, 0] >= 0.5, 1, -1)
     return X, model.fit(X, labels, groups=np.arange(len(X)))
 
@@ -104,7 +102,7 @@ class TestContract:
                 return scores >= np.where(index.codes() == 0, 0.5, 0.25)
 
         X, model = filtered_at("per_query", [0.5, 0.25, 0.5, 0.25, 0.125])
-        model.query_threshold_ = Halves()
+        model.filter_ = Halves()
         groups = ["a", "a", "b", "b", "b"]
         np.testing.assert_array_equal(
             model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]

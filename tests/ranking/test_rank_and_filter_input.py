@@ -32,6 +32,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     RankBoostRanker,
 )
+from skfilterrank.thresholds import PerQueryThreshold
 
 SCORER = make_ranking_scorer("ndcg_f@3")
 
@@ -68,7 +69,7 @@ class Constant(RegressorMixin, BaseEstimator):
 def mean_by_hand(data):
     values = []
     for train, test in GroupKFold(3).split(data.X, groups=data.groups):
-        model = RankAndFilter(Ridge(alpha=0.1), k=3)
+        model = RankAndFilter(Ridge(alpha=0.1), measure="ndcg_f@3")
         model.fit(data.X[train], data.y[train], groups=data.groups[train])
         scores = model.predict(data.X[test])
         values.append(ndcg_f_score(data.y[test], scores, groups=data.groups[test], k=3))
@@ -78,7 +79,7 @@ def mean_by_hand(data):
 class TestModelSelection:
     def search(self, scoring):
         return GridSearchCV(
-            RankAndFilter(Ridge(), k=3),
+            RankAndFilter(Ridge(), measure="ndcg_f@3"),
             {"estimator__alpha": [0.1]},
             refit=False,
             scoring=scoring,
@@ -115,7 +116,7 @@ class TestModelSelection:
     def test_out_of_fold_predictions(self, data):
         index = pd.Index(data.groups, name="qid")
         X = pd.DataFrame(data.X, index=index).add_prefix("x")
-        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         scores = cross_val_predict(model, X, data.y, groups=data.groups, cv=GroupKFold(3))
         assert 0 < np.isneginf(scores).mean() < 0.5
 
@@ -124,7 +125,7 @@ class TestInsideAPipeline:
     @pytest.mark.slow
     @pytest.mark.parametrize("threshold", ["tune", "per_query"])
     def test_fit_predict_and_score(self, data, y_with_queries, threshold):
-        model = RankAndFilter(Ridge(), k=3, threshold=threshold)
+        model = RankAndFilter(Ridge(), threshold=threshold, measure="ndcg_f@3")
         X = StandardScaler().fit_transform(data.X)
         expected = model.fit(X, data.y, groups=data.groups).predict(X, groups=data.groups)
         by_index = make_pipeline(StandardScaler(), model).fit(data.X, y_with_queries)
@@ -138,7 +139,7 @@ class TestInsideAPipeline:
 
     @pytest.mark.slow
     def test_with_routing(self, data, routing):
-        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         pipeline = make_pipeline(StandardScaler(), model)
         pipeline.fit(data.X, data.y, groups=data.groups)
         scores = pipeline.predict(data.X, groups=data.groups)
@@ -151,7 +152,7 @@ class TestInsideAPipeline:
     @pytest.mark.parametrize("enabled", [False, True])
     def test_cross_validation_of_a_threshold_per_query(self, data, y_with_queries, enabled):
         pipeline = make_pipeline(
-            StandardScaler(), RankAndFilter(Ridge(), k=3, threshold="per_query")
+            StandardScaler(), RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         )
         with sklearn.config_context(enable_metadata_routing=enabled):
             queries = {"params": {"groups": data.groups}} if enabled else {"groups": data.groups}
@@ -210,7 +211,7 @@ class TestRoutingOfFitParameters:
     @pytest.mark.slow
     @pytest.mark.parametrize("cv", [GroupKFold(3), KFold(3)])
     def test_a_search_inside_gets_queries_only_where_it_wants_them(self, data, cv):
-        model = RankAndFilter(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=cv), k=3)
+        model = RankAndFilter(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=cv), measure="ndcg_f@3")
         assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
 
 
@@ -235,7 +236,7 @@ class TestDegenerateData:
 
     @pytest.mark.slow
     def test_constant_scores_with_a_threshold_per_query(self, data):
-        model = RankAndFilter(Constant(), threshold="per_query")
+        model = RankAndFilter(Constant(), PerQueryThreshold())
         model.fit(data.X, data.y, groups=data.groups)
         assert not np.isneginf(model.predict(data.X, groups=data.groups)).all()
 
@@ -342,8 +343,8 @@ class TestGainsInsideAndOutside:
         fitted = clone(inner).fit(data.X, data.y)
         expected = fitted.predict(data.X)
         for model in (
-            RankAndFilter(inner, gains=GAINS, target="label", threshold=None),
-            RankAndFilter(fitted, gains=GAINS, cv="prefit", threshold=None),
+            RankAndFilter(inner, threshold=None, gains=GAINS, target="label"),
+            RankAndFilter(fitted, threshold=None, gains=GAINS, cv="prefit"),
         ):
             model.fit(data.X, data.y, groups=data.groups)
             np.testing.assert_array_equal(model.predict(data.X), expected)

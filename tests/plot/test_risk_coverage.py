@@ -5,8 +5,8 @@ import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_score
-from skfilterrank.plot import AnswerCurveDisplay, ThresholdCurveDisplay
-from skfilterrank.ranking import answer_curve
+from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay
+from skfilterrank.thresholds import risk_coverage_curve
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +18,14 @@ def rows():
 @pytest.mark.slow
 def test_draws_the_curves_of_all_confidences(rows):
     y, scores, groups = rows
-    display = AnswerCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
+    display = RiskCoverageDisplay.from_predictions(y, scores, groups=groups, measure="ndcg_f@3")
     assert display.ax_.get_ylabel() == "mean nDCG_f@3"
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     names = ("best_score", "score_gap", "score_std", "score_regression")
     for name, line, marked, label in zip(
         names, display.lines_, display.marked_, labels, strict=True
     ):
-        curve = answer_curve(y, scores, groups=groups, k=3, confidence=name)
+        curve = risk_coverage_curve(y, scores, groups=groups, measure="ndcg_f@3", confidence=name)
         np.testing.assert_array_equal(line.get_xdata(), curve.shares)
         np.testing.assert_array_equal(line.get_ydata(), curve.values)
         assert marked.get_xdata() == [curve.best_share]
@@ -35,25 +35,25 @@ def test_draws_the_curves_of_all_confidences(rows):
 def test_over_what_is_answered(rows):
     y, scores, groups = rows
     mine = {"mine": np.arange(120)}
-    display = AnswerCurveDisplay.from_predictions(
+    display = RiskCoverageDisplay.from_predictions(
         y, scores, groups=groups, confidences=mine, over="answered", measure="ap"
     )
-    curve = answer_curve(y, scores, groups=groups, confidence=np.arange(120), measure="ap")
+    curve = risk_coverage_curve(y, scores, groups=groups, confidence=np.arange(120), measure="ap")
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), curve.answered_values)
     assert not display.marked_
-    assert len(AnswerCurveDisplay(curve).plot().lines_) == 1
+    assert len(RiskCoverageDisplay(curve).plot().lines_) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("measure", "k", "label"),
-    [("qwa", 3, "mean qwa"), ("ndcg", 3, "mean nDCG@3"), (ndcg_score, 2, "mean nDCG@2")],
+    ("measure", "label"),
+    [("qwa", "mean qwa"), ("ndcg@3", "mean nDCG@3"), (ndcg_score, "mean nDCG")],
 )
-def test_measures_are_named_with_a_cut_off_that_they_take(rows, measure, k, label):
+def test_measures_are_named_with_their_cut_off(rows, measure, label):
     y, scores, groups = rows
     y = np.maximum(y, 0)
-    given = {"groups": groups, "k": k, "measure": measure}
-    display = AnswerCurveDisplay.from_predictions(y, scores, confidences="score_gap", **given)
+    given = {"groups": groups, "measure": measure}
+    display = RiskCoverageDisplay.from_predictions(y, scores, confidences="score_gap", **given)
     assert display.ax_.get_ylabel() == label
     if measure != "qwa":  # No sum over documents: it has no such curve.
         display = ThresholdCurveDisplay.from_predictions(y, scores, **given)
@@ -63,6 +63,6 @@ def test_measures_are_named_with_a_cut_off_that_they_take(rows, measure, k, labe
 def test_bad_input(rows):
     y, scores, groups = rows
     with pytest.raises(ValueError, match="over must be one of 'all', 'answered'"):
-        AnswerCurveDisplay.from_predictions(
+        RiskCoverageDisplay.from_predictions(
             y, scores, groups=groups, confidences="score_gap", over="some"
         )

@@ -19,14 +19,8 @@ from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.metrics import (
     any_forbidden_at_k,
 )
-from skfilterrank.ranking import (
-    RankAndFilter,
-    SegmentedFilter,
-    read_filter,
-    risk_certificate,
-    risk_threshold,
-    write_filter,
-)
+from skfilterrank.ranking import RankAndFilter, SegmentedFilter, read_filter, write_filter
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, risk_certificate
 from skfilterrank.thresholds._bounds import BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
@@ -44,11 +38,17 @@ def only(certificate):
 
 
 def promise_at(*args, **params):
-    return only(risk_threshold(*args, **params))
+    return only(certified(*args, confidence_level=0.9, **params))
 
 
 def test_a_certificate_cannot_be_changed():
-    found = risk_threshold(np.ones(60), np.arange(60), groups=np.arange(60), risk="any_forbidden")
+    found = certified(
+        np.ones(60),
+        np.arange(60),
+        {"any_forbidden": 0.05},
+        groups=np.arange(60),
+        confidence_level=0.9,
+    )
     with pytest.raises(FrozenInstanceError):
         found.threshold = 0.5
     with pytest.raises(FrozenInstanceError):
@@ -68,9 +68,9 @@ def test_rounding_does_not_lift_the_upper_bound_over_the_level():
     found = promise_at(
         np.tile([1, -1], n),
         np.tile([0.9, 0.1], n),
+        {"any_forbidden": level},
         groups=np.repeat(np.arange(n), 2),
-        risk="any_forbidden",
-        max_risk=level,
+        confidence_level=0.9,
     )
     assert found.observed == 0
     assert found.upper_bound == level
@@ -100,40 +100,44 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
     message = f"of {len(y)} documents are unjudged although a rate depends on them"
     with pytest.warns(DataWarning, match=message):
-        chosen = risk_threshold(y, scores, **given)
+        chosen = certified(y, scores, confidence_level=0.9, **given)
     rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
     assert 0 < len(rows) < np.count_nonzero(np.isnan(y))
     with pytest.warns(
         DataWarning, match=rf"{len(rows)} of .*query '{groups[rows[0]]}' row {rows[0]}"
     ):
-        risk_threshold(y, scores, **given)
+        certified(y, scores, confidence_level=0.9, **given)
     with pytest.warns(DataWarning, match=message):
-        fixed = risk_certificate(y, scores, np.nextafter(chosen.lower, 1), **given)
+        fixed = risk_certificate(
+            y, scores, np.nextafter(chosen.lower, 1), confidence_level=0.9, **given
+        )
     # Behind the first places, and below the lowest certified threshold, nothing need be judged.
     whole = y.copy()
     whole[rows] = 0
-    assert risk_threshold(whole, scores, **given).n_unjudged == 0
+    assert certified(whole, scores, confidence_level=0.9, **given).n_unjudged == 0
     with pytest.warns(DataWarning, match=message):
-        rejected = risk_threshold(whole, scores, **given | {"risk": "false_reject_rate"})
+        rejected = certified(
+            whole, scores, confidence_level=0.9, **given | {"risk": "false_reject_rate"}
+        )
     judged = pd.Series(whole).notna().groupby(groups).transform("any")
     assert rejected.n_unjudged == (np.isnan(whole) & judged).sum()
-    empty = risk_threshold(y, scores, **given | {"risk": "empty_list_rate"})
+    empty = certified(y, scores, confidence_level=0.9, **given | {"risk": "empty_list_rate"})
     assert empty.n_unjudged == 0
     n_unjudged = len(rows)
-    model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.2, k=3)
+    model = CertifiedThreshold({"any_forbidden@3": 0.2}, confidence_level=0.9, measure="ndcg_f@3")
     with (
         pytest.warns(DataWarning, match=message),
         pytest.warns(UnjudgedWarning, match="are unjudged"),
     ):
         model.fit(scores, y, groups=groups)
     write_filter(tmp_path / "filter.json", model)
-    kept = read_filter(tmp_path / "filter.json").risk_certificate_
+    kept = read_filter(tmp_path / "filter.json").certificate_
     save_model(model, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops").risk_certificate_
-    for certificate in (chosen, fixed, model.risk_certificate_, kept, loaded):
+    loaded = load_model(tmp_path / "model.skops").certificate_
+    for certificate in (chosen, fixed, model.certificate_, kept, loaded):
         assert certificate.n_unjudged == n_unjudged
         assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
-    for certificate in (chosen, fixed, model.risk_certificate_, loaded):
+    for certificate in (chosen, fixed, model.certificate_, loaded):
         assert certificate.to_judge["row"].tolist() == rows
         assert certificate.to_judge["query"].tolist() == groups[rows].tolist()
 
@@ -149,7 +153,12 @@ def data():
 class TestFixedThreshold:
     def test_binomial_bounds_are_those_of_scipy(self, data):
         found = risk_certificate(
-            data.y, data.bayes_scores, 0.3, groups=data.groups, risk="any_forbidden", k=3
+            data.y,
+            data.bayes_scores,
+            0.3,
+            groups=data.groups,
+            risks={"any_forbidden@3": 0.05},
+            confidence_level=0.9,
         )
         losses = any_forbidden_at_k(
             data.y,
@@ -175,9 +184,8 @@ class TestFixedThreshold:
             data.bayes_scores,
             threshold,
             groups=data.groups,
-            risk="any_forbidden",
-            max_risk=0.1,
-            k=3,
+            risks={"any_forbidden@3": 0.1},
+            confidence_level=0.9,
         )
         assert found.promises["any_forbidden"].verdict == verdict
         assert words in str(found)
@@ -186,20 +194,32 @@ class TestFixedThreshold:
     def test_filtered_scores_need_no_threshold(self, data):
         params = {"groups": data.groups, "risk": {"any_forbidden": 0.1, "false_reject_rate": 0.5}}
         kept = np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO)
-        one = risk_certificate(data.y, kept, NO, **params)
-        two = risk_certificate(data.y, data.bayes_scores, 0.3, **params)
+        one = risk_certificate(data.y, kept, NO, confidence_level=0.9, **params)
+        two = risk_certificate(data.y, data.bayes_scores, 0.3, confidence_level=0.9, **params)
         assert one.to_frame().equals(two.to_frame())
 
     @pytest.mark.parametrize("threshold", [None, "0.3", np.nan, True])
     def test_bad_threshold(self, data, threshold):
         with pytest.raises(ValueError, match="threshold must be a number"):
             risk_certificate(
-                data.y, data.bayes_scores, threshold, groups=data.groups, risk="any_forbidden"
+                data.y,
+                data.bayes_scores,
+                threshold,
+                groups=data.groups,
+                risks={"any_forbidden": 0.05},
+                confidence_level=0.9,
             )
 
     def test_no_query_counts(self):
         with pytest.raises(ValueError, match="no query counts for risk='false_reject_rate'"):
-            risk_certificate([-1, -1], [1, 2], 0, groups=[1, 2], risk="false_reject_rate")
+            risk_certificate(
+                [-1, -1],
+                [1, 2],
+                0,
+                groups=[1, 2],
+                risks={"false_reject_rate": 0.05},
+                confidence_level=0.9,
+            )
 
 
 @pytest.fixture(scope="module")
@@ -210,9 +230,7 @@ def judged():
 @pytest.fixture(scope="module")
 def model(judged):
     promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
-    return RankAndFilter("passthrough", **promise).fit(
-        judged.bayes_scores, judged.y, groups=judged.groups
-    )
+    return TunedThreshold(**promise).fit(judged.bayes_scores, judged.y, groups=judged.groups)
 
 
 def copy_of(model):
@@ -241,20 +259,25 @@ class TestLabelsOfMachines:
         n_machine = int((judged.groups % 4 == 0).sum())
         given = {"groups": judged.groups, "judged_by": judges}
         promise = {"risk": "any_forbidden", "max_risk": 0.4, "k": 3}
-        self.check(risk_threshold(y, judged.bayes_scores, **given, **promise), n_machine)
-        self.check(risk_certificate(y, judged.bayes_scores, 0.2, **given, **promise), n_machine)
-        model = RankAndFilter("passthrough", threshold="risk", **promise)
+        self.check(
+            certified(y, judged.bayes_scores, confidence_level=0.9, **given, **promise), n_machine
+        )
+        self.check(
+            risk_certificate(y, judged.bayes_scores, 0.2, confidence_level=0.9, **given, **promise),
+            n_machine,
+        )
+        model = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **promise)
         model.fit(judged.bayes_scores, y, **given)
-        self.check(model.risk_certificate_, n_machine)
-        self.check(copy_of(model).risk_certificate_, n_machine)
+        self.check(model.certificate_, n_machine)
+        self.check(copy_of(model).certificate_, n_machine)
         X = pd.DataFrame(
             {"score": judged.bayes_scores, "part": np.where(judged.groups < 200, "a", "b")}
         )
         parts = SegmentedFilter(model, segment="part").fit(X, y, **given)
         for name, part in parts.filters_.items():
             own = (X["part"] == name).to_numpy() & (judged.groups % 4 == 0)
-            self.check(part.risk_certificate_, int(own.sum()))
-        by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).risk_certificate_
+            self.check(part.certificate_, int(own.sum()))
+        by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).certificate_
         assert "achine" not in str(by_people) + repr(by_people)
 
     @pytest.mark.slow
@@ -262,10 +285,12 @@ class TestLabelsOfMachines:
         y = judged.y.astype(float)
         y[::10] = np.nan
         promise = {"risk": "any_forbidden", "max_risk": 0.6, "k": 3}
-        inner = RankAndFilter(LogisticRegression(), threshold="risk", **promise)
+        inner = RankAndFilter(
+            LogisticRegression(), CertifiedThreshold(RISKS_TODO, confidence_level=0.9), **promise
+        )
         model = CompletedLabels(inner, predictor=LabelPredictor(shared=True))
         model.fit(judged.X, y, judged.groups)
-        certificate = model.estimator_.risk_certificate_
+        certificate = model.estimator_.certificate_
         assert 0 < certificate.n_machine < model.n_imputed_
         self.check(certificate, certificate.n_machine)
 
@@ -284,7 +309,7 @@ class TestLabelsOfMachines:
         assert main(["threshold", qrels, run, *options]) == 0
         shown = capsys.readouterr().out
         assert ("labels of machines" in shown) == ("Machines gave 30" in shown) == bool(n_machine)
-        assert read_filter(saved).risk_certificate_.n_machine == n_machine
+        assert read_filter(saved).certificate_.n_machine == n_machine
 
     def test_bad_input(self, judged):
         certify = partial(

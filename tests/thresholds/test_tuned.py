@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skfilterrank.ranking._filtering.parameters import CUTS
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -19,8 +20,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FileFormatError, FitWarning
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
-from skfilterrank.ranking._filtering.parameters import CUTS
+from skfilterrank.ranking import RankAndFilter, read_filter, write_filter
+from skfilterrank.thresholds import FixedThreshold, LargestGap, TunedThreshold, threshold_curve
 
 INF = np.inf
 
@@ -59,7 +60,7 @@ def few_new():
 
 
 def fitted(data, **parameters):
-    model = RankAndFilter("passthrough", k=3, **parameters)
+    model = TunedThreshold("ndcg_f@3", **parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
@@ -69,7 +70,7 @@ def fitted_once(few):
 
     @functools.cache
     def of(mode, lists):
-        model = clone(RankAndFilter("passthrough", k=3, threshold=mode, **dict(lists)))
+        model = clone(TODO_THRESHOLD(mode, measure="ndcg_f@3", **dict(lists)))
         return model.fit(few.bayes_scores, few.y, groups=few.groups)
 
     return lambda mode, lists: of(mode, tuple(lists.items()))
@@ -157,18 +158,16 @@ class TestCaps:
 
     def test_the_threshold_is_the_best_under_the_cap(self, data):
         model = fitted(data, threshold="tune", max_shown=2)
-        rank = RankAndFilter("passthrough", threshold=None).fit(
-            data.bayes_scores, data.y, groups=data.groups
-        )
+        rank = FixedThreshold(None).fit(data.bayes_scores, data.y, groups=data.groups)
         place = rank.rank(data.bayes_scores, groups=data.groups)
         capped = np.where(place <= 2, data.bayes_scores, -INF)
-        curve = threshold_curve(data.y, capped, groups=data.groups, k=3)
+        curve = threshold_curve(data.y, capped, groups=data.groups, measure="ndcg_f@3")
         assert model.best_score_ == pytest.approx(curve.best_value)
         assert model.threshold_ == pytest.approx(curve.best_threshold)
 
     def test_documents_of_one_score_stand_in_the_order_of_the_rows(self):
         scores, groups = np.array([0.5, 0.5, 0.5, 0.5, 0.2]), np.array([0, 0, 0, 1, 1])
-        model = RankAndFilter("passthrough", threshold=0.3, max_shown=2)
+        model = FixedThreshold(0.3, max_shown=2)
         model.fit(scores, [1, -1, 1, 1, -1], groups=groups)
         shown = [True, True, False, True, False]
         assert (model.predict(scores, groups=groups) > -INF).tolist() == shown
@@ -177,7 +176,7 @@ class TestCaps:
 
     @pytest.mark.parametrize("threshold", [-INF, -1.0, 0.3, INF])
     def test_margins_of_infinite_scores_are_finite(self, threshold):
-        model = RankAndFilter("passthrough", threshold=threshold)
+        model = TODO_THRESHOLD(threshold)
         scores = np.array([-INF, -1e308, 0.5, 1e308])
         model.fit([0.5, 0.2], [1, -1], groups=[0, 0])
         margins = model.decision_function(scores)
@@ -187,19 +186,17 @@ class TestCaps:
 
     def test_what_scores_minus_infinity_is_never_shown(self):
         scores, groups = np.array([-INF, 0.5, -INF]), np.array([0, 0, 1])
-        model = RankAndFilter("passthrough", threshold=0.9, min_shown=2)
+        model = FixedThreshold(0.9, min_shown=2)
         model.fit(scores, [1, -1, 1], groups=groups)
         assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
 
     def test_a_promise_holds_of_what_the_cap_leaves(self, data):
         model = fitted(data, threshold="risk", risk="any_forbidden", max_risk=0.3, max_shown=1)
-        rank = RankAndFilter("passthrough", threshold=None).fit(
-            data.bayes_scores, data.y, groups=data.groups
-        )
+        rank = FixedThreshold(None).fit(data.bayes_scores, data.y, groups=data.groups)
         first = rank.rank(data.bayes_scores, groups=data.groups) == 1
         shown = first & (data.bayes_scores >= model.threshold_)
         forbidden = np.bincount(data.groups, shown & (data.y < 0)) > 0
-        observed = model.risk_certificate_.promises["any_forbidden"].observed
+        observed = model.certificate_.promises["any_forbidden"].observed
         assert observed == pytest.approx(forbidden.mean())
         free = fitted(data, threshold="risk", risk="any_forbidden", max_risk=0.3)
         assert model.threshold_ < free.threshold_  # the cap alone removes many failures
@@ -245,7 +242,10 @@ class TestHeldOutScore:
         folds = GroupKFold(5, shuffle=True, random_state=0)
         for train, test in folds.split(data.y, groups=data.groups):
             curve = threshold_curve(
-                data.y[train], data.bayes_scores[train], groups=data.groups[train], k=3
+                data.y[train],
+                data.bayes_scores[train],
+                groups=data.groups[train],
+                measure="ndcg_f@3",
             )
             is_shown = data.bayes_scores[test] >= curve.best_threshold
             kept[test] = np.where(is_shown, data.bayes_scores[test], -INF)
@@ -260,7 +260,7 @@ class TestHeldOutScore:
         best, held_out, truth = [], [], []
         for start in range(0, 1800, 60):
             own = (groups >= start) & (groups < start + 60)
-            model = RankAndFilter("passthrough", k=3).fit(scores[own], y[own], groups=groups[own])
+            model = TunedThreshold("ndcg_f@3").fit(scores[own], y[own], groups=groups[own])
             best.append(model.best_score_)
             held_out.append(model.held_out_score_)
             kept = np.where(scores[new] >= model.threshold_, scores[new], -INF)
@@ -277,13 +277,13 @@ class TestHeldOutScore:
                 data.y, groups=data.groups
             )
         ]
-        model = RankAndFilter("passthrough", k=3, cv=splits)
+        model = TunedThreshold("ndcg_f@3", cv=splits)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         # The scores are the same in every fold, so that twice all queries is as much as once.
         assert model.held_out_score_ == pytest.approx(fitted(data).held_out_score_, abs=0.003)
 
     def test_is_negated_where_lower_is_better(self, data):
-        model = RankAndFilter("passthrough", measure="forbidden@3", min_shown=1)
+        model = TunedThreshold("forbidden@3", min_shown=1)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert model.held_out_score_ < 0
 
@@ -312,14 +312,14 @@ class TestHeldOutScore:
         heavy = np.where(data.groups < 30, 1.0, 0.0)[rows] if weights else None
         expected = "not shown to pay.*Use threshold=None to show every document, or judge more"
         with pytest.warns(FitWarning, match=expected) as caught:
-            model = RankAndFilter("passthrough", k=3).fit(
+            model = TunedThreshold("ndcg_f@3").fit(
                 scores[rows], data.y[rows], groups=data.groups[rows], query_weight=heavy
             )
         (text,) = {str(each.message) for each in caught}
         assert f"score {model.held_out_score_:.4f} with it" in text
         assert f"and {model.held_out_score_unfiltered_:.4f} without it" in text
         with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
-            RankAndFilter("passthrough", k=3, threshold=None, abstain="best_score").fit(
+            FixedThreshold(None, measure="ndcg_f@3", abstain="best_score").fit(
                 scores[data.groups < 30],
                 data.y[data.groups < 30],
                 groups=data.groups[data.groups < 30],
@@ -331,7 +331,7 @@ class TestHeldOutScore:
         splits = list(GroupKFold(3, shuffle=True, random_state=0).split(y, groups=groups))
         said = set()
         for times_held_out in (1, 4):
-            model = RankAndFilter("passthrough", k=3, threshold="largest_gap")
+            model = LargestGap("ndcg_f@3")
             with pytest.warns(FitWarning, match="not shown to pay") as caught:
                 model.set_params(cv=splits * times_held_out).fit(scores, y, groups=groups)
             said |= {str(each.message) for each in caught}
@@ -340,7 +340,7 @@ class TestHeldOutScore:
     @pytest.mark.slow
     @pytest.mark.parametrize("threshold", ["tune", "expected", "per_query"])
     def test_a_filter_that_pays(self, data, threshold):
-        model = RankAndFilter("passthrough", k=3, threshold=threshold, gains=_dear)
+        model = TODO_THRESHOLD(threshold, measure="ndcg_f@3", gains=_dear)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", message=".*below 0")
@@ -360,7 +360,7 @@ def test_search_over_thresholds(few):
     data = few
     y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
     search = GridSearchCV(
-        RankAndFilter(LogisticRegression(), k=3, cv=2),
+        RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=2),
         {"threshold": ["tune", "expected"], "max_shown": [None, 2]},
         cv=GroupKFold(2),
     ).fit(data.X, y, groups=data.groups)
@@ -373,7 +373,7 @@ def test_estimators_with_features(few):
     data = few
     for mode in CUTS:
         risk = {"risk": "any_forbidden", "max_risk": 0.4} if mode == "risk" else {}
-        model = RankAndFilter(LinearRegression(), k=3, threshold=mode, **risk)
+        model = RankAndFilter(LinearRegression(), threshold=mode, measure="ndcg_f@3", **risk)
         model.fit(data.X, data.y, groups=data.groups)
         assert model.score(data.X, data.y, groups=data.groups) > 0.6
         assert (model.threshold_ is None) == (mode not in ("tune", "risk"))
@@ -396,7 +396,7 @@ def test_order_of_rows_is_no_matter(mode, seed):
     groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
     scores = rng.permutation(40) / 40.0
     order = rng.permutation(40)
-    model = RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4, cv=2)
+    model = TODO_THRESHOLD(mode, max_shown=4, abstain="score_gap", cv=2)
     one, two = (
         clone(model).fit(scores[rows], y[rows], groups=groups[rows])
         for rows in (np.arange(40), order)

@@ -1,9 +1,9 @@
-"""What is shown and hidden against the price of a forbidden document, drawn."""
+"""A picture of shown and hidden documents against the price of a forbidden one."""
 
 from typing import Self
 
 from skfilterrank.plot._axes import new_axes
-from skfilterrank.ranking import PriceCurve, price_curve
+from skfilterrank.thresholds import TradeOffCurve, trade_off_curve
 
 _LINES = {
     "forbidden_shown": "queries shown a forbidden document",
@@ -12,14 +12,14 @@ _LINES = {
 }
 
 
-class PriceCurveDisplay:
-    """What is shown and hidden against what a forbidden document costs.
+class TradeOffDisplay:
+    """Shown and hidden documents against the price of a forbidden one.
 
     Use :meth:`from_predictions` to make one.
 
     Parameters
     ----------
-    curve : PriceCurve
+    curve : TradeOffCurve
         The numbers.
 
     Attributes
@@ -33,19 +33,19 @@ class PriceCurveDisplay:
 
     See Also
     --------
-    skfilterrank.ranking.price_curve : The numbers.
+    skfilterrank.thresholds.trade_off_curve : The numbers.
 
     Examples
     --------
     >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.plot import PriceCurveDisplay
+    >>> from skfilterrank.plot import TradeOffDisplay
     >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> display = PriceCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
+    >>> display = TradeOffDisplay.from_predictions(y, scores, groups=groups)
     >>> list(display.lines_)
     ['forbidden_shown', 'good_hidden', 'empty']
     """
 
-    def __init__(self, curve: PriceCurve):
+    def __init__(self, curve: TradeOffCurve):
         self.curve = curve
 
     @classmethod
@@ -57,20 +57,20 @@ class PriceCurveDisplay:
         Parameters
         ----------
         y_true, y_score, groups
-            As in :func:`skfilterrank.ranking.price_curve`.
+            As in :func:`skfilterrank.thresholds.trade_off_curve`.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         line_kw : dict or None, default=None
             Passed to matplotlib for all lines.
         **params
-            Passed to :func:`skfilterrank.ranking.price_curve`: `prices`, `k`, `gains`.
+            Passed to :func:`skfilterrank.thresholds.trade_off_curve`: `prices`, `measure`, `gains`.
 
         Returns
         -------
-        PriceCurveDisplay
+        TradeOffDisplay
             The drawn display.
         """
-        curve = price_curve(y_true, y_score, groups=groups, **params)
+        curve = trade_off_curve(y_true, y_score, groups=groups, **params)
         return cls(curve).plot(ax=ax, line_kw=line_kw)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
@@ -85,7 +85,7 @@ class PriceCurveDisplay:
 
         Returns
         -------
-        PriceCurveDisplay
+        TradeOffDisplay
             Itself; the artists are attributes.
 
         Raises

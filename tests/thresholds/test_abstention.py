@@ -10,10 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import (
-    RankAndFilter,
-    answer_curve,
-)
+from skfilterrank.ranking import answer_curve
+from skfilterrank.thresholds import TunedThreshold
 
 INF = np.inf
 
@@ -71,7 +69,7 @@ def new():
 
 
 def fitted(data, **parameters):
-    model = RankAndFilter("passthrough", k=3, **parameters)
+    model = TunedThreshold("ndcg_f@3", **parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
@@ -86,7 +84,7 @@ class TestAbstention:
     @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
     def test_the_level_is_the_best_of_all(self, few, name, mode):
         model = fitted(few, threshold=mode, abstain=name)
-        found = model.query_threshold_
+        found = model.filter_
         frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})
         lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
         confidence = {
@@ -114,10 +112,10 @@ class TestAbstention:
 
     def test_weights_of_queries(self, data):
         heavy = np.where(data.groups < 150, 1.0, 0.0)
-        model = RankAndFilter("passthrough", k=3, threshold="tune", abstain="best_score")
+        model = TunedThreshold("ndcg_f@3", abstain="best_score")
         one = model.fit(data.bayes_scores, data.y, groups=data.groups, query_weight=heavy)
         half = data.groups < 150
         two = clone(model).fit(data.bayes_scores[half], data.y[half], groups=data.groups[half])
         assert one.threshold_ == two.threshold_
-        assert one.query_threshold_.answer_level_ == two.query_threshold_.answer_level_
+        assert one.filter_.answer_level_ == two.filter_.answer_level_
         assert one.best_score_ == pytest.approx(two.best_score_)

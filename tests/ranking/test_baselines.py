@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import FilterAll, FilterOnly, RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold
 
 
 class KeepPositive(RegressorMixin, BaseEstimator):
@@ -36,7 +37,9 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return RankAndFilter(LogisticRegression(), k=3).fit(data.X, data.y, groups=data.groups)
+    return RankAndFilter(LogisticRegression(), measure="ndcg_f@3").fit(
+        data.X, data.y, groups=data.groups
+    )
 
 
 class TestFilterAll:
@@ -132,15 +135,15 @@ class TestFilterOnly:
         np.testing.assert_array_equal(by_index.estimator_.groups_, data.groups)
 
     def test_around_a_pipeline(self, data):
-        pipeline = make_pipeline(StandardScaler(), RankAndFilter(Ridge(), k=3))
+        pipeline = make_pipeline(StandardScaler(), RankAndFilter(Ridge(), measure="ndcg_f@3"))
         shuffled = FilterOnly(pipeline, random_state=0).fit(data.X, data.y, groups=data.groups)
-        alone = RankAndFilter(Ridge(), k=3)
+        alone = RankAndFilter(Ridge(), measure="ndcg_f@3")
         alone.fit(StandardScaler().fit_transform(data.X), data.y, groups=data.groups)
         assert shuffled.estimator_[-1].threshold_ == pytest.approx(alone.threshold_)
 
     @pytest.mark.slow
     def test_a_threshold_per_query(self, data):
-        inner = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        inner = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         shuffled = FilterOnly(inner, random_state=0).fit(data.X, data.y, groups=data.groups)
         expected = shuffled.estimator_.predict(data.X, groups=data.groups)
         scores = shuffled.predict(data.X, groups=data.groups)
@@ -152,7 +155,7 @@ class TestFilterOnly:
     def test_metadata_routing_brings_the_queries(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
             results = cross_validate(
-                FilterOnly(RankAndFilter(LogisticRegression(), k=3), random_state=0),
+                FilterOnly(RankAndFilter(LogisticRegression(), measure="ndcg_f@3"), random_state=0),
                 data.X,
                 data.y,
                 params={"groups": data.groups},

@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
 
 # What RankAndFilter splits by unless told otherwise.
 FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
@@ -39,7 +40,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def ridge(data):
-    return RankAndFilter(Ridge(), k=3).fit(data.X, data.y, groups=data.groups)
+    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def halves():
 class TestThreshold:
     def test_is_the_optimum_of_scores_by_hand(self, data, ridge):
         scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
-        curve = threshold_curve(data.y, scores, groups=data.groups, k=3)
+        curve = threshold_curve(data.y, scores, groups=data.groups, measure="ndcg_f@3")
         assert ridge.threshold_ == pytest.approx(curve.best_threshold, abs=1e-12)
         assert ridge.best_score_ == pytest.approx(curve.best_value)
         np.testing.assert_allclose(ridge.threshold_curve_.values, curve.values)
@@ -85,7 +86,7 @@ class TestThreshold:
 
     @pytest.mark.slow
     def test_per_query(self, data):
-        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         model.fit(data.X, data.y, groups=data.groups)
         assert model.threshold_ is None
         scores = model.predict(data.X, groups=data.groups)
@@ -104,7 +105,7 @@ class TestThreshold:
 
     @pytest.mark.slow
     def test_per_query_does_not_depend_on_the_order_of_rows(self, data):
-        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
         model.fit(data.X, data.y, groups=data.groups)
         order = np.random.default_rng(0).permutation(len(data.y))
         np.testing.assert_allclose(
@@ -118,7 +119,7 @@ class TestThreshold:
         assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(expected)
 
     def test_a_measure_where_lower_is_better_is_negated_throughout(self, data):
-        model = RankAndFilter(Ridge(), measure="forbidden@3", threshold=-0.5)
+        model = RankAndFilter(Ridge(), threshold=-0.5, measure="forbidden@3")
         model.fit(data.X, data.y, groups=data.groups)
         shown = forbidden_at_k(data.y, model.predict(data.X), groups=data.groups, k=3)
         assert shown > 0
@@ -146,7 +147,7 @@ class TestQueries:
         )
         X = pd.DataFrame(data.X, index=index if carrier == "X" else None).add_prefix("x")
         y = pd.Series(data.y, index=index if carrier == "y" else None)
-        model = RankAndFilter(Ridge(), k=3).fit(X, y)
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(X, y)
         assert model.threshold_ == pytest.approx(ridge.threshold_)
         assert model.score(X, y) == pytest.approx(ridge.score(data.X, data.y, groups=data.groups))
         if carrier == "X":
@@ -154,7 +155,7 @@ class TestQueries:
 
     def test_names_of_queries_do_not_count(self, data, ridge):
         names = np.array([f"query {number:04d}" for number in range(300)])[data.groups]
-        model = RankAndFilter(Ridge(), k=3).fit(data.X, data.y, groups=list(names))
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=list(names))
         assert model.threshold_ == pytest.approx(ridge.threshold_)
 
     @pytest.mark.slow
@@ -197,8 +198,8 @@ class TestUnjudged:
             rows = train[judged[train]]
             scores[test] = Ridge().fit(data.X[rows], y[rows]).predict(data.X[test])
         with pytest.warns(UserWarning, match="unjudged"):
-            model = RankAndFilter(Ridge(), k=3).fit(data.X, y, groups=data.groups)
-        curve = threshold_curve(y, scores, groups=data.groups, k=3)
+            model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, y, groups=data.groups)
+        curve = threshold_curve(y, scores, groups=data.groups, measure="ndcg_f@3")
         assert model.threshold_ == pytest.approx(curve.best_threshold)
         assert model.best_score_ == pytest.approx(curve.best_value)
 
@@ -207,7 +208,7 @@ class TestData:
     @pytest.mark.slow
     def test_sparse(self, data, ridge):
         for X in (sparse.csr_array(data.X), sparse.coo_array(data.X), sparse.csc_matrix(data.X)):
-            model = RankAndFilter(Ridge(solver="sparse_cg", tol=1e-10), k=3)
+            model = RankAndFilter(Ridge(solver="sparse_cg", tol=1e-10), measure="ndcg_f@3")
             model.fit(X, data.y, groups=data.groups)
             assert model.threshold_ == pytest.approx(ridge.threshold_, abs=1e-6)
 
@@ -216,8 +217,7 @@ class TestData:
         texts = ["a good answer", "spam spam", "good again", "more spam", "good", "spam"] * 10
         labels = ["Good", "Bad"] * 30
         model = RankAndFilter(
-            make_pipeline(TfidfVectorizer(), LogisticRegression()),
-            gains={"Good": 2, "Bad": -1},
+            make_pipeline(TfidfVectorizer(), LogisticRegression()), gains={"Good": 2, "Bad": -1}
         ).fit(texts, labels, groups=np.repeat(np.arange(20), 3))
         places = model.rank(["spam", "good answer", "good"], groups=[1, 1, 1])
         assert places[0] == 0
@@ -254,7 +254,9 @@ class TestGeneratedData:
     def test_no_model_beats_the_bayes_optimum_and_filtering_pays(self, halves, estimator):
         (X, y, groups, bayes), train = halves
         test = ~train
-        model = RankAndFilter(estimator, k=3).fit(X[train], y[train], groups=groups[train])
+        model = RankAndFilter(estimator, measure="ndcg_f@3").fit(
+            X[train], y[train], groups=groups[train]
+        )
         rank_only = clone(model).set_params(threshold=None)
         rank_only.fit(X[train], y[train], groups=groups[train])
 
@@ -273,7 +275,9 @@ class TestGeneratedData:
     @pytest.mark.slow
     def test_out_of_fold_score_foretells_the_score_of_new_queries(self, halves):
         (X, y, groups, _), train = halves
-        model = RankAndFilter(Ridge(), k=3).fit(X[train], y[train], groups=groups[train])
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(
+            X[train], y[train], groups=groups[train]
+        )
         score = model.score(X[~train], y[~train], groups=groups[~train])
         assert model.best_score_ == pytest.approx(score, abs=0.02)
 
@@ -282,7 +286,7 @@ def test_prefit_classifier_of_text_labels(data):
     words = np.array(["bad", "fair", "good"])[np.searchsorted([-1, 1, 2], data.y)]
     gains = {"bad": -1, "fair": 1, "good": 2}
     classifier = LogisticRegression().fit(data.X, words)
-    model = RankAndFilter(classifier, gains=gains, k=3, cv="prefit")
+    model = RankAndFilter(classifier, measure="ndcg_f@3", gains=gains, cv="prefit")
     model.fit(data.X, words, groups=data.groups)
     expected = 1 - classifier.predict_proba(data.X)[:, list(classifier.classes_).index("bad")]
     np.testing.assert_allclose(

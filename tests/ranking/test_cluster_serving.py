@@ -13,6 +13,7 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import FirstK
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -25,7 +26,7 @@ xgboost_dask = pytest.importorskip("xgboost.dask")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["predict", "decision_function"])
 def test_partitions_are_served_as_rows_in_memory(cluster, table, name):
-    model = RankAndFilter(LogisticRegression(), k=3)
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
     model.fit(table[FEATURES], table["label"], groups=table["query"])
     expected = getattr(model, name)(table[FEATURES])
     served = getattr(model, name)(partitions(table, [3, 77, 78])[FEATURES])
@@ -37,7 +38,7 @@ def test_partitions_are_served_as_rows_in_memory(cluster, table, name):
 
 @pytest.mark.nightly
 def test_places_and_list_rules_want_whole_queries(cluster, table):
-    model = RankAndFilter(LogisticRegression(), threshold="first_k")
+    model = RankAndFilter(LogisticRegression(), FirstK())
     model.fit(table[FEATURES], table["label"], groups=table["query"])
     frame = whole(table, 4)
     for name in ("rank", "predict"):
@@ -60,7 +61,10 @@ def test_places_and_list_rules_want_whole_queries(cluster, table):
 def test_partitions_are_measured_as_rows_in_memory(cluster, table, threshold, monkeypatch):
     unjudged = table.assign(label=table["label"].where(table.index % 7 > 0))
     model = RankAndFilter(
-        LogisticRegression(), k=3, threshold=threshold, gains={-1: -2, 0: 0, 1: 1, 2: 3}
+        LogisticRegression(),
+        threshold=threshold,
+        measure="ndcg_f@3",
+        gains={-1: -2, 0: 0, 1: 1, 2: 3},
     )
     X, y, groups = columns(unjudged)
     expected = fit(model, table).score(X, y, groups=groups)

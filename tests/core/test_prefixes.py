@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.prefixes import best_prefix, thresholds_of
+from skfilterrank._core.queries import GroupIndex
 
 INF = np.inf
 

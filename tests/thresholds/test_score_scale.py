@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.ranking import RankAndFilter, SegmentedFilter, read_filter, write_filter
-from skfilterrank.ranking._filtering import score_scale
+from skfilterrank.thresholds import TunedThreshold, score_scale
 
 FORMS = {
     "tune": {},
@@ -28,7 +28,7 @@ def data():
 
 def fitted(data, scores, form="tune"):
     y, groups, _ = data
-    return RankAndFilter("passthrough", k=3, **FORMS[form]).fit(scores, y, groups=groups)
+    return TunedThreshold("ndcg_f@3", **FORMS[form]).fit(scores, y, groups=groups)
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_other_scales(data, change):
 def test_a_threshold_that_divides_no_scores_is_told(data, shift, side):
     y, groups, scores = data
     promise = FORMS["risk"] | {"max_risk": 0.1}
-    model = RankAndFilter("passthrough", k=3, **promise).fit(scores, y, groups=groups)
+    model = TunedThreshold("ndcg_f@3", **promise).fit(scores, y, groups=groups)
     with pytest.warns(DataWarning, match=f"all of them are {side} the threshold 0.32"):
         model.predict(0.34 * scores + shift, groups=groups)
 
@@ -121,9 +121,9 @@ def test_ordinary_batches_and_single_queries_are_not_told(data):
 def test_few_calibration_queries_and_one_score_are_no_scale(data):
     y, groups, scores = data
     rows = groups < 20
-    few = RankAndFilter("passthrough", k=3).fit(scores[rows], y[rows], groups=groups[rows])
+    few = TunedThreshold("ndcg_f@3").fit(scores[rows], y[rows], groups=groups[rows])
     few.predict(logit(scores), groups=groups)
-    constant = RankAndFilter("passthrough", k=3).fit(np.ones(len(y)), y, groups=groups)
+    constant = TunedThreshold("ndcg_f@3").fit(np.ones(len(y)), y, groups=groups)
     constant.predict(scores, groups=groups)
 
 
@@ -144,7 +144,7 @@ def test_each_segment_has_its_own_scale(data):
     y, groups, scores = data
     is_first = groups < 150
     X = pd.DataFrame({"score": np.where(is_first, scores, 100 * scores), "source": is_first})
-    model = SegmentedFilter(RankAndFilter("passthrough", k=3), segment="source")
+    model = SegmentedFilter(TunedThreshold("ndcg_f@3"), segment="source")
     model.fit(X, y, groups=groups).predict(X, groups=groups)
     with pytest.warns(DataWarning, match=MATCH):
         model.predict(X.assign(score=scores), groups=groups)
@@ -152,7 +152,7 @@ def test_each_segment_has_its_own_scale(data):
 
 def test_scores_of_an_estimator_within_are_not_compared():
     X, y, groups, _ = make_rank_and_filter(300, random_state=0)
-    model = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3").fit(X, y, groups=groups)
     assert model.calibration_ is None
     model.predict(X / 100, groups=groups)  # warnings are errors
 

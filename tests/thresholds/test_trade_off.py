@@ -1,10 +1,10 @@
-"""What forbidden documents may cost, and what is shown then."""
+"""The price of a forbidden document, and the lists that it leaves."""
 
 import numpy as np
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import RankAndFilter, price_curve, threshold_curve
+from skfilterrank.thresholds import FixedThreshold, threshold_curve, trade_off_curve
 
 
 @pytest.fixture(scope="module")
@@ -12,17 +12,17 @@ def data():
     return make_rank_and_filter(300, random_state=0)
 
 
-class TestPriceCurve:
+class TestTradeOffCurve:
     @pytest.mark.parametrize("k", [None, 3])
     def test_is_what_the_best_threshold_shows(self, data, k):
         prices = [0.5, 2, 10]
-        curve = price_curve(data.y, data.bayes_scores, groups=data.groups, prices=prices, k=k)
-        rank = RankAndFilter("passthrough", threshold=None)
-        rank.fit(data.bayes_scores, data.y, groups=data.groups)
-        place = rank.rank(data.bayes_scores, groups=data.groups)
+        rows = (data.y, data.bayes_scores)
+        measure = "ndcg_f" if k is None else f"ndcg_f@{k}"
+        curve = trade_off_curve(*rows, groups=data.groups, prices=prices, measure=measure)
+        place = FixedThreshold().fit().rank(data.bayes_scores, groups=data.groups)
         for i, price in enumerate(prices):
             gains = {-1: -price, 1: 1, 2: 2} | {0: 0}
-            best = threshold_curve(data.y, data.bayes_scores, groups=data.groups, k=k, gains=gains)
+            best = threshold_curve(*rows, groups=data.groups, measure=measure, gains=gains)
             assert curve.thresholds[i] == best.best_threshold
             assert curve.values[i] == best.best_value
             shown = data.bayes_scores >= best.best_threshold
@@ -36,7 +36,7 @@ class TestPriceCurve:
             assert curve.good_hidden[i] == pytest.approx((good & ~shown).sum() / good.sum())
 
     def test_a_high_price_hides_more(self, data):
-        curve = price_curve(data.y, data.bayes_scores, groups=data.groups)
+        curve = trade_off_curve(data.y, data.bayes_scores, groups=data.groups)
         assert (np.diff(curve.thresholds) >= 0).all()
         assert curve.forbidden_shown[0] > curve.forbidden_shown[-1]
         assert list(curve.to_frame()) == [
@@ -60,4 +60,4 @@ class TestPriceCurve:
     )
     def test_bad_input(self, y, prices, message):
         with pytest.raises(ValueError, match=message):
-            price_curve(y, [0.5, 0.1], groups=[0, 0], prices=prices)
+            trade_off_curve(y, [0.5, 0.1], groups=[0, 0], prices=prices)

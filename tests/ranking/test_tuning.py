@@ -7,7 +7,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import threshold_curve
 
 # What RankAndFilter splits by unless told otherwise.
 FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
@@ -20,7 +21,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def ridge(data):
-    return RankAndFilter(Ridge(), k=3).fit(data.X, data.y, groups=data.groups)
+    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
 
 
 class TestFolds:
@@ -35,7 +36,7 @@ class TestFolds:
             assert results["test_score"] == pytest.approx(
                 ndcg_f_score(truth, kept, groups=queries, k=3)
             )
-            own = threshold_curve(truth, scores, groups=queries, k=3)
+            own = threshold_curve(truth, scores, groups=queries, measure="ndcg_f@3")
             assert results["best_threshold"] == pytest.approx(own.best_threshold, abs=1e-12)
             assert results["best_score"] == pytest.approx(own.best_value)
             assert results["fit_time"] >= 0
@@ -45,9 +46,13 @@ class TestFolds:
 
     def test_prefit_tunes_on_all_rows(self, data):
         fitted = Ridge().fit(data.X, data.y)
-        model = RankAndFilter(fitted, k=3, cv="prefit").fit(data.X, data.y, groups=data.groups)
+        model = RankAndFilter(fitted, measure="ndcg_f@3", cv="prefit").fit(
+            data.X, data.y, groups=data.groups
+        )
         assert model.estimator_ is fitted
-        curve = threshold_curve(data.y, fitted.predict(data.X), groups=data.groups, k=3)
+        curve = threshold_curve(
+            data.y, fitted.predict(data.X), groups=data.groups, measure="ndcg_f@3"
+        )
         assert model.threshold_ == curve.best_threshold
         assert model.best_score_ == pytest.approx(model.score(data.X, data.y, groups=data.groups))
 
@@ -80,7 +85,7 @@ class TestFolds:
         np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
 
     def test_n_jobs_does_not_change_the_result(self, data, ridge):
-        other = RankAndFilter(Ridge(), k=3, n_jobs=2)
+        other = RankAndFilter(Ridge(), measure="ndcg_f@3", n_jobs=2)
         other.fit(data.X, data.y, groups=data.groups)
         assert other.threshold_ == ridge.threshold_
         np.testing.assert_array_equal(other.predict(data.X), ridge.predict(data.X))

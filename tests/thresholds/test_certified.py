@@ -28,16 +28,15 @@ from skfilterrank.metrics import (
     ndcg_f_score,
     qwa_score,
 )
-from skfilterrank.ranking import (
-    RankAndFilter,
+from skfilterrank.ranking import RankAndFilter, make_logistic
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
     RiskCertificate,
     ThresholdCurve,
-    make_logistic,
-    risk_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
+from skfilterrank.thresholds._certify import certify
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
@@ -67,7 +66,7 @@ def only(certificate):
 
 
 def promise_at(*args, **params):
-    return only(risk_threshold(*args, **params))
+    return only(certified(*args, confidence_level=0.9, **params))
 
 
 def rates(risk, y_true, y_score, groups, threshold, k):
@@ -144,9 +143,9 @@ class TestRiskThreshold:
         params = {"groups": groups, "risk": risk, "max_risk": level, "confidence": 0.5, "k": k}
         if not expected[0]:
             with pytest.raises(ValueError, match=r"needs at least|cannot be kept"):
-                promise_at(y_true, y_score, **params)
+                promise_at(y_true, y_score, confidence_level=0.9, **params)
             return
-        found = promise_at(y_true, y_score, **params)
+        found = promise_at(y_true, y_score, confidence_level=0.9, **params)
         thresholds = real_thresholds(y_score)
         is_certified = (
             thresholds <= found.limit
@@ -170,7 +169,12 @@ class TestRiskThreshold:
         # Long stretches pass at once here, and the rate is not monotone.
         y_score = data.bayes_scores.round(3)
         found = promise_at(
-            data.y, y_score, groups=data.groups, risk=risk, max_risk=0.12, k=3, confidence=0.9
+            data.y,
+            y_score,
+            {risk: 0.12},
+            groups=data.groups,
+            measure="ndcg_f@3",
+            confidence_level=0.9,
         )
         bound = BOUNDS[risk](found.n_queries, 0.12, 0.9)
         upward = risk == "false_reject_rate"
@@ -191,10 +195,18 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
     def test_row_order_and_names_in_order(self, risk, data, level):
         params = {"risk": risk, "max_risk": level, "k": 3}
-        one = promise_at(data.y, data.bayes_scores, groups=data.groups, **params)
+        one = promise_at(
+            data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params
+        )
         order = np.random.default_rng(0).permutation(len(data.y))
         names = np.array([f"q{query:04}" for query in data.groups])
-        two = promise_at(data.y[order], data.bayes_scores[order], groups=names[order], **params)
+        two = promise_at(
+            data.y[order],
+            data.bayes_scores[order],
+            groups=names[order],
+            confidence_level=0.9,
+            **params,
+        )
         # The mean of the measure is summed in another order.
         assert one.value == pytest.approx(two.value)
         for name in ("threshold", "limit", "observed", "upper_bound", "n_tried", "n_queries"):
@@ -204,9 +216,9 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
     def test_monotone_rescaling(self, risk, data, change):
         params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
-        one = promise_at(data.y, data.bayes_scores, **params)
+        one = promise_at(data.y, data.bayes_scores, confidence_level=0.9, **params)
         moved = change(data.bayes_scores)
-        two = promise_at(data.y, moved, **params)
+        two = promise_at(data.y, moved, confidence_level=0.9, **params)
         np.testing.assert_array_equal(data.bayes_scores >= one.threshold, moved >= two.threshold)
         assert change(one.limit) == pytest.approx(two.limit)
         assert (one.observed, one.upper_bound, one.n_tried) == (
@@ -220,8 +232,8 @@ class TestRiskThreshold:
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
         params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
-        one = promise_at(data.y, y_score, **params)
-        two = promise_at(data.y, y_score.astype(dtype), **params)
+        one = promise_at(data.y, y_score, confidence_level=0.9, **params)
+        two = promise_at(data.y, y_score.astype(dtype), confidence_level=0.9, **params)
         np.testing.assert_array_equal(
             y_score >= one.threshold, y_score.astype(dtype) >= two.threshold
         )
@@ -229,7 +241,7 @@ class TestRiskThreshold:
 
     def test_without_need_it_is_the_tuned_threshold(self, risk, data):
         params = {"groups": data.groups, "k": 3}
-        found = promise_at(data.y, data.bayes_scores, risk=risk, max_risk=0.99, **params)
+        found = promise_at(data.y, data.bayes_scores, {risk: 0.99}, confidence_level=0.9, **params)
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
@@ -238,7 +250,12 @@ class TestRiskThreshold:
         values, limits = [], []
         for level in (0.05, 0.1, 0.2, 0.4):
             found = promise_at(
-                data.y, data.bayes_scores, groups=data.groups, risk=risk, max_risk=level, k=3
+                data.y,
+                data.bayes_scores,
+                {risk: level},
+                groups=data.groups,
+                measure="ndcg_f@3",
+                confidence_level=0.9,
             )
             values.append(found.value)
             limits.append(found.limit)
@@ -259,11 +276,10 @@ class TestRiskThreshold:
             found = promise_at(
                 y_true[rows],
                 y_score[rows],
+                {risk: level},
                 groups=groups,
-                risk=risk,
-                max_risk=level,
-                confidence=confidence,
-                k=3,
+                measure="ndcg_f@3",
+                confidence_level=confidence,
             )
             true = rates(risk, y_true, y_score, data.groups, found.threshold, 3).mean()
             wrong += true > level
@@ -275,7 +291,9 @@ def test_by_hand():
     n = 45
     y_true, groups = np.tile([1, -1], n), np.repeat(np.arange(n), 2)
     y_score = np.column_stack([np.full(n, 0.9), np.linspace(0.1, 0.5, n)]).ravel()
-    found = promise_at(y_true, y_score, groups=groups, risk="any_forbidden")
+    found = promise_at(
+        y_true, y_score, {"any_forbidden": 0.05}, groups=groups, confidence_level=0.9
+    )
     assert found.limit == 0.5
     assert found.threshold == (0.5 + 0.9) / 2
     assert found.value == pytest.approx(1)
@@ -294,7 +312,9 @@ def test_the_limit_itself_is_not_certified():
     n = 45
     y_true, groups = np.ones(2 * n), np.repeat(np.arange(n), 2)
     y_true[1] = -1
-    found = promise_at(y_true, np.tile([0.9, 0.5], n), groups=groups, risk="any_forbidden")
+    found = promise_at(
+        y_true, np.tile([0.9, 0.5], n), {"any_forbidden": 0.05}, groups=groups, confidence_level=0.9
+    )
     assert (found.limit, found.threshold) == (0.5, (0.5 + 0.9) / 2)
     assert (found.n_tried, found.observed) == (1, 0)
 
@@ -304,12 +324,14 @@ def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
     n = 60
     y_true, y_score = np.ones(n), np.repeat([0.0, 1.0], n // 2)
     params = {"groups": np.arange(n), "risk": "false_reject_rate", "max_risk": 0.8}
-    found = promise_at(y_true, y_score, **params)
+    found = promise_at(y_true, y_score, confidence_level=0.9, **params)
     assert (found.limit, found.n_tried) == (1.0, 2)
     # A bad document above all good ones, which have one score: only -inf keeps the rate.
     scores, labels = np.append(np.zeros(n), 1.0), np.append(y_true, -1)
     with pytest.warns(UserWarning, match="No threshold but -inf"):
-        found = promise_at(labels, scores, **params | {"groups": np.arange(n + 1)})
+        found = promise_at(
+            labels, scores, confidence_level=0.9, **params | {"groups": np.arange(n + 1)}
+        )
     assert (found.limit, found.threshold) == (0.0, NO)
 
 
@@ -318,7 +340,9 @@ def test_where_all_pass_there_is_no_limit(label, risk):
     # One forbidden document of 60, in a query that nobody sees as a failure at level 0.2.
     y_true = np.ones(60)
     y_true[30] = label
-    found = promise_at(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, max_risk=0.2)
+    found = promise_at(
+        y_true, np.arange(60.0), {risk: 0.2}, groups=np.arange(60), confidence_level=0.9
+    )
     assert found.limit == NO
     assert found.n_tried == (0 if label > 0 else 1)
 
@@ -338,7 +362,14 @@ def test_limit_within_a_stretch_of_equal_value():
     y_true = np.tile([1.0, 1, 0], n)
     y_score = np.tile([0.9, 0.5, 0.6], n) + np.repeat(np.linspace(0, 0.001, n), 3)
     groups = np.repeat(np.arange(n), 3)
-    found = promise_at(y_true, y_score, groups=groups, risk="false_reject_rate", max_risk=0.05, k=1)
+    found = promise_at(
+        y_true,
+        y_score,
+        {"false_reject_rate": 0.05},
+        groups=groups,
+        measure="ndcg_f@1",
+        confidence_level=0.9,
+    )
     assert found.threshold == NO
     assert 0.5 < found.limit < 0.501
 
@@ -355,17 +386,17 @@ def test_unjudged_queries_are_left_out():
 
     for risk in (*STEPS, bad_share):
         params = {"risk": risk, "max_risk": 0.2, "k": 3}
-        one = promise_at(y, scores, groups=groups, **params)
-        two = promise_at(more, more_scores, groups=more_groups, **params)
+        one = promise_at(y, scores, groups=groups, confidence_level=0.9, **params)
+        two = promise_at(more, more_scores, groups=more_groups, confidence_level=0.9, **params)
         assert one.n_queries == two.n_queries
         assert one.limit == two.limit
 
 
 def test_names_of_queries_do_not_matter_to_exact_binomial_bounds(data):
     params = {"risk": "any_forbidden", "max_risk": 0.1, "k": 3}
-    one = promise_at(data.y, data.bayes_scores, groups=data.groups, **params)
+    one = promise_at(data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params)
     renamed = np.random.default_rng(0).permutation(600)[data.groups]
-    two = promise_at(data.y, data.bayes_scores, groups=renamed, **params)
+    two = promise_at(data.y, data.bayes_scores, groups=renamed, confidence_level=0.9, **params)
     assert (one.limit, one.upper_bound) == (two.limit, two.upper_bound)
 
 
@@ -375,14 +406,18 @@ def test_gains_and_series(data):
         index=pd.MultiIndex.from_arrays([data.groups, range(len(data.y))], names=["qid", "docno"]),
     )
     one = promise_at(
-        labels, data.bayes_scores, gains={"good": 1, "bad": -1}, risk="any_forbidden", max_risk=0.1
+        labels,
+        data.bayes_scores,
+        {"any_forbidden": 0.1},
+        gains={"good": 1, "bad": -1},
+        confidence_level=0.9,
     )
     two = promise_at(
         np.where(data.y < 0, -1, 1),
         data.bayes_scores,
+        {"any_forbidden": 0.1},
         groups=data.groups,
-        risk="any_forbidden",
-        max_risk=0.1,
+        confidence_level=0.9,
     )
     assert vars(one) == vars(two)
 
@@ -396,31 +431,47 @@ class TestTrivial:
                 UserWarning, match=r"No threshold but \+inf keeps risk='.*everything"
             ):
                 # Four forbidden documents stand above all that may be shown.
-                found = promise_at(y, np.minimum(scores, 50), groups=groups, risk=risk)
+                found = promise_at(
+                    y, np.minimum(scores, 50), {risk: 0.05}, groups=groups, confidence_level=0.9
+                )
             assert found.threshold == np.inf
             assert found.observed == 0
 
     def test_nothing_is_filtered(self):
         y, scores, groups = np.ones(60), np.zeros(60), np.arange(60)
         with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is filtered"):
-            found = promise_at(y, scores, groups=groups, risk="false_reject_rate")
+            found = promise_at(
+                y, scores, {"false_reject_rate": 0.05}, groups=groups, confidence_level=0.9
+            )
         assert (found.threshold, found.observed) == (NO, 0)
 
     def test_the_warning_names_the_line_of_the_call(self):
         with pytest.warns(UserWarning, match="No threshold but -inf") as caught:
-            promise_at(np.ones(60), np.zeros(60), groups=np.arange(60), risk="false_reject_rate")
+            promise_at(
+                np.ones(60),
+                np.zeros(60),
+                {"false_reject_rate": 0.05},
+                groups=np.arange(60),
+                confidence_level=0.9,
+            )
         assert [warning.filename for warning in caught] == [__file__]
 
     def test_rows_that_are_filtered_already_are_no_threshold(self):
         # As above, and a bad document at -inf.
         y, groups = np.append(np.ones(60), -1.0), np.append(np.arange(60), 0)
         with pytest.warns(UserWarning, match="No threshold but -inf keeps"):
-            promise_at(y, np.append(np.zeros(60), NO), groups=groups, risk="false_reject_rate")
+            promise_at(
+                y,
+                np.append(np.zeros(60), NO),
+                {"false_reject_rate": 0.05},
+                groups=groups,
+                confidence_level=0.9,
+            )
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
-        found = promise_at(y, scores, groups=groups, risk="any_forbidden", max_risk=0.5)
+        found = promise_at(y, scores, {"any_forbidden": 0.5}, groups=groups, confidence_level=0.9)
         assert found.limit < 59
         assert found.threshold == np.inf
 
@@ -430,12 +481,12 @@ class TestTrivial:
         with pytest.raises(
             ValueError, match=r"cannot be kept at 0.2: scores of -inf filter 0.5 of"
         ):
-            promise_at(y, scores, groups=groups, risk="false_reject_rate", max_risk=0.2)
+            promise_at(y, scores, {"false_reject_rate": 0.2}, groups=groups, confidence_level=0.9)
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_nothing_retrieved_shows_nothing_forbidden(self):
         y, scores, groups = np.full(60, -1.0), np.full(60, NO), np.arange(60)
-        found = promise_at(y, scores, groups=groups, risk="any_forbidden")
+        found = promise_at(y, scores, {"any_forbidden": 0.05}, groups=groups, confidence_level=0.9)
         assert (found.threshold, found.observed) == (NO, 0)
 
 
@@ -464,7 +515,7 @@ class TestBadInput:
     )
     def test_parameters(self, wrong, message):
         with pytest.raises(ValueError, match=message):
-            promise_at(np.ones(100), np.arange(100.0), **(self.params | wrong))
+            promise_at(np.ones(100), np.arange(100.0), confidence_level=0.9, **self.params | wrong)
 
     @pytest.mark.parametrize("risk", STEPS)
     def test_too_few_queries(self, risk):
@@ -475,20 +526,26 @@ class TestBadInput:
             "high as 0.051.* Give more queries, raise max_risk or lower confidence"
         )
         with pytest.raises(ValueError, match=message):
-            promise_at(y, groups, groups=groups, risk=risk)
+            promise_at(y, groups, {risk: 0.05}, groups=groups, confidence_level=0.9)
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_query_has_a_good_document(self):
         with pytest.raises(
             ValueError, match=r"45 calibration queries \(queries with a good .*got 0"
         ):
-            promise_at(-np.ones(9), np.arange(9), groups=np.arange(9), risk="false_reject_rate")
+            promise_at(
+                -np.ones(9),
+                np.arange(9),
+                {"false_reject_rate": 0.05},
+                groups=np.arange(9),
+                confidence_level=0.9,
+            )
 
 
 def fit(data, estimator=None, **params):
     model = RankAndFilter(
         LogisticRegression() if estimator is None else estimator,
-        **({"k": 3, "threshold": "risk", "risk": "any_forbidden", "max_risk": 0.15} | params),
+        **{"k": 3, "threshold": "risk", "risk": "any_forbidden", "max_risk": 0.15} | params,
     )
     return model.fit(data.X, data.y, groups=data.groups)
 
@@ -506,13 +563,13 @@ class TestRankAndFilter:
         expected = promise_at(
             data.y[held_out],
             scores,
+            {risk: 0.15},
             groups=data.groups[held_out],
-            risk=risk,
-            max_risk=0.15,
-            k=3,
             show_beyond_k=True,
+            measure="ndcg_f@3",
+            confidence_level=0.9,
         )
-        assert vars(only(model.risk_certificate_)) == vars(expected)
+        assert vars(only(model.certificate_)) == vars(expected)
         assert expected.exact
         assert model.threshold_ == expected.threshold
         assert model.best_score_ == pytest.approx(expected.value)
@@ -535,7 +592,7 @@ class TestRankAndFilter:
     )
     def test_says_whether_the_guarantee_is_exact(self, data, params, exact, n_splits, n_queries):
         model = fit(data, **params)
-        certificate = only(model.risk_certificate_)
+        certificate = only(model.certificate_)
         assert certificate.exact is exact
         assert certificate.n_queries == n_queries
         assert len(model.fold_threshold_curves_) == n_splits
@@ -550,17 +607,20 @@ class TestRankAndFilter:
         train = data.groups < 300
         inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
         model = RankAndFilter(
-            inner, k=3, threshold="risk", risk="any_forbidden", max_risk=0.15, cv="prefit"
+            inner,
+            CertifiedThreshold({"any_forbidden@3": 0.15}, confidence_level=0.9),
+            measure="ndcg_f@3",
+            cv="prefit",
         ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
         scores = inner.predict_proba(data.X[~train])[:, 1]
-        certificate = only(model.risk_certificate_)
+        certificate = only(model.certificate_)
         expected = promise_at(
             data.y[~train],
             scores,
+            {"any_forbidden@3": 0.15},
             groups=data.groups[~train],
-            risk="any_forbidden",
-            max_risk=0.15,
-            k=3,
+            measure="ndcg_f@3",
+            confidence_level=0.9,
         )
         condition = " This holds if the estimator has not seen these queries."
         assert vars(certificate) == vars(expected) | {
@@ -573,26 +633,26 @@ class TestRankAndFilter:
         rows = np.arange(len(data.y))
         with pytest.warns(UserWarning, match="cv splits queries"):
             model = fit(data, cv=[(rows[::2], rows[1::2])])
-        assert not model.risk_certificate_.exact
+        assert not model.certificate_.exact
 
     def test_elsewhere_refit_is_as_before(self, data):
         one = RankAndFilter(Ridge(), cv=0.3).fit(data.X, data.y, groups=data.groups)
         two = RankAndFilter(Ridge(), cv=0.3, refit=True).fit(data.X, data.y, groups=data.groups)
         np.testing.assert_array_equal(one.estimator_.coef_, two.estimator_.coef_)
-        assert not hasattr(one, "risk_certificate_")
+        assert not hasattr(one, "certificate_")
 
     @pytest.mark.slow
     def test_certificate_goes_with_another_threshold(self, data):
         model = fit(data)
         model.set_params(threshold="tune", risk=None).fit(data.X, data.y, groups=data.groups)
-        assert not hasattr(model, "risk_certificate_")
+        assert not hasattr(model, "certificate_")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("risk", STEPS)
     def test_any_measure_chooses_among_the_certified(self, data, risk):
         params = {"risk": risk, "cv": 0.5, "measure": "qwa", "k": None}
         model = fit(data, **params)
-        certificate = only(model.risk_certificate_)
+        certificate = only(model.certificate_)
         scores = model.estimator_.predict_proba(data.X)[:, 1]
         _, held_out = next(
             GroupShuffleSplit(1, test_size=0.5, random_state=0).split(data.X, None, data.groups)
@@ -616,20 +676,23 @@ class TestRankAndFilter:
     @pytest.mark.parametrize("estimator", [LogisticRegression(), make_logistic()], ids=repr)
     def test_no_promise_about_queries_without_queries(self, data, estimator):
         model = RankAndFilter(
-            estimator, k=3, threshold="risk", risk="any_forbidden", max_risk=0.1, cv=0.5
+            estimator,
+            CertifiedThreshold({"any_forbidden@3": 0.1}, confidence_level=0.9),
+            measure="ndcg_f@3",
+            cv=0.5,
         )
         for y in (data.y, pd.Series(data.y), list(data.y)):
             with pytest.raises(ValueError, match=r"it needs query ids: pass groups=.*named 'qid'"):
                 model.fit(data.X, y)
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        assert model.fit(data.X, y).risk_certificate_.promises["any_forbidden"].n_queries == 300
+        assert model.fit(data.X, y).certificate_.promises["any_forbidden"].n_queries == 300
 
     def test_pure_filtering_where_each_row_is_a_query(self, data):
         model = RankAndFilter(
-            LogisticRegression(), threshold="risk", risk="any_forbidden", max_risk=0.1
+            LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.1}, confidence_level=0.9)
         ).fit(data.X, data.y, groups=np.arange(len(data.y)))
         kept = model.predict(data.X) > NO
-        assert model.risk_certificate_.promises["any_forbidden"].n_queries == math.ceil(
+        assert model.certificate_.promises["any_forbidden"].n_queries == math.ceil(
             0.3 * len(data.y)
         )
         # Each row is a query: the share of all rows that are shown and forbidden.
@@ -638,8 +701,8 @@ class TestRankAndFilter:
     def test_clone_pickle_and_parameters(self, data):
         model = fit(data, risk="forbidden", confidence=0.8)
         again = pickle.loads(pickle.dumps(model))
-        assert vars(only(again.risk_certificate_)) == vars(only(model.risk_certificate_))
-        assert isinstance(again.risk_certificate_, RiskCertificate)
+        assert vars(only(again.certificate_)) == vars(only(model.certificate_))
+        assert isinstance(again.certificate_, RiskCertificate)
         shown = (each.predict(data.X, groups=data.groups) for each in (again, model))
         np.testing.assert_array_equal(*shown)
         params = clone(model).get_params()
@@ -649,19 +712,23 @@ class TestRankAndFilter:
             0.8,
         )
         copy = clone(model).fit(data.X, data.y, groups=data.groups)
-        assert vars(only(copy.risk_certificate_)) == vars(only(model.risk_certificate_))
+        assert vars(only(copy.certificate_)) == vars(only(model.certificate_))
 
     @pytest.mark.slow
     def test_in_a_grid_search_with_metadata_routing(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
             search = GridSearchCV(
-                RankAndFilter(LogisticRegression(), k=3, threshold="risk", risk="any_forbidden"),
+                RankAndFilter(
+                    LogisticRegression(),
+                    CertifiedThreshold({"any_forbidden@3": 0.05}, confidence_level=0.9),
+                    measure="ndcg_f@3",
+                ),
                 {"max_risk": [0.1, 0.3]},
                 scoring=make_ranking_scorer("ndcg_f@3"),
                 cv=GroupKFold(2),
             ).fit(data.X, data.y, groups=data.groups)
         assert search.best_params_ == {"max_risk": 0.3}
-        assert search.best_estimator_.risk_certificate_.exact
+        assert search.best_estimator_.certificate_.exact
 
     def test_row_order_does_not_matter(self, data):
         model = fit(data, Ridge(), cv=0.5)
@@ -729,12 +796,11 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     found = promise_at(
         y_true,
         y_score,
+        {risk: 0.8},
         groups=groups,
-        risk=risk,
-        max_risk=0.8,
-        k=3,
-        measure=measure,
         show_beyond_k=True,
+        measure=f"{measure}@{3}",
+        confidence_level=0.9,
     )
     curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)
     is_upward = risk == "false_reject_rate"
@@ -753,7 +819,7 @@ def test_nothing_good_is_told(threshold):
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     unsafe = np.where(y < 0, -1, 0)
     promise = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
-    model = RankAndFilter("passthrough", threshold=threshold, k=3, **promise)
+    model = TODO_THRESHOLD(threshold, measure="ndcg_f@3", **promise)
     with pytest.warns(FitWarning, match=r"no label has a gain above 0.*gains=\{0: 1, -1: -1\}"):
         model.fit(scores, unsafe, groups=groups)
     with pytest.warns(FitWarning, match=r"no label has a gain above 0.*Check y and gains="):

@@ -5,24 +5,24 @@ from typing import Self
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes
-from skfilterrank.ranking import AnswerCurve, answer_curve
+from skfilterrank.thresholds import RiskCoverageCurve, risk_coverage_curve
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 
 
-class AnswerCurveDisplay:
+class RiskCoverageDisplay:
     """A measure against the share of queries that are answered, for one confidence or several.
 
     Use :meth:`from_predictions` to make one.
 
     Parameters
     ----------
-    curves : AnswerCurve or dict of str to AnswerCurve
+    curves : RiskCoverageCurve or dict of str to RiskCoverageCurve
         The curves by name.
     measure_name : str or None, default=None
         Label of the vertical axis.
     over : {"all", "answered"}, default="all"
-        What is averaged: all queries, of which those that are not answered are shown nothing, or
+        Queries that are averaged: all, where a query that is not answered is shown nothing, or
         the answered ones alone.
 
     Attributes
@@ -38,14 +38,14 @@ class AnswerCurveDisplay:
 
     See Also
     --------
-    skfilterrank.ranking.answer_curve : The numbers.
+    skfilterrank.thresholds.risk_coverage_curve : The numbers.
 
     Examples
     --------
     >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.plot import AnswerCurveDisplay
+    >>> from skfilterrank.plot import RiskCoverageDisplay
     >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> display = AnswerCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
+    >>> display = RiskCoverageDisplay.from_predictions(y, scores, groups=groups)
     >>> len(display.lines_)
     4
     """
@@ -63,7 +63,6 @@ class AnswerCurveDisplay:
         *,
         groups=None,
         confidences=CONFIDENCES,
-        k=None,
         gains=None,
         measure="ndcg_f",
         over="all",
@@ -74,11 +73,10 @@ class AnswerCurveDisplay:
 
         Parameters
         ----------
-        y_true, y_score, groups, k, gains, measure
-            As in :func:`skfilterrank.ranking.answer_curve`.
-        confidences : sequence of str, or dict of str to array-like
-            Default: all four by name.
-            Names of confidences, or confidences of one's own by name.
+        y_true, y_score, groups, gains, measure
+            As in :func:`skfilterrank.thresholds.risk_coverage_curve`.
+        confidences : str, sequence of str, or dict of str to array-like
+            Names of confidences, by default all four, or own confidences by name.
         over : {"all", "answered"}, default="all"
             As in the class.
         ax : matplotlib Axes or None, default=None
@@ -88,21 +86,19 @@ class AnswerCurveDisplay:
 
         Returns
         -------
-        AnswerCurveDisplay
+        RiskCoverageDisplay
             The drawn display.
         """
         if isinstance(confidences, str):
             confidences = [confidences]
         if not isinstance(confidences, Mapping):
             confidences = {name: name for name in confidences}
-        params = {"groups": groups, "k": k, "gains": gains, "measure": measure}
+        params = {"groups": groups, "gains": gains, "measure": measure}
         curves = {
-            name: answer_curve(y_true, y_score, confidence=each, **params)
+            name: risk_coverage_curve(y_true, y_score, confidence=each, **params)
             for name, each in confidences.items()
         }
-        return cls(curves, measure_name=name_of_measure(measure, k), over=over).plot(
-            ax=ax, **kwargs
-        )
+        return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
         """Draw.
@@ -116,7 +112,7 @@ class AnswerCurveDisplay:
 
         Returns
         -------
-        AnswerCurveDisplay
+        RiskCoverageDisplay
             Itself; the artists are attributes.
 
         Raises
@@ -129,7 +125,7 @@ class AnswerCurveDisplay:
         check_choice(self.over, "over", ("all", "answered"))
         ax = new_axes(ax, (6.4, 4.8))
         curves = self.curves
-        if isinstance(curves, AnswerCurve):
+        if isinstance(curves, RiskCoverageCurve):
             curves = {"": curves}
         self.lines_, self.marked_ = [], []
         for name, curve in curves.items():
