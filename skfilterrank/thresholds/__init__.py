@@ -9,6 +9,7 @@ from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import machine_labels, risk_certificate
 from skfilterrank.thresholds._expected import ExpectedThreshold
+from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
@@ -41,6 +42,7 @@ __all__ = [
     "ThresholdCurve",
     "TradeOffCurve",
     "TunedThreshold",
+    "load_threshold",
     "risk_certificate",
     "risk_coverage_curve",
     "threshold_curve",
