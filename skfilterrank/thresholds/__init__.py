@@ -17,6 +17,7 @@ from skfilterrank.thresholds._list_sizes import usual_sizes
 from skfilterrank.thresholds._per_query import PerQueryThreshold
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED
+from skfilterrank.thresholds._segmented import SegmentedThreshold
 from skfilterrank.thresholds._surprise import Surprise
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
 from skfilterrank.thresholds._trade_off import TradeOffCurve, trade_off_curve
@@ -38,6 +39,7 @@ __all__ = [
     "RiskCertificate",
     "RiskCoverageCurve",
     "RiskPromise",
+    "SegmentedThreshold",
     "Surprise",
     "ThresholdCurve",
     "TradeOffCurve",
