@@ -86,7 +86,7 @@ class RankerMixin:
     >>> up, down = (FirstFeature(sign=sign).fit(X, y, groups=groups) for sign in (1.0, -1.0))
     >>> up.score(X, y, groups=groups) > down.score(X, y, groups=groups)
     True
-    >>> RankAndFilter(up, k=3).fit(X, y, groups=groups).threshold_ is not None
+    >>> RankAndFilter(up, measure="ndcg_f@3").fit(X, y, groups=groups).threshold_ is not None
     True
     """
 

@@ -37,12 +37,18 @@ class Entries(NamedTuple):
     key_of_score: np.ndarray | None = None
 
     @classmethod
-    def of(cls, lists: RankedLists, keys=None, *, of_set: bool = False) -> "Entries":
-        """Prepare lists for the keys; `of_set` says that the order of the lists does not matter."""
+    def of(
+        cls, lists: RankedLists, keys=None, *, of_set: bool = False, keys_order_ties: bool = True
+    ) -> "Entries":
+        """Prepare lists for the keys; `of_set` says that the order of the lists does not matter.
+
+        `keys_order_ties` lets rows of equal scores stand in the order of their keys, so that they
+        enter at the end. Else they are tied whenever both have entered.
+        """
         if keys is None or np.array_equal(keys, lists.scores):
             return cls(lists)
         keys = np.where(np.isneginf(lists.scores), -np.inf, keys).astype(np.float64, copy=False)
-        if not of_set and not _never_rise(lists, keys):
+        if not of_set and not _never_rise(lists, keys, keys_order_ties):
             return cls(lists, keys)
         # The order by key, then by score, is that of all lists, so that its ranks are scores.
         order = np.lexsort((lists.scores, keys))
@@ -55,22 +61,33 @@ class Entries(NamedTuple):
         ranked.has_filtered = bool(np.isneginf(ranks).any())
         return cls(ranked, None, np.append(-np.inf, ordered[is_new]))
 
+    @property
+    def row_keys(self) -> np.ndarray | None:
+        """Key of each row, -inf where it never enters; None where that is the score."""
+        if self.key_of_score is None:
+            return self.keys
+        return self.keys_of(self.lists.scores)
+
     def keys_of(self, scores: np.ndarray) -> np.ndarray:
         """Give the keys that steps at some scores stand for."""
         if self.key_of_score is None:
             return scores
-        return self.key_of_score[scores.astype(np.intp)]
+        # Ranks begin at 1, and -inf has the first entry.
+        return self.key_of_score[np.maximum(scores, 0.0).astype(np.intp)]
 
     def entry_keys(self, block: ListBlock) -> np.ndarray:
         """Lay out minus the keys of a block, +inf where rows never enter."""
         return -self.lists.index.take(self.keys, block.layout, -np.inf)
 
 
-def _never_rise(lists, keys) -> bool:
+def _never_rise(lists, keys, keys_order_ties) -> bool:
     """Tell whether rows enter each list from the top, those of equal scores in any order."""
     for block in lists.blocks():
         negative = -lists.index.take(keys, block.layout, -np.inf)
         ordered, scores = block.in_order(negative), block.in_order(block.sort_key)
+        is_tied = (scores[:, 1:] == scores[:, :-1]) & (scores[:, 1:] < np.inf)
+        if not keys_order_ties and (is_tied & (ordered[:, 1:] != ordered[:, :-1])).any():
+            return False
         if (ordered[:, 1:] >= ordered[:, :-1]).all():
             continue
         # Rows that never enter are no part of the list.
@@ -101,6 +118,10 @@ class Changes(NamedTuple):
         By how much it changes, where no value counts as 0.
     counts : ndarray of shape (n_lists, n_steps) or None
         1 where it gets a value, -1 where it loses it; None where that does not occur.
+    values : ndarray of shape (n_lists, n_steps) or None
+        The measure after each step, where sums of changes are not to be rounded.
+    is_step : ndarray of shape (n_lists, n_steps), bool, or None
+        Where there is a step; None where something changes.
     """
 
     queries: np.ndarray
@@ -108,6 +129,23 @@ class Changes(NamedTuple):
     start: np.ndarray
     changes: np.ndarray
     counts: np.ndarray | None = None
+    values: np.ndarray | None = None
+    is_step: np.ndarray | None = None
+
+    @classmethod
+    def of_losses(cls, queries, keys, values, is_step=None) -> "Changes":
+        """Make them from the values before the first and after each step, none of them rounded.
+
+        Lists without any value are left out. Others lose nothing where they have no value.
+        """
+        is_missing = np.isnan(values)
+        start, values = values[:, 0].copy(), np.nan_to_num(values)
+        is_left_out = is_missing.all(axis=1)
+        start[is_missing[:, 0] & ~is_left_out] = 0.0
+        changes = np.diff(values, axis=1)
+        is_step = changes != 0 if is_step is None else is_step
+        is_step = is_step & (keys < np.inf) & ~is_left_out[:, None]
+        return cls(queries, keys, start, changes, None, values[:, 1:], is_step)
 
 
 def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> Iterator[Changes]:
@@ -302,10 +340,13 @@ def values_at_prefixes(block, kernel, k):
 def values_at_entries(block, kernel, entry_keys):
     """Minus each distinct key of each list, and the measure before and after what enters there."""
     cells = sort_rows(entry_keys).cells
-    return _values_at(block, kernel, cells, entry_keys.take(cells), block.width)
+    # With the rule for ties, rows close up where others are missing above them.
+    return _values_at(
+        block, kernel, cells, entry_keys.take(cells), block.width, ties=block.tie_rule
+    )
 
 
-def _values_at(block, kernel, cells, keys, depth):
+def _values_at(block, kernel, cells, keys, depth, ties=None):
     """Compute the measure as the rows of some cells enter, those of one key together."""
     is_new = np.ones(keys.shape, dtype=bool)
     is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
@@ -318,7 +359,7 @@ def _values_at(block, kernel, cells, keys, depth):
     values = np.empty((len(keys), n_steps + 1))
     for step in range(n_steps + 1):
         shown = np.where(number_of_row <= step, block.sort_key, np.inf)
-        values[:, step] = kernel(block.relisted(shown))
+        values[:, step] = kernel(block.relisted(shown, ties))
     first = np.full((len(keys), n_steps + 1), np.inf)
     list_, place = np.nonzero(is_new & (number <= n_steps))
     first[list_, number[list_, place]] = keys[list_, place]

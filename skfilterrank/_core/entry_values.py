@@ -1,6 +1,7 @@
 """Values of each list as its rows enter in falling order of a key."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -38,39 +39,46 @@ class EntryValues:
         parts: Iterable[Changes],
         entries: Entries,
         greater_is_better: bool,
-        *,
-        row_keys: np.ndarray | None = None,
         levels: np.ndarray | None = None,
     ):
         lists = entries.lists
         self.n_queries, self.weights = lists.index.n_queries, lists.weights
         self.greater_is_better = greater_is_better
         self._index, self._scores = lists.index, lists.scores
-        self._row_keys, self._levels = row_keys, levels
+        self._row_keys, self._levels = entries.row_keys, levels
         self._nothing = np.empty(self.n_queries)
         self._sum, self._count = 0.0, 0
-        numbers, scores, changes, counts = [], [], [], {}
+        numbers, scores, changes, counts, values = [], [], [], {}, []
         for part in parts:
             self._nothing[part.queries] = part.start
             self._add_to_start(part)
-            is_step = part.changes != 0
+            is_step = part.changes != 0 if part.is_step is None else part.is_step
             if part.counts is not None:
                 is_step |= part.counts != 0
                 counts[len(scores)] = part.counts[is_step]
             numbers.append((part.queries, np.count_nonzero(is_step, axis=1)))
             scores.append(-part.keys[is_step])
             changes.append(part.changes[is_step])
-        self._numbers = numbers
+            if part.values is not None:
+                values.append(part.values[is_step])
         self._counts = None
         if counts:
             zeros = [counts.get(i, np.zeros(len(part))) for i, part in enumerate(scores)]
             self._counts = np.concatenate(zeros)
         every_score = np.concatenate(scores).astype(np.float64, copy=False)
         self._changes = np.concatenate(changes)
-        self._order = argsort_floats(every_score)[::-1]
-        self._keys = entries.keys_of(every_score.take(self._order, mode="clip"))
+        self._numbers, self._values = numbers, None
+        if values:
+            self._values = np.concatenate(values)
+            every_score = self._joined(entries.keys_of(every_score))
+            # Steps of a query at one key are joined: those at one key may stay in their order.
+            self._order = argsort_floats(-every_score)
+            self._keys = every_score.take(self._order, mode="clip")
+        else:
+            self._order = argsort_floats(every_score)[::-1]
+            self._keys = entries.keys_of(every_score.take(self._order, mode="clip"))
         self._n_always = 0
-        if row_keys is not None:
+        if self._row_keys is not None:
             self._n_always = int(np.searchsorted(-self._keys, -np.inf, side="right"))
 
     def _add_to_start(self, part):
@@ -83,6 +91,19 @@ class EntryValues:
             self._count += float(weights.sum(where=~np.isnan(start)))
             start = start * weights
         self._sum += float(np.nansum(start))
+
+    def _joined(self, keys):
+        """Keep the last of a query's steps at one key, with the change by all of them."""
+        queries = np.concatenate([np.repeat(*part) for part in self._numbers])
+        is_last = (keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1])
+        is_last = np.append(is_last, True)[: len(keys)]
+        if is_last.all():
+            return keys
+        number = np.append(0, np.cumsum(is_last)[:-1])
+        self._changes = np.bincount(number, self._changes)
+        self._values = self._values[is_last]
+        self._numbers = [(queries[is_last], 1)]
+        return keys[is_last]
 
     @classmethod
     def of(
@@ -103,13 +124,8 @@ class EntryValues:
             Value of a query for which the measure is undefined.
         """
         entries = Entries.of(lists, keys, of_set=bind_of_set(parsed) is not None)
-        row_keys = None
-        if entries.keys is not None:
-            row_keys = entries.keys
-        elif entries.key_of_score is not None:
-            row_keys = np.where(np.isneginf(lists.scores), -np.inf, keys).astype(np.float64)
         parts = changes_of_measure(entries, parsed, undefined)
-        return cls(parts, entries, parsed.measure.greater_is_better, row_keys=row_keys)
+        return cls(parts, entries, parsed.measure.greater_is_better)
 
     @classmethod
     def of_path(
@@ -137,11 +153,8 @@ class EntryValues:
             Value of a query for which the measure is undefined.
         """
         kernel = parsed.measure.bind(parsed.k, parsed.options)
-        blocks = list(lists.blocks())
-        values = [values_of_set(blocks, kernel, np.zeros(len(lists.scores), dtype=bool), lists)]
-        values += [values_of_set(blocks, kernel, shown, lists) for shown in sets]
-        values = with_undefined(np.stack(values, axis=1), undefined)
-        levels = -np.arange(values.shape[1] - 1.0) if levels is None else np.asarray(levels, float)
+        values = with_undefined(values_along(lists, kernel, sets), undefined)
+        levels = levels_along(values, levels)
         is_counted = ~np.isnan(values)
         counts = np.diff(is_counted.astype(np.float64), axis=1)
         changes = Changes(
@@ -152,7 +165,7 @@ class EntryValues:
             counts if counts.any() else None,
         )
         better = parsed.measure.greater_is_better
-        return cls([changes], Entries(lists), better, levels=levels[::-1])
+        return cls([changes], Entries(lists), better, levels[::-1])
 
     @cached_property
     def start(self) -> np.ndarray:
@@ -206,6 +219,8 @@ class EntryValues:
 
     @cached_property
     def _step_values(self):
+        if self._values is not None:
+            return self._values.take(self._order)
         queries = self._step_queries
         order, place = _numbered(queries, self.n_queries)
         running = np.nan_to_num(self._nothing)
@@ -278,8 +293,15 @@ class EntryValues:
         levels = np.append(levels, np.inf)
         return levels, means[np.searchsorted(-keys, -levels, side="right")]
 
-    def best(self, among: np.ndarray | None = None) -> tuple[float, float]:
+    def best(self, among: np.ndarray | None = None, curve=None) -> tuple[float, float]:
         """Find the best level, and the mean there; of equally good ones the lowest.
+
+        Parameters
+        ----------
+        among : ndarray of shape (n_queries,), bool, or None
+            The queries that count; None means all.
+        curve : tuple of two ndarrays, or None
+            What `curve` has given for these queries; None computes it.
 
         Returns
         -------
@@ -290,7 +312,7 @@ class EntryValues:
         value : float
             The highest mean, or the lowest where lower is better.
         """
-        levels, means = self.curve(among)
+        levels, means = self.curve(among) if curve is None else curve
         sign = 1.0 if self.greater_is_better else -1.0
         place = first_of_highest(np.where(np.isnan(means), -np.inf, sign * means))
         level, value = -np.inf, float(means[place])
@@ -310,7 +332,11 @@ class EntryValues:
             weights = among.astype(np.float64) if weights is None else weights * among
             start = float(np.nansum(self._nothing * weights))
             n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
-        if weights is not None:
+        if weights is not None and self.weights is None:
+            is_step = among.take(self._step_queries)
+            keys, changes = keys[is_step], changes[is_step]
+            counts = None if counts is None else counts[is_step]
+        elif weights is not None:
             weights = weights.take(self._step_queries)
             changes = changes * weights
             is_step = changes != 0
@@ -323,13 +349,32 @@ class EntryValues:
         sums = _running_sums(changes, start)
         return keys, sums, n_queries if counts is None else _running_sums(counts, n_queries)
 
+    @cached_property
+    def _codes(self):
+        return self._index.codes()
+
     def _counted_keys(self, among):
         """Keys of the rows of queries that count."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
             counted = counted & (self.weights > 0)
-        return keys if counted.all() else keys[counted[self._index.codes()]]
+        return keys if counted.all() else keys[counted.take(self._codes)]
+
+
+def values_along(lists: RankedLists, kernel, sets: Iterable) -> np.ndarray:
+    """Compute the value of each query where nothing is shown, and for each set of rows."""
+    blocks = list(lists.blocks())
+    nothing = np.zeros(len(lists.scores), dtype=bool)
+    values = [values_of_set(blocks, kernel, shown, lists) for shown in chain([nothing], sets)]
+    return np.stack(values, axis=1)
+
+
+def levels_along(values: np.ndarray, levels) -> np.ndarray:
+    """Give the levels of sets, falling."""
+    if levels is None:
+        return -np.arange(values.shape[1] - 1.0)
+    return np.asarray(levels, dtype=np.float64)
 
 
 def values_of_set(blocks, kernel, shown, lists) -> np.ndarray:
@@ -339,7 +384,8 @@ def values_of_set(blocks, kernel, shown, lists) -> np.ndarray:
     values = np.empty(lists.index.n_queries)
     for block in blocks:
         is_hidden = lists.index.take(hidden, block.layout, True)
-        part = block.relisted(np.where(is_hidden, np.inf, block.sort_key))
+        # The rule for ties, so that rows close up where others are missing above them.
+        part = block.relisted(np.where(is_hidden, np.inf, block.sort_key), block.tie_rule)
         values[block.queries] = kernel(part)
     return values
 

@@ -56,7 +56,7 @@ def best_prefix(expected, scores, index, k):
     highest = np.maximum.reduceat(sums, starts)
     is_best = sums >= np.repeat(highest, sizes) - mean_tolerance(expected)
     last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
-    return _thresholds_below(np.where(highest < 0, -1, last), ranked, order, starts, sizes)
+    return thresholds_below(np.where(highest < 0, -1, last), ranked, order, starts, sizes)
 
 
 def thresholds_of(shown, scores, index):
@@ -67,10 +67,10 @@ def thresholds_of(shown, scores, index):
     order, starts, sizes = list_order(scores, index)
     n_shown = np.add.reduceat(shown[order], starts, dtype=np.intp)
     last = np.where(n_shown > 0, starts + n_shown - 1, -1)
-    return _thresholds_below(last, scores[order], order, starts, sizes)
+    return thresholds_below(last, scores[order], order, starts, sizes)
 
 
-def _thresholds_below(last, ranked, order, starts, sizes):
+def thresholds_below(last, ranked, order, starts, sizes):
     """Thresholds in the middle below a place of each list, -1 where nothing is shown."""
     is_empty = last < 0
     is_whole = ~is_empty & (last + 1 == starts + sizes)

@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
 from skfilterrank._ranker import RankerMixin
+from skfilterrank.ranking._baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
+from skfilterrank.ranking._compare_rankers import RankerComparison, compare_rankers
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
-from skfilterrank.ranking._baselines import FilterAll, FilterOnly
-from skfilterrank.ranking._compare_rankers import RankerComparison, compare_rankers
-from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
     lightgbm_metric,
@@ -27,6 +26,7 @@ from skfilterrank.ranking._methods.make_ranker import get_ranker_names, make_ran
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
+from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by_preferences
 
 __all__ = [

@@ -159,7 +159,7 @@ class FilterOnly(MeasuredAsInside, BaseEstimator):
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.ranking import FilterOnly, RankAndFilter
     >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
-    >>> model = RankAndFilter(LogisticRegression(), k=3)
+    >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
     >>> shuffled = FilterOnly(model, random_state=0).fit(X, y, groups=groups)
     >>> kept = np.isfinite(shuffled.predict(X))
     >>> bool((kept == np.isfinite(shuffled.estimator_.predict(X))).all())

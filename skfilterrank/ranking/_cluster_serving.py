@@ -15,7 +15,6 @@ from skfilterrank._dask.frames import check_series, check_types, numbered_partit
 from skfilterrank._dask.whole_queries import check_whole, find_query_ids, plain_ids
 from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
 
-
 _Method = TypeVar("_Method", bound=Callable)
 
 

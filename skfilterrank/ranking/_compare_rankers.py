@@ -12,17 +12,18 @@ from tqdm.auto import tqdm
 
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_flag, check_groups, count_rows
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.splits import (
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
 from skfilterrank.ranking._methods.shared_features import share_features
+from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
 from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 
 _RANK_ONLY = "rank-only ({})"
@@ -150,7 +151,9 @@ def compare_rankers(
     >>> from skfilterrank.metrics import rank_filter_report
     >>> from skfilterrank.ranking import RankAndFilter, compare_rankers, make_ranker
     >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
-    >>> models = {loss: RankAndFilter(make_ranker(loss), k=3) for loss in ("bce", "mse")}
+    >>> models = {
+    ...     loss: RankAndFilter(make_ranker(loss), measure="ndcg_f@3") for loss in ("bce", "mse")
+    ... }
     >>> comparison = compare_rankers(models, X, y, groups=groups, cv=2)
     >>> list(comparison.scores)
     ['bce', 'mse', 'rank-only (bce)', 'rank-only (mse)', ..., 'filter-all']
@@ -206,8 +209,8 @@ def compare_rankers(
 
 
 def _is_tuned(model):
-    """Whether fitting cross-validates the model."""
-    return isinstance(model.threshold, str)
+    """Tell whether fitting cross-validates the model."""
+    return not make_threshold(model.threshold)._is_fixed
 
 
 def _check_models(models):
@@ -236,8 +239,8 @@ def _check_models(models):
 
 
 def _measure_name(model):
-    """Name of the measure a model is tuned for, with its cut-off."""
-    return measure_and_places(model.measure, model.k)[0].text
+    """Name the measure that a model is scored by, with its cut-off."""
+    return parse_measure(model.measure).text
 
 
 def _progress(n_fits, verbose):
@@ -288,9 +291,8 @@ def _out_of_fold(models, rows, splits, bar, verbose):
 
 
 def _value(model, y, scores, codes):
-    """The measure a model is tuned for, negated where lower is better."""
-    parsed, _ = measure_and_places(model.measure, model.k)
-    return parsed.utility(y, scores, groups=codes, gains=model.gains)
+    """Compute the measure of a model, negated where lower is better."""
+    return parse_measure(model.measure).utility(y, scores, groups=codes, gains=model.gains)
 
 
 def _baselines(kept, ranked):

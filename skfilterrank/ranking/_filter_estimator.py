@@ -45,9 +45,7 @@ def read_two_labels(y, gains) -> TwoLabels:
             "showing it for any other."
         )
     known = np.where(harm > 0, -harm, np.where(np.isnan(harm), np.nan, relevance))
-    return TwoLabels(
-        np.maximum(relevance, 0.0), np.where(np.isnan(harm), np.nan, harm > 0), known
-    )
+    return TwoLabels(np.maximum(relevance, 0.0), np.where(np.isnan(harm), np.nan, harm > 0), known)
 
 
 def check_filter_estimator(estimator) -> None:

@@ -368,6 +368,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             "query of its own (pure filtering).",
         )
         threshold._check_weights(query_weight)
+        threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = data.n_unjudged
         as_labels = two is None and learns_labels(inner, self.target, prefit=is_prefit)
         self._score_gains = self.gains if as_labels else None
@@ -469,9 +470,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 f"{_FEW_FORBIDDEN}: what it hides may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
-        tuning = tuning_scores(
-            self, inner, harm, None, splits, calibrates=threshold.is_calibrated
-        )
+        tuning = tuning_scores(self, inner, harm, None, splits, calibrates=threshold.is_calibrated)
         self.filter_estimator_ = tuning.estimator
         return tuning.scores
 
@@ -633,6 +632,21 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "in memory."
             )
         return score_partitions(self, X, y, groups)
+
+    def _scores_and_thresholds(self, X, groups):
+        """Score rows; return also what each score is compared with, None where nothing is hidden.
+
+        A document may be hidden at the threshold itself, where others of its score are shown.
+        """
+        groups = find_groups(groups, X)
+        scores = self._scores_inside(X, groups, self._score_gains)
+        threshold = self.filter_
+        if threshold._shows_all():
+            return scores, None
+        scores, index, columns = threshold._checked(scores, groups, None)
+        return scores, threshold._thresholds(
+            scores, index, threshold._shown(scores, index, columns)
+        )
 
     def _score_measure(self):
         """Return the measure of `fit`, whatever `measure` is set to before the next fit."""

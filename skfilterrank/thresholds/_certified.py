@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
-from skfilterrank.thresholds._risk_steps import LossChanges, has_judged
+from skfilterrank.thresholds._risk_steps import steps_along
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._two_scores import TwoScores, entries_of, learned_and_tested
 
@@ -51,7 +51,8 @@ class CertifiedThreshold(TwoScores):
         level, though half of the draws may be above it. That takes fewer queries and hides less;
         `confidence_level` plays no part.
     measure : str or None, default=None
-        Measure that decides among the certified thresholds.
+        Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
         How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
         where they are given.
@@ -98,9 +99,9 @@ class CertifiedThreshold(TwoScores):
     No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
     its documents only, so that one test for each distinct calibration score is a test of every
     real number; none is left out. To certify a bad threshold, the test must pass all bad ones
-    before it, of which the first, or ones that come as near to the first as one likes, are fixed
-    by the distribution and falsely rejected with a probability of at most ``1 - confidence_level``. That
-    needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
+    before it, of which the first, or ones that come as near to the first as one likes, are fixed by
+    the distribution and falsely rejected with a probability of at most ``1 - confidence_level``.
+    That needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
     good document that joins a list lowers it. Where it does not, a dip behind a hump is never
     reached, which is safe.
 
@@ -134,8 +135,8 @@ class CertifiedThreshold(TwoScores):
     lists have no end, and the certificate says that the rates cover the first places alone.
 
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
-    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand among the first
-    places above the lowest certified threshold, or be good and filtered. Queries without any judged
+    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
+    among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
     document are left out. The threshold lies in the middle between the lowest score to keep and
     the next lower one.
 
@@ -264,6 +265,7 @@ class CertifiedThreshold(TwoScores):
             worth, harm = self.worth_.of(worth, harm)
         path = self._path(worth, harm, levels)
         lists = order_of(path.rule, tested.lists, worth)
+        keys = np.where(np.isneginf(tested.scores), -np.inf, path.keys())
         promises = read_promises(self.risks)
         measures = [each.rate for each in promises if isinstance(each.rate, ParsedMeasure)]
         values, *losses = path_values(path, lists, [parsed, *measures])
@@ -275,16 +277,21 @@ class CertifiedThreshold(TwoScores):
                 if is_function
                 else next(rest)
             )
-            changes = LossChanges(lists.index.n_queries)
-            changes.add(found.levels, np.arange(lists.index.n_queries), found.values)
             binary = is_function and found.values.dtype == bool
-            if not is_function:
-                binary = promise.rate.measure.name == "any_forbidden"
-            every.append(changes.steps(has_judged(lists), binary=binary))
+            every.append(
+                steps_along(
+                    lists,
+                    found.levels,
+                    found.values.astype(np.float64, copy=False),
+                    promise.rate,
+                    keys=keys if path.levels is None else None,
+                    levels=path.levels,
+                    binary=binary,
+                )
+            )
         values = values._replace(values=with_undefined(values.values, 0.0))
         entries = entries_of(values, path, lists, parsed)
         self.threshold_curve_ = curve_of(entries, parsed)
-        keys = np.where(np.isneginf(tested.scores), -np.inf, path.keys())
         certificate = certify(
             self.threshold_curve_,
             lists,

@@ -214,8 +214,8 @@ def certify(
         _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
         if not (steps.start.any() or steps.losses.any()):
             warn_user(
-                f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, so "
-                "that the promise says little. Where gains below 0 are to mark what is forbidden, "
+                f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, "
+                "so that the promise says little. Where gains below 0 are to mark what is forbidden, "
                 "give gains.",
                 FitWarning,
             )
@@ -380,7 +380,8 @@ def _warn_if_trivial(scores, lower, upper, promise):
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warn_user(
-        f"No threshold but {where} keeps the risk {brief(promise.name)} at most {promise.max_risk:g}: "
-        f"{what} is filtered. Raise its level, or give more calibration queries or a better model.",
+        f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
+        f"{promise.max_risk:g}: {what} is filtered. Raise its level, or give more calibration "
+        "queries or a better model.",
         FitWarning,
     )

@@ -1,26 +1,25 @@
-"""The prefix of the highest expected nDCG_f, from calibrated probabilities of the gains."""
-
-from functools import lru_cache
+"""The prefix of the highest expected value, from calibrated probabilities of the gains."""
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.calibrators import fit_calibrator
+from skfilterrank._core.prefixes import best_prefix
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank.exceptions import InputError
-from skfilterrank._core.calibrators import fit_calibrator
-from skfilterrank.thresholds._cuts import Cut, folds_of_queries
-from skfilterrank._core.prefixes import best_prefix, places
+from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._expected_values import (
+    best_prefix_of_steps,
+    check_has_prefix_values,
+    expected_steps,
+    expected_worth,
+    is_plain_ndcg_f,
+)
 
-# Draws of all gains of a list, of which E[gain / (I - W)] is the mean.
-_N_DRAWS = 128
-# Draws of a block of queries stay in the cache.
-_MOST_CELLS = 1 << 12
 _MOST_CORRELATION = 0.95
 # More levels than this are joined to as many of about the same number of rows.
 _MOST_LEVELS = 10
-# What a file holds of it.
 _FIELDS = record(
     {
         "gains": numbers(1),
@@ -30,89 +29,108 @@ _FIELDS = record(
 )
 
 
-class ExpectedGain(Cut):
-    """Stop each list where showing more is expected to lower nDCG_f.
+class ExpectedThreshold(BaseThreshold):
+    """A cut of each list where showing more is expected to lower the measure.
 
-    What a document adds is ``gain / (I - W)``, discounted by its place. How probable each gain is
-    given the score is learned over all rows, and says the same in lists of any size; the sum I - W
-    follows from the probabilities of all documents of the list, and from how much those of one
-    query go together: where they do, a good document often stands among others, which it shares
-    the sum with, and a forbidden one among others, too.
+    The probability of each gain given the score is learned over all rows, and holds in lists of
+    any size. The expected value of every prefix of a list follows from the probabilities of all of
+    its documents, and from how much documents of one query go together.
 
     Parameters
     ----------
-    k : int or None, default=None
-        Cut-off of nDCG_f.
+    measure : str, default="ndcg_f"
+        Measure whose expected value is maximised: any name of the measure table with a value for
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
     gains_ : ndarray of shape (n_levels,)
-        The gains that occur, ascending; of more than ten, the means of ten bins.
+        Gains that occur, ascending; of more than ten, the means of ten bins.
     curves_ : list of (scores, probabilities)
         P(gain >= level) at scores, linear between and constant beyond them; one for each level but
         the lowest.
     correlation_ : float
-        How the gains of two documents of a query go together beyond what their scores say, from 0
+        Correlation of the gains of two documents of a query beyond what their scores say, from 0
         to 0.95: that of a normal variable behind each gain, which the query shifts for all.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        As of :class:`TunedThreshold`.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    LearnedThreshold : Learns the probabilities from the whole list, and tunes the cut.
+    PerQueryThreshold : Learns what documents add to the measure.
+
+    Notes
+    -----
+    Sums over documents, such as DCG and RBP, have exact expected values. All others are averaged
+    over draws of all gains of a list, which are the same in every call. Measures that are computed
+    prefix by prefix, such as ERR and lexirecall, take as many passes as the longest list has places
+    that count: give them a cut-off.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import ExpectedThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> cut = ExpectedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
+    array([1, 0, 2])
     """
 
-    level = 0.0
+    _level = 0.0
 
-    def fit(self, gains, scores, index, units=None):
+    def _parsed(self):
+        parsed = super()._parsed()
+        check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
+
+    def _learn(self, judged, parsed):
+        gains, scores, codes = judged.gains, judged.scores, judged.codes
         learned = ~np.isnan(gains) & (scores > -np.inf)
-        self._learn(gains[learned], scores[learned], index.codes()[learned])
-        keys = self.keys(scores, index)
-        codes = index.codes()
-        for train, test in folds_of_queries(index, units):
+        self._learned_for = parsed
+        self._learn_rows(gains[learned], scores[learned], codes[learned])
+        keys = self._keys(scores, judged.index, {})
+        for train, test in judged.fold_rows():
             train = train[learned[train]]
             if len(train):
-                inner = ExpectedGain(self.k)
-                inner._learn(gains[train], scores[train], codes[train])
-                keys[test] = inner.keys(scores[test], GroupIndex.from_groups(codes[test]))
-        self.out_of_fold_keys_ = keys
-        return self
+                inner = type(self)()
+                inner._learned_for = parsed
+                inner._learn_rows(gains[train], scores[train], codes[train])
+                of_test = type(judged.index).from_groups(codes[test])
+                keys[test] = inner._keys(scores[test], of_test, {})
+        return keys
 
-    def _learn(self, gains, scores, codes):
-        """The curves of rows that are judged and scored, and how rows of a query go together."""
-        levels = np.unique(gains) if len(gains) else np.zeros(1)
-        lows = levels
-        if len(levels) > _MOST_LEVELS:
-            lows = np.unique(np.quantile(gains, np.arange(_MOST_LEVELS) / _MOST_LEVELS))
-        bins = np.searchsorted(lows, gains, side="right") - 1
-        count = np.maximum(np.bincount(bins, minlength=len(lows)), 1)
-        self.gains_ = np.bincount(bins, gains, len(lows)) / count
+    def _learn_rows(self, gains, scores, codes):
+        """Learn from rows that are judged and scored."""
+        lows, self.gains_ = levels_of(gains)
         self.curves_ = [_curve(scores, gains >= low) for low in lows[1:]]
         self.correlation_ = _correlation(
             [gains >= low for low in lows[1:]], self._chances(scores), codes
         )
 
-    def keys(self, scores, index):
-        worth = self.expected(scores, index)
-        shown = scores >= best_prefix(worth, scores, index, self.k)
-        return np.where(shown, 1.0, -1.0)
-
-    def expected(self, scores, index) -> np.ndarray:
-        """E[gain / (I - W)] of each row; 0 where it scores -inf."""
-        chances = self._chances(scores)
-        is_listed = scores > -np.inf
-        chances[:, ~is_listed] = 0.0
-        place = places(scores, index)
-        worth = np.zeros(len(scores))
-        steps = np.diff(self.gains_)
-        for block in index.blocks(max_cells=_MOST_CELLS):
-            # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
-            # A few lengths serve all lists.
-            depth = 1 << (block.width - 1).bit_length()
-            drawn = _uniform(depth, self.correlation_)[:, index.take(place, block, 0)]
-            reached = [drawn < index.take(row, block, 0.0) for row in chances]
-            n_listed = index.take(is_listed, block, False).sum(axis=-1)
-            inverse = self._inverse_span([each.sum(axis=-1) for each in reached], n_listed)
-            mean = np.repeat(self.gains_[0] * inverse.mean(axis=0)[:, None], block.width, axis=1)
-            for step, each in zip(steps, reached):
-                mean += step / _N_DRAWS * np.einsum("dq,dqn->qn", inverse, each)
-            index.put(worth, block, mean)
-        worth[~is_listed] = 0.0
-        return worth
+    def _keys(self, scores, index, columns):
+        parsed = vars(self).get("_learned_for") or self._score_measure()
+        chances, correlation = self._chances(scores), self.correlation_
+        if is_plain_ndcg_f(parsed):
+            worth = expected_worth(
+                self.gains_, chances, scores, index, k=parsed.k, correlation=correlation
+            )
+            thresholds = best_prefix(worth, scores, index, parsed.k)
+        else:
+            steps = expected_steps(
+                parsed, self.gains_, chances, scores, index, correlation=correlation
+            )
+            thresholds = best_prefix_of_steps(steps, scores, index)
+        return np.where(scores >= thresholds, 1.0, -1.0)
 
     def _chances(self, scores):
         """P(gain >= level) of each row, for each level but the lowest."""
@@ -121,32 +139,14 @@ class ExpectedGain(Cut):
             row[:] = np.interp(scores, nodes, values)
         return np.minimum.accumulate(chances, axis=0, out=chances)
 
-    def _inverse_span(self, n_reached, n_listed):
-        """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
-
-        I sums, level by level, what the level adds to the one below it over as many of the first
-        places as there are documents that reach it; W the same from the lowest level up.
-        """
-        deepest = int(n_listed.max(initial=0))
-        discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
-        discount[deepest if self.k is None else self.k :] = 0.0
-        summed = np.append(0.0, np.cumsum(discount))
-        good, bad = np.maximum(self.gains_, 0.0), np.minimum(self.gains_, 0.0)
-        span = np.zeros((_N_DRAWS, len(n_listed)))
-        span += (good[0] - bad[-1]) * summed[n_listed]
-        for level, reached in enumerate(n_reached, 1):
-            span += (good[level] - good[level - 1]) * summed[reached]
-            span += (bad[level] - bad[level - 1]) * summed[n_listed - reached]
-        return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
-
-    def state(self):
+    def _state(self):
         return {
             "gains": self.gains_.tolist(),
             "correlation": self.correlation_,
             "curves": [[nodes.tolist(), values.tolist()] for nodes, values in self.curves_],
         }
 
-    def restore(self, state, name):
+    def _restore(self, state, name):
         state = _FIELDS(state, name)
         self.gains_, self.correlation_ = state["gains"], state["correlation"]
         self.curves_ = state["curves"]
@@ -154,6 +154,17 @@ class ExpectedGain(Cut):
             len(nodes) != len(values) for nodes, values in self.curves_
         ):
             raise InputError(f"{name}.curves must hold as many values as scores for each gain.")
+
+
+def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest gain and the mean gain of each level; ten bins stand for more gains."""
+    levels = np.unique(gains) if len(gains) else np.zeros(1)
+    lows = levels
+    if len(levels) > _MOST_LEVELS:
+        lows = np.unique(np.quantile(gains, np.arange(_MOST_LEVELS) / _MOST_LEVELS))
+    bins = np.searchsorted(lows, gains, side="right") - 1
+    count = np.maximum(np.bincount(bins, minlength=len(lows)), 1)
+    return lows, np.bincount(bins, gains, len(lows)) / count
 
 
 def _curve(scores, is_above):
@@ -178,19 +189,3 @@ def _correlation(reached, chances, codes):
         excess += spread.sum()
         most += (np.bincount(codes, density) ** 2 - np.bincount(codes, density**2)).sum()
     return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
-
-
-@lru_cache(maxsize=8)
-def _uniform(n_places, correlation):
-    """Numbers of (0, 1) for each draw and place, each place's spread evenly over the draws.
-
-    Those of a place are the same for lists of any length.
-    """
-    even = (np.arange(_N_DRAWS) + 0.5) / _N_DRAWS
-    shared = np.sqrt(correlation) * ndtri(even)
-    columns = np.empty((_N_DRAWS, n_places))
-    for place in range(n_places):
-        own = np.random.RandomState(place).permutation(ndtri(even))
-        mixed = shared + np.sqrt(1.0 - correlation) * own
-        columns[np.argsort(mixed, kind="stable"), place] = even
-    return columns

@@ -10,8 +10,8 @@ class FirstK(BaseThreshold):
     Parameters
     ----------
     measure : str or None, default=None
-        Measure that the number maximises: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions.
+        Measure that the number maximises: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least, where there are as many.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
@@ -40,9 +40,9 @@ class FirstK(BaseThreshold):
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.thresholds import FirstK
     >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
-    >>> first = FirstK("dcg").fit(scores, y, groups=groups)
-    >>> int(first.rank(scores, groups=groups).max())
-    ...
+    >>> first = FirstK("ndcg_f").fit(scores, y, groups=groups)
+    >>> first.rank([0.9, 0.1, 0.5], groups=["a", "a", "a"])
+    array([1, 3, 2])
     """
 
     def _keys(self, scores, index, columns):

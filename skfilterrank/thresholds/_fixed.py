@@ -1,7 +1,5 @@
 """A threshold that is a given number."""
 
-import numpy as np
-
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.gains import Gains
 from skfilterrank.thresholds._base import BaseThreshold, check_level
@@ -15,7 +13,9 @@ class FixedThreshold(BaseThreshold):
     threshold : float or None, default=None
         Rows with ``score >= threshold`` are shown; None shows all.
     measure : str or None, default=None
-        Measure that `score` returns, and that chooses the level of `abstain`.
+        Measure that `score` returns, and that chooses the level of `abstain`: a name such as
+        "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its
+        measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least. Of documents of equal score
         those that come first are shown.

@@ -1,4 +1,4 @@
-"""A threshold for each query, learned from the scores of its documents."""
+"""A cut for each list, by a regression of what its documents add to the measure."""
 
 from typing import NamedTuple
 
@@ -7,25 +7,31 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.prefixes import best_prefix, places_of_ties
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import mean_tolerance
-from skfilterrank._files.states import listed, number, numbers, record
+from skfilterrank._files.states import listed, number, numbers, pair, record
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import dcg_bounds
-from skfilterrank.thresholds._cuts import Cut, folds_of_queries
-from skfilterrank._core.prefixes import best_prefix, places_of_ties
+from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._expected_values import (
+    ExpectedSteps,
+    best_prefix_of_steps,
+    check_has_prefix_values,
+    is_plain_ndcg_f,
+    known_steps,
+)
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
-# Folds by query for the thresholds of the rows that were learned from.
-# Of each document.
+# Features of each document; for measures other than nDCG_f its place, too.
 _N_FEATURES = 3
-_ROW = numbers(_N_FEATURES, _N_FEATURES)
-# What a file holds of it.
+_ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
 _FIELDS = record(
     {
         "mean": number(),
         "deviation": number(),
+        "bounds": pair(number(infinite=True), number(infinite=True)),
         "range": listed(_ROW, 2, 2),
         "worth": record(
             {
@@ -33,110 +39,144 @@ _FIELDS = record(
                 "scale": _ROW,
                 "constant": number(),
                 "linear": _ROW,
-                "products": listed(_ROW, _N_FEATURES, _N_FEATURES),
+                "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
             }
         ),
     }
 )
 
 
-class QueryThreshold(Cut):
-    """Stop each query's list where showing more is expected to do harm.
+class PerQueryThreshold(BaseThreshold):
+    """A cut of each list where showing more is expected to do harm.
 
-    What a document adds to its query's nDCG_f is its gain over I - W, discounted by its place. A
-    regression learns that worth from the document's score and from the rest of its list; the
-    threshold of a query lies below the prefix of its ranking whose expected sum is highest.
+    A small regression learns what a document adds to the measure from its score and from the rest
+    of its list. Each list is cut below the prefix whose expected sum is highest.
 
     Parameters
     ----------
-    k : int or None, default=None
-        Cut-off of nDCG_f; None means all places.
+    measure : str, default="ndcg_f"
+        Measure whose expected value is maximised: any name of the measure table with a value for
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
     regression_ : Worth
-        Ridge regression on the squares and products of :func:`list_features`.
-    out_of_fold_thresholds_ : ndarray of shape (n_rows,), dtype float64
-        Threshold of each row's query, from a regression that has not seen the query. With one
-        query, or none that can be learned from in a fold, from the rows themselves.
+        Ridge regression on squares and products of the score, the mean of the other scores of the
+        list, and the log size of the list.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        As of :class:`TunedThreshold`.
+    measure_ : str
+        Name of the measure with its cut-off.
 
     See Also
     --------
-    RankAndFilter : Uses it with ``threshold="per_query"``.
+    ExpectedThreshold : Follows from probabilities of gains.
+    LearnedThreshold : Learns from more features of the list, and tunes the cut.
 
     Notes
     -----
     Given the scores, the expected nDCG_f of a list that shows its first n documents is, up to a
-    constant, the sum over their places i of ``u_i / log2(i + 1)``, where ``u`` is the expected
-    worth E[gain / (I - W)]. With the exact u, this filter is the best possible one for the given
+    constant, the sum over their places i of ``u_i / log2(i + 1)``. Here ``u`` is the expected
+    worth E[gain / (I - W)]. With the exact u, this cut is the best possible one for the given
     order. The regression is small on purpose, since there are often only some hundred queries to
-    learn from.
+    learn from. For other measures it learns the change of the measure by each document, and the
+    log of its place is a fourth feature.
 
     It learns from the first 2 k places of each list, with all that are tied there, between which
-    and nothing the decision lies. Unjudged rows are not learned from. Rows that score -inf are
-    neither learned from nor kept, and are no part of their list. Nothing here is random.
+    and nothing the decision lies. Unjudged rows are not learned from. Rows that score -inf are no
+    part of their list. Nothing here is random.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import PerQueryThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> cut = PerQueryThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
+    array([1, 0, 2])
     """
 
     # Keys are 1 where a row is shown and -1 where not: the level is no matter of tuning.
-    level = 0.0
+    _level = 0.0
 
-    @all_or_nothing
-    def fit(
-        self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex, units=None
-    ) -> "QueryThreshold":
-        """Learn from out-of-fold scores.
+    def _parsed(self):
+        parsed = super()._parsed()
+        check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
 
-        Parameters
-        ----------
-        gains : ndarray of shape (n_rows,), float64
-            Gain of each row, NaN where unjudged.
-        scores : ndarray of shape (n_rows,), float64
-            Scores from models that have not seen the row; -inf where filtered.
-        index : GroupIndex
-            The lists.
-        units : ndarray of shape (n_lists,), int, default=None
-            Number of the query of each list, as several may be of one; None where none are.
-
-        Returns
-        -------
-        self : QueryThreshold
-            The fitted thresholds.
-        """
-        self._learn(gains, scores, index)
-        thresholds, codes = self.thresholds(scores, index), index.codes()
-        for train, test in folds_of_queries(index, units):
-            inner = QueryThreshold(self.k)
+    def _learn(self, judged, parsed):
+        gains, scores, index = judged.gains, judged.scores, judged.index
+        self._learn_lists(gains, scores, index, parsed)
+        keys, codes = self._keys(scores, index, {}), judged.codes
+        for train, test in judged.fold_rows():
+            inner = type(self)()
             of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
-            if inner._learn(gains[train], scores[train], of_train):
-                thresholds[test] = inner.thresholds(scores[test], of_test)
-        self.out_of_fold_thresholds_ = thresholds
-        self.out_of_fold_keys_ = np.where(scores >= thresholds, 1.0, -1.0)
-        return self
+            if inner._learn_lists(gains[train], scores[train], of_train, parsed):
+                keys[test] = inner._keys(scores[test], of_test, {})
+        return keys
 
-    def _learn(self, gains, scores, index) -> bool:
+    def _learn_lists(self, gains, scores, index, parsed) -> bool:
         """Learn scales and the regression; tell whether there is a row to learn from."""
+        self._learned_for = parsed
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         deviation = float(finite.std()) if len(finite) else 0.0
         # The standard deviation of equal scores need not be exactly 0.
         self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
-        features = list_features(self._standardised(scores), index)
+        features = self._features(scores, index, parsed)
         self.range_ = np.quantile(features, _RANGE, axis=0)
         features = np.clip(features, *self.range_)
-        worth = normalised_gains(gains, index, self.k)
+        if is_plain_ndcg_f(parsed):
+            worth = normalised_gains(gains, index, parsed.k)
+        else:
+            worth = known_steps(parsed, gains, scores, index)
         learned = np.isfinite(scores) & ~np.isnan(gains)
-        if self.k is not None:
-            learned &= places_of_ties(scores, index) < 2 * self.k
+        if parsed.k is not None:
+            learned &= places_of_ties(scores, index) < 2 * parsed.k
         self.regression_ = Worth.fitted(features[learned], worth[learned])
+        self.bounds_ = -np.inf, np.inf
+        if not is_plain_ndcg_f(parsed):
+            # No regression may say that a measure falls where it never did.
+            found = worth[learned] if learned.any() else np.zeros(1)
+            self.bounds_ = float(found.min()), float(found.max())
         return bool(learned.any())
 
-    def keys(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
-        return np.where(scores >= self.thresholds(scores, index), 1.0, -1.0)
+    def _keys(self, scores, index, columns):
+        parsed = vars(self).get("_learned_for") or self._score_measure()
+        features = np.clip(self._features(scores, index, parsed), *self.range_)
+        worth = self.regression_.predict(features)
+        if is_plain_ndcg_f(parsed):
+            thresholds = best_prefix(worth, scores, index, parsed.k)
+        else:
+            is_counted = scores > -np.inf
+            if parsed.k is not None:
+                is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
+            worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
+            steps = ExpectedSteps(
+                np.zeros(index.n_queries), np.maximum(worth, 0.0), np.maximum(-worth, 0.0)
+            )
+            thresholds = best_prefix_of_steps(steps, scores, index)
+        return np.where(scores >= thresholds, 1.0, -1.0)
 
-    def state(self):
+    def _features(self, scores, index, parsed):
+        """Features of each row, with its place where the worth depends on it."""
+        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
+        if is_plain_ndcg_f(parsed):
+            return features
+        return np.column_stack([features, np.log1p(places_of_ties(scores, index))])
+
+    def _state(self):
         return {
             "mean": self.mean_,
             "deviation": self.deviation_,
+            "bounds": list(self.bounds_),
             "range": self.range_.tolist(),
             "worth": {
                 name: np.asarray(value).tolist()
@@ -144,43 +184,22 @@ class QueryThreshold(Cut):
             },
         }
 
-    def restore(self, state, name):
+    def _restore(self, state, name):
         state = _FIELDS(state, name)
         self.mean_, self.deviation_ = state["mean"], state["deviation"]
         self.range_, worth = np.array(state["range"]), state["worth"]
+        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
+        if {len(row) for row in rows} != {len(worth["products"])}:
+            raise InputError(f"{name} must hold as many numbers for each feature.")
+        self.bounds_ = state["bounds"]
         self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
-
-    def thresholds(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
-        """Threshold of each row's query.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,), float64
-            Scores of all documents of each query, on the scale of those it was fitted on; -inf
-            where filtered.
-        index : GroupIndex
-            The queries.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), float64
-            The same for all rows of a query, which are to be kept where ``score >= threshold``:
-            -inf where all are, +inf where none is.
-        """
-        features = list_features(self._standardised(scores), index)
-        expected = self.regression_.predict(np.clip(features, *self.range_))
-        return best_prefix(expected, scores, index, self.k)
-
-    def _standardised(self, scores):
-        """Scores in standard deviations from their mean."""
-        return (scores - self.mean_) / self.deviation_
 
 
 class Worth(NamedTuple):
     """A regression of the worth on squares and products of standardised features.
 
-    A few numbers instead of the four estimators that find them, which take ten times as long to
-    look at the twenty documents of a query as to compute.
+    It holds the numbers of the four estimators that find them, which take ten times as long for
+    the twenty documents of a query.
     """
 
     mean: np.ndarray
@@ -191,9 +210,9 @@ class Worth(NamedTuple):
 
     @classmethod
     def fitted(cls, features, worth):
-        """Ridge regression; zero without rows to learn from."""
+        """Fit a ridge regression; zero without rows to learn from."""
         if not len(worth):
-            features, worth = np.zeros((1, _N_FEATURES)), np.zeros(1)
+            features, worth = np.zeros((1, features.shape[1])), np.zeros(1)
         model = make_pipeline(
             StandardScaler(),
             PolynomialFeatures(2, include_bias=False),
@@ -213,13 +232,13 @@ class Worth(NamedTuple):
         return cls(first.mean_, first.scale_, constant, weights[:n], products)
 
     def predict(self, features) -> np.ndarray:
-        """Expected worth of each row."""
+        """Compute the expected worth of each row."""
         z = (features - self.mean) / self.scale
         return self.constant + z @ self.linear + ((z @ self.products) * z).sum(axis=1)
 
 
 def normalised_gains(gains, index, k):
-    """Gain of each row divided by I - W of its query; 0 where undefined or unjudged."""
+    """Divide the gain of each row by I - W of its query; 0 where undefined or unjudged."""
     bounds = dcg_bounds(gains, groups=index, k=k)
     spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
     scale = np.zeros(len(spread))
@@ -227,8 +246,8 @@ def normalised_gains(gains, index, k):
     return np.nan_to_num(gains) * scale[index.codes()]
 
 
-def list_features(scores, index):
-    """Features of a document: its score, and the rest of its list.
+def score_and_rest(scores, index):
+    """Compute features of a document: its score, and the rest of its list.
 
     Parameters
     ----------

@@ -10,9 +10,9 @@ from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places_of_ties
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank._core.prefixes import places_of_ties
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound, MeanBound
 from skfilterrank.thresholds._risk_steps import (
     Steps,
@@ -58,11 +58,12 @@ class Promise(NamedTuple):
         measure = self.rate.measure
         return measure.name != "empty_list_rate" or measure.own_reading is not None
 
-    def steps(self, lists: RankedLists, labels) -> Steps:
-        """The loss of each query at every threshold."""
+    def steps(self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None) -> Steps:
+        """The loss of each query at every threshold, or level of keys or of a path of sets."""
+        given = {"keys": keys, "sets": sets, "levels": levels}
         if isinstance(self.rate, ParsedMeasure):
-            return steps_of_measure(lists, self.rate, self.k)
-        return steps_of_function(self.rate, lists, labels, self.k)
+            return steps_of_measure(lists, self.rate, self.k, **given)
+        return steps_of_function(self.rate, lists, labels, self.k, **given)
 
 
 def read_promises(risks) -> list[Promise]:

@@ -16,8 +16,8 @@ class Surprise(BaseThreshold):
     Parameters
     ----------
     measure : str or None, default=None
-        Measure that the level maximises: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions.
+        Measure that the level maximises: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least, where there are as many.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None

@@ -89,7 +89,8 @@ class TwoScores(BaseThreshold):
         judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         self.confidence_, self.answer_level_, self.threshold_ = None, -np.inf, None
-        self.list_sizes_ = size_range(judged.scores, judged.index)
+        if self.fitted_with_groups_:
+            self.list_sizes_ = size_range(judged.scores, judged.index)
         self._fit_rule(judged, parsed)
         return self
 
@@ -110,7 +111,7 @@ class TwoScores(BaseThreshold):
 
     def _most_of_rule(self):
         """Return the number of documents that are shown at most; subsets end at the cut-off."""
-        most = self._most_shown()
+        _, most = self._caps()
         if self.rule_ != "subset":
             return most
         k = parse_measure(self.measure_).k
@@ -176,9 +177,7 @@ class TwoScores(BaseThreshold):
             tried[judged.codes[rows]] = True
             level, _ = entries.best(~tried)
             held_out[tried] = _higher_is_better(_values_at(values, level), parsed)[tried]
-        self.held_out_score_ = mean_over_queries(held_out, lists.weights)
-        plain = values_shown(lists, self._unfiltered(judged), parsed)
-        self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
+        self._compare_held_out(judged, parsed, held_out)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, own)
 
@@ -306,7 +305,7 @@ class TwoScores(BaseThreshold):
     def _looks_at_lists(self):
         if not hasattr(self, "rule_"):
             return super()._looks_at_lists()
-        return self.rule_ == "subset" or self._most_shown() is not None
+        return self.rule_ == "subset" or self._caps() != (None, None)
 
     # Saving.
 
@@ -361,14 +360,13 @@ def entries_of(
         values.values[:, 0],
         np.diff(values.values, axis=1),
     )
-    is_by_key = path.rule in KEY_RULES
-    return EntryValues(
-        [changes],
-        Entries(lists),
-        parsed.measure.greater_is_better,
-        row_keys=np.where(np.isneginf(lists.scores), -np.inf, path.keys()) if is_by_key else None,
-        levels=None if is_by_key else path.levels[::-1],
-    )
+    keys, levels = None, None
+    if path.rule in KEY_RULES:
+        keys = np.where(np.isneginf(lists.scores), -np.inf, path.keys())
+    else:
+        levels = path.levels[::-1]
+    better = parsed.measure.greater_is_better
+    return EntryValues([changes], Entries(lists, keys), better, levels)
 
 
 def _values_at(values: PathValues, level) -> np.ndarray:

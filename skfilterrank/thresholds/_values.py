@@ -1,4 +1,4 @@
-"""Values of lists of which some documents are hidden, and warnings about filters that do not pay."""
+"""Values of lists with hidden documents, and warnings about filters that do not pay."""
 
 import numpy as np
 

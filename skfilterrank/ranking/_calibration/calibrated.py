@@ -9,17 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.inside import final_step
-from skfilterrank._core.same_value import mean_tolerance
-from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank._core.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
     fit_calibrator,
     probabilities,
 )
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.inside import final_step
+from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
@@ -142,7 +142,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
     Filter what is more likely bad than good:
 
-    >>> model = RankAndFilter(ranker, threshold=0.5, k=3).fit(X, y, groups=groups)
+    >>> model = RankAndFilter(ranker, threshold=0.5, measure="ndcg_f@3").fit(X, y, groups=groups)
     >>> bool(model.score(X, y, groups=groups) > 0.7)
     True
     """

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import check_choice
@@ -18,6 +17,7 @@ from skfilterrank.ranking._fitting.targets import TARGETS
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
 _CALIBRATION_SHARE = 0.3
+
 
 class TuningScores(NamedTuple):
     """Scores of held-out rows, and the final model.
@@ -41,9 +41,7 @@ def find_splits(model, labels, groups, *, calibrates=False, advice="") -> list:
     return make_splits(cv, labels, groups, single=model.refit is False, advice=advice)
 
 
-def tuning_scores(
-    model, inner, data, score_gains, splits, *, calibrates=False
-) -> TuningScores:
+def tuning_scores(model, inner, data, score_gains, splits, *, calibrates=False) -> TuningScores:
     """Fit an estimator on each split and score the held-out rows; `splits` None: it is fitted."""
     if splits is None:
         scores = document_scores(inner, data.X, groups=data.groups, gains=score_gains)

@@ -158,7 +158,7 @@ def make_ranker(
     >>> from skfilterrank.ranking import RankAndFilter, make_ranker
     >>> X, y, groups, _ = make_rank_and_filter(n_queries=100, random_state=0)
     >>> for name in ("ordinal", "lambdamart"):
-    ...     model = RankAndFilter(make_ranker(name), k=3).fit(X, y, groups=groups)
+    ...     model = RankAndFilter(make_ranker(name), measure="ndcg_f@3").fit(X, y, groups=groups)
     ...     print(name, model.threshold_ is not None)
     ordinal True
     lambdamart True

@@ -114,7 +114,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
     array([-1.,  1.,  2.])
     >>> ranker.predict_level_proba(X[:2]).shape  # P(gain > -1), P(gain > 1)
     (2, 2)
-    >>> model = RankAndFilter(OrdinalRanker(), k=3).fit(X, y, groups=groups)
+    >>> model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3").fit(X, y, groups=groups)
     >>> bool(model.score(X, y, groups=groups) > 0.8)
     True
     """

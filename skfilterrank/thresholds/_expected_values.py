@@ -1,0 +1,575 @@
+"""Expected value of every prefix of a list, from how probable each gain of its documents is."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from skfilterrank._core.additive import RowFacts
+from skfilterrank._core.entry_steps import Entries, changes_of_measure
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.prefixes import list_order, thresholds_below
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank.exceptions import InputError, brief
+
+# Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
+N_DRAWS = 128
+_N_DRAWS_BY_PREFIX = 32
+# Drawn rows that are measured at once.
+_MOST_DRAWN = 1 << 20
+# Draws of a block of queries stay in the cache.
+_MOST_CELLS = 1 << 12
+
+
+class ExpectedSteps(NamedTuple):
+    """Expected change of a measure by each document, added to those above it in its list.
+
+    Documents of equal score enter together, and each has the mean of what they add.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_queries,), float64
+        Expected value where nothing is shown.
+    rises, falls : ndarray of shape (n_rows,), float64
+        Expected rise and fall, both at least 0; 0 where the row scores -inf. A document that is
+        good in some draws and bad in others has both.
+    """
+
+    start: np.ndarray
+    rises: np.ndarray
+    falls: np.ndarray
+
+
+def expected_steps(
+    parsed: ParsedMeasure,
+    gains,
+    chances,
+    scores,
+    index: GroupIndex,
+    *,
+    correlation=0.0,
+    plug_in=False,
+) -> ExpectedSteps:
+    """Compute the expected change of a measure by each document of ranked lists.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure; changes have the sign by which higher is better.
+    gains : ndarray of shape (n_levels,), float64
+        The possible gains, ascending.
+    chances : ndarray of shape (n_levels - 1, n_rows), float64
+        P(gain >= level) of each row, for each level but the lowest.
+    scores : ndarray of shape (n_rows,), float64
+        What lists are ranked by; rows at -inf are no part of their list.
+    index : GroupIndex
+        The queries.
+    correlation : float, default=0.0
+        Correlation of normal variables behind the gains of two documents of a query.
+    plug_in : bool, default=False
+        Take F at the expected numbers of relevant documents: faster than draws, and less exact.
+
+    Returns
+    -------
+    ExpectedSteps
+        Exact where the measure is a sum over documents whose gains alone say what they add, such
+        as DCG and RBP. Else the mean over draws, the same in every call.
+    """
+    gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
+    if (worth := _worth_of_gains(parsed, gains)) is not None:
+        return _steps_of_sum(*worth, chances, scores, index)
+    if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
+        beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
+        return _steps_of_f(beta * beta, gains, chances, scores, index)
+    if is_plain_ndcg_f(parsed):
+        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
+    return _steps_of_draws(parsed, gains, chances, scores, index, correlation)
+
+
+def expected_values(
+    parsed: ParsedMeasure, gains, chances, scores, index: GroupIndex, *, correlation=0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the expected value of every prefix of ranked lists.
+
+    Parameters
+    ----------
+    parsed, gains, chances, scores, index, correlation
+        As in :func:`expected_steps`.
+
+    Returns
+    -------
+    start : ndarray of shape (n_queries,), float64
+        Expected value of the empty prefix.
+    values : ndarray of shape (n_rows,), float64
+        Expected value of the prefix that ends with each row and its ties; of a row at -inf, of the
+        whole list.
+    """
+    steps = expected_steps(parsed, gains, chances, scores, index, correlation=correlation)
+    order, starts, sizes = list_order(scores, index)
+    sums = _sums_in_lists((steps.rises - steps.falls)[order], starts, sizes)
+    sums += np.repeat(steps.start, sizes)
+    values = np.empty(len(scores))
+    values[order] = sums[tie_ends(scores[order], starts, sizes)]
+    return steps.start, values
+
+
+def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
+    """Return the change of a measure by each document of judged lists.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure; changes have the sign by which higher is better.
+    gains : ndarray of shape (n_rows,), float64
+        Gain of each row, NaN where unjudged.
+    scores : ndarray of shape (n_rows,), float64
+        What lists are ranked by.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64
+        Changes; each of tied documents has the mean of theirs, and 0 where the row scores -inf.
+    """
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    number = _tie_numbers(ranked, starts, sizes)
+    keys = np.where(ranked > -np.inf, -number.astype(np.float64), -np.inf)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    lists = RankedLists(gains[order], keys, groups=GroupIndex.from_groups(codes))
+    _, changes = _changes(lists, parsed, int(number.max()) + 1)
+    n_tied = np.bincount(codes * changes.shape[1] + number, minlength=changes.size)
+    changes /= np.maximum(n_tied.reshape(changes.shape), 1)
+    result = np.empty(len(scores))
+    result[order] = np.where(keys > -np.inf, changes[codes, number], 0.0)
+    return result
+
+
+def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
+    """Raise for a measure without an expected value of each prefix of a list."""
+    measure = parsed.measure
+    if measure.reads_unjudged:
+        why = "is defined by which documents are unjudged"
+    elif measure.columns:
+        why = f"reads another column of each row ({', '.join(measure.columns)})"
+    else:
+        return
+    raise InputError(
+        f"measure={brief(parsed.text)} {why}, so that probabilities of gains give no value for "
+        f"each prefix of a list: {who} takes measures such as 'ndcg_f', 'f', 'dcg', 'ap' and "
+        "'rbp'."
+    )
+
+
+def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
+    """Tell whether the measure is nDCG_f by its own rules."""
+    return parsed.measure.name == "ndcg_f" and not parsed.measure.own_text
+
+
+def best_prefix_of_steps(steps: ExpectedSteps, scores, index) -> np.ndarray:
+    """Return for each row the threshold of its query, below the prefix of the highest value.
+
+    Parameters
+    ----------
+    steps : ExpectedSteps
+        Expected changes.
+    scores : ndarray of shape (n_rows,), float64
+        What lists are ranked by.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64
+        As of :func:`skfilterrank._core.prefixes.best_prefix`.
+    """
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    sums = _sums_in_lists((steps.rises - steps.falls)[order], starts, sizes)
+    positions = np.arange(len(ranked))
+    sums[(tie_ends(ranked, starts, sizes) != positions) | np.isneginf(ranked)] = -np.inf
+    highest = np.maximum.reduceat(sums, starts)
+    tolerance = mean_tolerance(np.append(steps.rises, steps.falls))
+    is_best = sums >= np.repeat(highest, sizes) - tolerance
+    last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
+    return thresholds_below(np.where(highest < -tolerance, -1, last), ranked, order, starts, sizes)
+
+
+def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
+    """Return the highest factor on falls at which the best prefix of its list holds each row.
+
+    A prefix is worth ``sum(rises - cost) - factor * sum(falls)``. The best prefix shrinks as the
+    factor grows: its ends are the corners of the concave hull of the running sums.
+
+    Parameters
+    ----------
+    rises, falls : ndarray of shape (n_rows,), float64
+        Expected changes, both at least 0.
+    scores : ndarray of shape (n_rows,), float64
+        What lists are ranked by.
+    index : GroupIndex
+        The queries.
+    cost : float, default=0.0
+        What each document of a prefix costs besides.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64
+        Finite keys, which never rise down a list; documents of equal score share one.
+    """
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    is_listed = ranked > -np.inf
+    ends = tie_ends(ranked, starts, sizes)
+    # Ties enter as one step, at their last row.
+    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+    rise = np.add.reduceat(np.where(is_listed, rises[order] - cost, 0.0), tie)
+    fall = np.add.reduceat(np.where(is_listed, falls[order], 0.0), tie)
+    n_ties = np.add.reduceat(np.append(True, ends[1:] != ends[:-1]), starts, dtype=np.intp)
+    slopes = hull_slopes(rise, fall, n_ties)
+    keys = np.empty(len(scores))
+    keys[order] = np.repeat(slopes, np.diff(tie, append=len(ranked)))
+    return keys
+
+
+def hull_slopes(rise, fall, sizes) -> np.ndarray:
+    """Return the slope of the concave hull above each step of stretches of steps.
+
+    Parameters
+    ----------
+    rise, fall : ndarray of shape (n_steps,), float64
+        Steps upwards, of any sign, and to the right, at least 0.
+    sizes : ndarray of shape (n_lists,), int
+        Lengths of the stretches, one after the other.
+
+    Returns
+    -------
+    ndarray of shape (n_steps,), float64
+        Slopes, which never rise in a stretch; the largest float for vertical steps.
+    """
+    index = GroupIndex.from_groups(np.repeat(np.arange(len(sizes)), sizes))
+    slopes = np.empty(len(rise))
+    for block in index.blocks():
+        up, right = index.take(rise, block, 0.0), index.take(fall, block, 0.0)
+        index.put(slopes, block, _hulls_of_block(up, right, block.sizes))
+    return slopes
+
+
+def _hulls_of_block(up, right, sizes):
+    """Slopes of one stretch a row. Steps are joined while the later of two is the steeper."""
+    n_lists, width = up.shape
+    own = np.arange(n_lists)
+    ups, rights = np.zeros((n_lists, width + 1)), np.zeros((n_lists, width + 1))
+    firsts = np.zeros((n_lists, width + 1), dtype=np.intp)
+    top = np.full(n_lists, -1)
+    for place in range(width):
+        lists = own[place < sizes] if sizes[0] <= place else own
+        top[lists] += 1
+        ups[lists, top[lists]], rights[lists, top[lists]] = up[lists, place], right[lists, place]
+        firsts[lists, top[lists]] = place
+        lists = lists[top[lists] > 0]
+        while len(lists):
+            last = top[lists]
+            steep = ups[lists, last] * rights[lists, last - 1]
+            lists = lists[steep >= ups[lists, last - 1] * rights[lists, last]]
+            last = top[lists]
+            ups[lists, last - 1] += ups[lists, last]
+            rights[lists, last - 1] += rights[lists, last]
+            top[lists] -= 1
+            lists = lists[top[lists] > 0]
+    largest = np.finfo(np.float64).max
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slopes = np.clip(ups / rights, -largest, largest)
+    # Without any step there is nothing to lose.
+    slopes[np.isnan(slopes)] = largest
+    starts = np.zeros((n_lists, width), dtype=np.intp)
+    listed, number = np.nonzero(np.arange(width + 1) <= top[:, None])
+    starts[listed, firsts[listed, number]] = 1
+    return np.take_along_axis(slopes, np.cumsum(starts, axis=1) - 1, axis=1)
+
+
+def tie_ends(ranked, starts, sizes) -> np.ndarray:
+    """Return the position of the last row of equal score in its list, of rows in list order."""
+    ends = np.append(ranked[1:] != ranked[:-1], True)
+    ends[starts + sizes - 1] = True
+    last = np.flatnonzero(ends)
+    return np.repeat(last, np.diff(last, prepend=-1))
+
+
+def _sums_in_lists(values, starts, sizes):
+    """Running sums that begin anew with each list."""
+    index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(values))
+    sums = np.empty(len(values))
+    for block in index.blocks():
+        index.put(sums, block, np.cumsum(index.take(values, block, 0.0), axis=1))
+    return sums
+
+
+# Sums over documents.
+
+
+def _worth_of_gains(parsed, gains):
+    """What a document of each gain weighs, and the worth of places, or None.
+
+    They say all of a measure that is a sum over documents without a divisor. Lists of the gains in
+    several proportions tell: none of them may change what a gain weighs.
+    """
+    probes = [gains]
+    for gain in gains:
+        probes += [np.append(gains, [gain] * 3), np.array([gain]), gains[gains != gain]]
+    probes = [probe for probe in probes if len(probe)]
+    rows = np.concatenate(probes)
+    groups = np.repeat(np.arange(len(probes)), [len(probe) for probe in probes])
+    form = parsed.as_sum(RowFacts(parsed, rows, GroupIndex.from_groups(groups)))
+    if (
+        form is None
+        or form.uses_levels
+        or form.by_shown
+        or form.finish is not None
+        or form.n_items is not None
+        or np.any(form.offset)
+        or not (form.is_defined is None or np.all(form.is_defined))
+    ):
+        return None
+    weights = form.weights[: len(gains)]
+    if (form.weights != weights[np.searchsorted(gains, rows)]).any():
+        return None
+    sign = 1.0 if parsed.measure.greater_is_better else -1.0
+    return sign * weights, parsed
+
+
+def _steps_of_sum(weights, parsed, chances, scores, index):
+    """Expected weight of each document times the worth of its place."""
+    probabilities = _of_levels(chances)
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    place = np.arange(len(ranked)) - np.repeat(starts, sizes)
+    # The worth of a place, up to the longest list.
+    longest = np.zeros(max(1, int(sizes.max())))
+    facts = RowFacts(parsed, longest, GroupIndex.from_groups(np.zeros(len(longest), dtype=int)))
+    worth = parsed.as_sum(facts).worth(np.arange(1, len(longest) + 1), None, 0)[place]
+    ends = tie_ends(ranked, starts, sizes)
+    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+    n_tied = np.diff(tie, append=len(ranked))
+    # A document stands at each place of its tie as often.
+    worth = np.repeat(np.add.reduceat(worth, tie) / n_tied, n_tied)
+    worth[np.isneginf(ranked)] = 0.0
+    found = []
+    for part in (np.maximum(weights, 0.0), np.maximum(-weights, 0.0)):
+        values = np.empty(len(scores))
+        values[order] = (part @ probabilities)[order] * worth
+        found.append(values)
+    return ExpectedSteps(np.zeros(len(sizes)), *found)
+
+
+def _steps_of_f(weight, gains, chances, scores, index):
+    """Steps of (1 + b^2) found / (shown + b^2 m), found and m being expected numbers."""
+    relevant = (gains > 0) @ _of_levels(chances)
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    ends = tie_ends(ranked, starts, sizes)
+    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+    n_tied = np.diff(tie, append=len(ranked))
+    own = np.where(ranked > -np.inf, relevant[order], 0.0)
+    own = np.repeat(np.add.reduceat(own, tie) / n_tied, n_tied)
+    found = _sums_in_lists(own, starts, sizes)
+    shown = np.arange(len(ranked)) - np.repeat(starts, sizes) + 1.0
+    m = np.repeat(found[starts + sizes - 1], sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise = own / (shown + weight * m)
+        fall = (found - own) * (1.0 / (shown - 1.0 + weight * m) - 1.0 / (shown + weight * m))
+    parts = []
+    for values in (rise, fall):
+        values = np.where((m > 0) & (ranked > -np.inf), (1.0 + weight) * values, 0.0)
+        result = np.empty(len(scores))
+        result[order] = np.repeat(np.add.reduceat(values, tie) / n_tied, n_tied)
+        parts.append(result)
+    return ExpectedSteps(np.zeros(len(sizes)), *parts)
+
+
+def _of_levels(chances):
+    """P(gain = level) of each level."""
+    n_rows = chances.shape[1]
+    edges = np.concatenate([np.ones((1, n_rows)), chances, np.zeros((1, n_rows))])
+    return edges[:-1] - edges[1:]
+
+
+# nDCG_f, of whose normaliser E[1 / (I - W)] is drawn alone.
+
+
+def _steps_of_ndcg_f(k, gains, chances, scores, index, correlation):
+    """Expected rises and falls of nDCG_f."""
+    order, starts, sizes = list_order(scores, index)
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    discount = 1.0 / np.log2(place + 2.0)
+    if k is not None:
+        discount[place >= k] = 0.0
+    ends = tie_ends(scores[order], starts, sizes)
+    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+    n_tied = np.diff(tie, append=len(order))
+    found = []
+    for part in (np.maximum(gains, 0.0), np.minimum(gains, 0.0)):
+        worth = expected_worth(
+            gains, chances, scores, index, k=k, correlation=correlation, counted=part
+        )
+        mean = np.add.reduceat(np.abs(worth[order]), tie) / n_tied
+        values = np.empty(len(order))
+        values[order] = np.repeat(mean * np.add.reduceat(discount, tie) / n_tied, n_tied)
+        found.append(values)
+    # Nothing shown: -W / (I - W), which no cut changes.
+    return ExpectedSteps(np.zeros(len(sizes)), *found)
+
+
+def expected_worth(
+    gains, chances, scores, index, *, k, correlation=0.0, counted=None
+) -> np.ndarray:
+    """Compute E[gain / (I - W)] of each row; 0 where it scores -inf.
+
+    `chances` is changed in place where rows are hidden. `counted` gives what each level counts in
+    the numerator, by default the gains.
+    """
+    is_listed = scores > -np.inf
+    chances = np.where(is_listed, chances, 0.0)
+    order, starts, sizes = list_order(scores, index)
+    place = np.empty(len(scores), dtype=np.intp)
+    place[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
+    counted = gains if counted is None else counted
+    worth = np.zeros(len(scores))
+    steps = np.diff(counted)
+    for block in index.blocks(max_cells=_MOST_CELLS):
+        # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
+        # A few lengths serve all lists.
+        depth = 1 << (block.width - 1).bit_length()
+        drawn = uniform(depth, correlation)[:, index.take(place, block, 0)]
+        reached = [drawn < index.take(row, block, 0.0) for row in chances]
+        n_listed = index.take(is_listed, block, False).sum(axis=-1)
+        n_reached = [each.sum(axis=-1) for each in reached]
+        inverse = _inverse_span(gains, n_reached, n_listed, k)
+        mean = np.repeat(counted[0] * inverse.mean(axis=0)[:, None], block.width, axis=1)
+        for step, each in zip(steps, reached):
+            mean += step / N_DRAWS * np.einsum("dq,dqn->qn", inverse, each)
+        index.put(worth, block, mean)
+    worth[~is_listed] = 0.0
+    return worth
+
+
+def _inverse_span(gains, n_reached, n_listed, k):
+    """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
+
+    I sums, level by level, what the level adds to the one below it over as many of the first
+    places as there are documents that reach it; W the same from the lowest level up.
+    """
+    deepest = int(n_listed.max(initial=0))
+    discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
+    discount[deepest if k is None else k :] = 0.0
+    summed = np.append(0.0, np.cumsum(discount))
+    good, bad = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
+    span = np.zeros((N_DRAWS, len(n_listed)))
+    span += (good[0] - bad[-1]) * summed[n_listed]
+    for level, reached in enumerate(n_reached, 1):
+        span += (good[level] - good[level - 1]) * summed[reached]
+        span += (bad[level] - bad[level - 1]) * summed[n_listed - reached]
+    return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+
+
+# Any other measure: the mean over draws of all gains.
+
+
+def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
+    """Expected rises and falls, by the measure's own values for drawn gains."""
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    # Lists without their hidden rows, which stand last; scores are numbers of ties, from above.
+    n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
+    listed = np.flatnonzero(ranked > -np.inf)
+    number = _tie_numbers(ranked, starts, sizes)
+    place = np.arange(len(ranked)) - np.repeat(starts, sizes)
+    levels = chances[:, order]
+    n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
+    starting, rises, falls = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
+    queries = np.flatnonzero(n_listed)
+    rows_of = np.split(listed, np.cumsum(n_listed[queries])[:-1]) if len(queries) else []
+    # As many lists as make the drawn rows few enough; each begins on its own.
+    part = np.cumsum(n_listed[queries]) * n_draws // _MOST_DRAWN
+    for chosen in np.split(np.arange(len(queries)), np.flatnonzero(np.diff(part)) + 1):
+        if not len(chosen):
+            continue
+        rows = np.concatenate([rows_of[each] for each in chosen])
+        own = n_listed[queries[chosen]]
+        depth = 1 << (int(own.max()) - 1).bit_length()
+        drawn = uniform(depth, correlation, n_draws)[:, place[rows]]
+        level = np.zeros(drawn.shape, dtype=np.intp)
+        for row in levels[:, rows]:
+            level += drawn < row
+        code = np.repeat(np.arange(len(chosen)), own)
+        codes = (np.arange(n_draws)[:, None] * len(chosen) + code).ravel()
+        lists = RankedLists(
+            gains[level].ravel(),
+            -np.tile(number[rows], n_draws).astype(np.float64),
+            groups=GroupIndex.from_groups(codes),
+        )
+        start, changes = _changes(lists, parsed, int(number[rows].max()) + 1)
+        starting[queries[chosen]] = start.reshape(n_draws, -1).mean(axis=0)
+        shape = (n_draws, len(chosen), -1)
+        width = changes.shape[1]
+        n_tied = np.bincount(code * width + number[rows], minlength=len(chosen) * width)
+        for target, part_of in ((rises, changes), (falls, -changes)):
+            mean = np.maximum(part_of, 0.0).reshape(shape).mean(axis=0)
+            # Each of a tie has an equal share.
+            target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, number[rows]]
+    found = []
+    for values in (rises, falls):
+        result = np.empty(len(scores))
+        result[order] = values
+        found.append(result)
+    return ExpectedSteps(starting, *found)
+
+
+def _tie_numbers(ranked, starts, sizes):
+    """Number of the distinct score of each row in its list, from 0, of rows in list order."""
+    ends = tie_ends(ranked, starts, sizes)
+    number = np.cumsum(np.append(True, ends[1:] != ends[:-1])) - 1
+    return number - np.repeat(number[starts], sizes)
+
+
+def _is_fast(parsed):
+    """Whether all prefixes of a list are measured at once."""
+    measure = parsed.measure
+    return measure.additive is not None or (parsed.k is None and measure.of_set is not None)
+
+
+def _changes(lists, parsed, width):
+    """Value of nothing of each list, and what each of its steps changes; higher is better.
+
+    Scores are minus the number of the step.
+    """
+    measure = parsed.measure
+    start = np.zeros(lists.index.n_queries)
+    changes = np.zeros((lists.index.n_queries, width))
+    for part in changes_of_measure(Entries(lists.with_ties(measure.ties[0])), parsed, 0.0):
+        start[part.queries] = part.start
+        query, step = np.nonzero(part.keys < np.inf)
+        cells = part.queries[query], part.keys[query, step].astype(np.intp)
+        np.add.at(changes, cells, part.changes[query, step])
+    sign = 1.0 if measure.greater_is_better else -1.0
+    return sign * start, sign * changes
+
+
+@lru_cache(maxsize=16)
+def uniform(n_places, correlation, n_draws=N_DRAWS):
+    """Return numbers of (0, 1) for each draw and place, each place's spread evenly over the draws.
+
+    Those of a place are equal for lists of any length.
+    """
+    even = (np.arange(n_draws) + 0.5) / n_draws
+    shared = np.sqrt(correlation) * ndtri(even)
+    columns = np.empty((n_draws, n_places))
+    for place in range(n_places):
+        own = np.random.RandomState(place).permutation(ndtri(even))
+        mixed = shared + np.sqrt(1.0 - correlation) * own
+        columns[np.argsort(mixed, kind="stable"), place] = even
+    return columns

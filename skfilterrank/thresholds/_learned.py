@@ -1,0 +1,380 @@
+"""Lists cut at the prefix of the highest expected value, by probabilities learned from lists."""
+
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+
+from skfilterrank._core.checks import check_count, check_number, check_random_state
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.same_value import first_of_highest
+from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._files.states import listed, number, numbers, record, text
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.thresholds._base import N_FOLDS, BaseThreshold, curve_of
+from skfilterrank.thresholds._expected import levels_of
+from skfilterrank.thresholds._expected_values import (
+    check_has_prefix_values,
+    expected_steps,
+    path_keys,
+)
+from skfilterrank.thresholds._list_features import feature_matrix
+from skfilterrank.thresholds._list_learner import (
+    N_SEEDS,
+    Linear,
+    Own,
+    Shares,
+    Trees,
+    best_share,
+    fit_member,
+    mixed,
+)
+
+# Factors that are tried between 1 and the best one.
+_N_FACTORS = 33
+_SMALLEST_FACTOR = 1e-3
+_FIELDS = record(
+    {
+        "gains": numbers(1),
+        "columns": listed(text),
+        "share_of_trees": number(0, 1),
+        "cost": number(0),
+    },
+    {"trees": lambda value, name: Trees.restored(value, name)},
+    {"linear": lambda value, name: Linear.restored(value, name)},
+    {"shares": lambda value, name: Shares.restored(value, name)},
+)
+
+
+class LearnedThreshold(BaseThreshold):
+    """A cut of each list, learned from features of the whole list.
+
+    A model learns the probability of each gain from :func:`list_features`. Each list is cut at the
+    prefix of the highest expected value. One factor on what documents take away from the measure is
+    tuned on probabilities from models that have not seen the query.
+
+    Parameters
+    ----------
+    measure : str or None, default=None
+        Measure whose expected value is maximised: any name of the measure table with a value for
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp". None means "ndcg_f",
+        and inside RankAndFilter its measure.
+    estimator : classifier or None, default=None
+        Classifier with `predict_proba` of the kinds of gain given the features. None mixes boosted
+        trees of LightGBM and a logistic regression; their shares are chosen by the log loss on
+        queries that they have not seen. Rows of equal gain are a kind; of more than ten gains, ten
+        bins are.
+    cv : int, default=10
+        Folds by query, at least 2, for probabilities that do not know the query's own labels.
+    cost : float, default=0.0
+        Cost of each shown document in units of the measure: what is maximised is the measure minus
+        `cost` times the number of shown documents.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    random_state : int, RandomState or None, default=0
+        Seed of the models. Models of several seeds are averaged.
+    n_jobs : int or None, default=None
+        Folds that are fitted at once, as in joblib.
+    verbose : int, default=0
+        Above 0, progress is printed.
+
+    Attributes
+    ----------
+    level_ : float
+        Factor on losses: rows are shown that the best prefix holds at this factor. 1 is the
+        expected value itself, and -inf shows everything.
+    threshold_curve_ : ThresholdCurve
+        The measure at every factor, of rows by models that have not seen their query.
+    gains_ : ndarray of shape (n_kinds,)
+        Gain of each kind, ascending.
+    share_of_trees_ : float
+        Share of the trees in the mixture; 1 with an estimator of the user.
+    columns_ : list of str
+        Own columns, which `predict` needs too.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        As of :class:`TunedThreshold`; for `held_out_score_` the factor, but not the models, is
+        chosen without the query's fold.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    list_features : The features.
+    ExpectedThreshold : Learns probabilities from the score alone.
+    AutoThreshold : Chooses between this and simpler cuts.
+
+    Notes
+    -----
+    Let a document in a list be expected to raise the measure by ``u`` and to lower it by ``v``, as
+    it may turn out good or bad. The prefix shown is the longest that maximises the sum of
+    ``u - factor * v - cost``. As the factor grows, best prefixes shrink along the concave hull of
+    the running sums, so that every factor is tried at once. The factor taken is the one nearest to
+    1 within one standard error of the best, since hundred queries cannot tell factors further
+    apart. Sums over documents have exact expectations, F is taken at the expected numbers of
+    relevant documents, and other measures are averaged over draws.
+
+    Other columns of a table of scores are further features.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import LearnedThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(100, random_state=0)
+    >>> cut = LearnedThreshold("ndcg_f@3", cv=3).fit(scores, y, groups=groups)
+    >>> shown = cut.predict(scores, groups=groups)
+    >>> bool((shown > -float("inf")).any())
+    True
+    """
+
+    _column_names = None
+
+    def __init__(
+        self,
+        measure=None,
+        *,
+        estimator=None,
+        cv: int = 10,
+        cost: float = 0.0,
+        max_shown: int | None = None,
+        min_shown: int | None = None,
+        abstain: str | None = None,
+        gains: Gains = None,
+        random_state=0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
+        )
+        self.estimator = estimator
+        self.cv = cv
+        self.cost = cost
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _parsed(self):
+        parsed = super()._parsed()
+        check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
+
+    def _check_parameters(self, parsed):
+        super()._check_parameters(parsed)
+        check_count(self.cv, "cv", 2)
+        check_number(self.cost, "cost", least=0)
+        check_random_state(self.random_state)
+        check_count(self.verbose, "verbose", 0)
+        if self.estimator is not None and not (
+            is_classifier(self.estimator) and hasattr(self.estimator, "predict_proba")
+        ):
+            raise InputTypeError(
+                "estimator must be a classifier with predict_proba or None, got "
+                f"{brief(self.estimator)}."
+            )
+
+    # Learning.
+
+    def _learn(self, judged, parsed):
+        gains, scores, index = judged.gains, judged.scores, judged.index
+        self._learned_for, self._cost = parsed, float(self.cost)
+        self.columns_ = list(judged.columns)
+        features = self._features(scores, index, judged.columns)
+        listed_rows = scores > -np.inf
+        learned = listed_rows & ~np.isnan(gains)
+        lows, self.gains_ = levels_of(gains[learned])
+        kinds = np.searchsorted(lows, gains, side="right") - 1
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(2**31 - 1, size=N_SEEDS + self.cv)
+        makers = self._makers()
+        n_kinds, codes = len(lows), judged.codes
+
+        def fitted(make, rows, own_seeds):
+            rows = rows[learned[rows]]
+            n_lists = len(np.unique(codes[rows]))
+            return fit_member(make, features[rows], kinds[rows], n_kinds, own_seeds, n_lists)
+
+        def of_fold(number, train, test):
+            if self.verbose:
+                print(f"{type(self).__name__}: fold {number + 1}", flush=True)
+            test = test[listed_rows[test]]
+            seed = seeds[N_SEEDS + number : N_SEEDS + number + 1]
+            return test, [
+                fitted(make, train, seed).predict(features[test]) if len(test) else None
+                for make in makers
+            ]
+
+        every = np.arange(len(gains))
+        folds = enumerate(judged.fold_rows(self.cv))
+        found = Parallel(self.n_jobs, prefer="threads")(
+            delayed(of_fold)(number, train, test) for number, (train, test) in folds
+        )
+        self.members_ = [fitted(make, every, seeds[:N_SEEDS]) for make in makers]
+        chances = [np.zeros((n_kinds, len(gains))) for _ in makers]
+        for test, predicted in found:
+            for member, own in zip(chances, predicted):
+                if len(test):
+                    member[:, test] = own
+        if not found:
+            # One query: there is none to be held out.
+            rows = every[listed_rows]
+            for member, model in zip(chances, self.members_):
+                if len(rows):
+                    member[:, rows] = model.predict(features[rows])
+        self.share_of_trees_ = 1.0
+        if len(makers) == 2 and learned.any():
+            self.share_of_trees_ = best_share(
+                *(member[:, learned] for member in chances), kinds[learned]
+            )
+        return self._keys_of(self._mixed(chances), scores, index)
+
+    def _makers(self):
+        """Make the kinds of models that are fitted."""
+        if self.estimator is None:
+            return [Trees, Linear]
+        return [_OwnMaker(self.estimator)]
+
+    def _features(self, scores, index, columns):
+        """Features of each row, own columns last."""
+        own = [np.asarray(columns[name], dtype=np.float64) for name in self.columns_]
+        for name, values in zip(self.columns_, own):
+            if not np.isfinite(values).all():
+                raise InputError(
+                    f"column {brief(name)} holds a number that is not finite: fill it first."
+                )
+        return np.column_stack([feature_matrix(scores, index), *own])
+
+    def _mixed(self, chances):
+        """Probabilities of the kinds by all models."""
+        return chances[0] if len(chances) == 1 else mixed(*chances, self.share_of_trees_)
+
+    def _keys_of(self, kinds, scores, index):
+        """Key of each row, from the probabilities of the kinds of gain."""
+        parsed = vars(self).get("_learned_for") or self._score_measure()
+        # P(gain >= level), for each level but the lowest.
+        chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
+        steps = expected_steps(parsed, self.gains_, chances, scores, index, plug_in=True)
+        return path_keys(steps.rises, steps.falls, scores, index, self._cost)
+
+    def _keys(self, scores, index, columns):
+        if missing := [name for name in self.columns_ if name not in columns]:
+            raise InputError(
+                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
+                "fit."
+            )
+        rows = np.flatnonzero(scores > -np.inf)
+        features = self._features(scores, index, columns)[rows]
+        kinds = np.zeros((len(self.gains_), len(scores)))
+        if len(rows):
+            kinds[:, rows] = self._mixed([model.predict(features) for model in self.members_])
+        return self._keys_of(kinds, scores, index)
+
+    # The level.
+
+    def _fit_levels(self, judged, parsed):
+        keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
+        lists = judged.lists.with_ties(parsed.measure.ties[0])
+        entries = EntryValues.of(lists, parsed, keys)
+        self.threshold_curve_ = curve_of(entries, parsed)
+        self._out_of_fold = keys
+        self.level_ = self._best_factor(judged, entries)
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        return self._fit_abstention(judged, parsed, shown), entries
+
+    def _best_factor(self, judged, entries, among=None) -> float:
+        """Choose the factor nearest to 1 that is within one standard error of the best."""
+        keys, codes = self._out_of_fold, judged.codes
+        among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
+        sign = 1.0 if entries.greater_is_better else -1.0
+        levels, means = entries.curve(among)
+        best, _ = entries.best(among)
+        if self._cost:
+            counted = np.sort(keys[among[codes] & (keys > -np.inf)])
+            n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
+            worth = sign * means - self._cost * n_shown / np.count_nonzero(among)
+            place = first_of_highest(np.where(np.isnan(worth), -np.inf, worth))
+            best = float(levels[place]) if place else -np.inf
+
+        def values(level):
+            found = sign * np.nan_to_num(entries.at(level))
+            if self._cost:
+                n_shown = np.bincount(codes[keys >= level], minlength=len(found))
+                found = found - self._cost * n_shown
+            return found[among]
+
+        highest, clusters = values(best), judged.clusters[among]
+        n_lists = np.bincount(clusters)
+        nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
+        for factor in np.geomspace(1.0, nearest, _N_FACTORS):
+            lost = np.bincount(clusters, highest - values(factor))[n_lists > 0]
+            mean, error, _ = mean_and_error(lost / n_lists[n_lists > 0])
+            if mean <= error:
+                return float(factor)
+        return best
+
+    def _measure_held_out(self, judged, parsed, entries, values):
+        super()._measure_held_out(judged, parsed, entries, values)
+        del self._out_of_fold
+
+    def _held_out_shown(self, judged, parsed, entries):
+        """Rows shown by models without their query, and a factor chosen without their fold."""
+        keys, fold = self._out_of_fold, fold_of_lists(judged.clusters)
+        factors = [
+            self._best_factor(judged, entries, fold != number) for number in range(fold.max() + 1)
+        ]
+        shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
+        if self.confidence_ is not None:
+            sure = self.confidence_.out_of_fold_ >= self.answer_level_
+            shown &= sure[judged.codes]
+        return shown
+
+    # Files.
+
+    def _state(self):
+        state = {
+            "gains": self.gains_.tolist(),
+            "columns": [str(name) for name in self.columns_],
+            "share_of_trees": self.share_of_trees_,
+            "cost": self._cost,
+        }
+        names = {Trees: "trees", Linear: "linear", Shares: "shares"}
+        for member in self.members_:
+            if type(member) not in names:
+                raise InputError(
+                    f"LearnedThreshold has learned with {brief(self.estimator)}, which JSON cannot "
+                    "hold: save it with skfilterrank.io.save_model."
+                )
+            state[names[type(member)]] = member.state()
+        return state
+
+    def _restore(self, state, name):
+        state = _FIELDS(state, name)
+        self.gains_, self.columns_ = state["gains"], state["columns"]
+        self.share_of_trees_, self._cost = state["share_of_trees"], float(state["cost"])
+        self.members_ = [state[each] for each in ("trees", "linear", "shares") if each in state]
+        if len(self.members_) != (1 if "shares" in state else 2):
+            raise InputError(f"{name} must hold trees and linear, or shares alone.")
+
+
+class _OwnMaker:
+    """Fits copies of a classifier of the user."""
+
+    def __init__(self, estimator):
+        self.fitted = partial(Own.fitted, estimator=clone(estimator))
+
+
+def fold_of_lists(clusters) -> np.ndarray:
+    """Number the fold of each list, none of which splits a cluster."""
+    known = np.flatnonzero(np.bincount(clusters))
+    fold = np.zeros(clusters.max() + 1, dtype=np.intp)
+    parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
+    for number, part in enumerate(parts):
+        fold[part] = number
+    return fold[clusters]

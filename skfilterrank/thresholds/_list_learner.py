@@ -1,0 +1,255 @@
+"""Probabilities of gains from features of whole lists: boosted trees and a linear model."""
+
+from typing import NamedTuple
+
+import lightgbm
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._files.states import listed, numbers, record, text
+from skfilterrank.exceptions import InputError
+
+# Trees of different seeds, whose probabilities are averaged.
+N_SEEDS = 3
+_ROUNDS = 150
+_TREES = {
+    "num_leaves": 15,
+    "learning_rate": 0.05,
+    "feature_fraction": 0.6,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "verbose": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+}
+_MIN_ROWS_OF_LEAF = 200
+# Rows of a query depend on each other: in the linear model it counts as this many.
+_ROWS_OF_QUERY = 6.0
+_LEAST_CHANCE = 1e-6
+_SHARES = np.linspace(0.0, 1.0, 21)
+_MATRIX = listed(numbers(1), 1)
+_LINEAR = record(
+    {
+        "low": numbers(1),
+        "high": numbers(1),
+        "mean": numbers(1),
+        "scale": numbers(1),
+        "weights": _MATRIX,
+        "constants": numbers(1),
+    }
+)
+
+
+class Trees(NamedTuple):
+    """Boosted trees of several seeds.
+
+    Attributes
+    ----------
+    boosters : tuple of lightgbm.Booster
+        The models.
+    """
+
+    boosters: tuple
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
+        """Fit boosted trees to rows of several kinds."""
+        settings = _TREES | {"min_data_in_leaf": max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))}
+        if n_kinds == 2:
+            settings["objective"] = "binary"
+        else:
+            settings |= {"objective": "multiclass", "num_class": n_kinds}
+        boosters = []
+        for seed in seeds:
+            data = lightgbm.Dataset(features, kinds, free_raw_data=True)
+            booster = lightgbm.train(settings | {"seed": int(seed)}, data, _ROUNDS)
+            boosters.append(booster.free_dataset())
+        return cls(tuple(boosters))
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        mean = np.mean([each.predict(features, num_threads=1) for each in self.boosters], axis=0)
+        return np.stack([1.0 - mean, mean]) if mean.ndim == 1 else mean.T
+
+    def state(self) -> list:
+        """Return the models as texts."""
+        return [each.model_to_string() for each in self.boosters]
+
+    @classmethod
+    def restored(cls, state, name) -> "Trees":
+        """Make the models from their texts."""
+        try:
+            return cls(
+                tuple(
+                    lightgbm.Booster(model_str=each, params={"verbose": -1})
+                    for each in listed(text, 1)(state, name)
+                )
+            )
+        except lightgbm.basic.LightGBMError as error:
+            raise InputError(f"{name} holds a model that LightGBM cannot read: {error}.") from None
+
+
+class Linear(NamedTuple):
+    """A multinomial logistic regression on features, and on their products with the log place.
+
+    Attributes
+    ----------
+    low, high, mean, scale : ndarray of shape (n_features,) or (2 n_features,)
+        Range of each feature that was learned from, to which later ones are cut, and mean and
+        standard deviation of the terms.
+    weights : ndarray of shape (n_kinds, 2 n_features)
+        Weights of the standardised terms.
+    constants : ndarray of shape (n_kinds,)
+        Constants of the kinds.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+    weights: np.ndarray
+    constants: np.ndarray
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Linear":
+        """Fit the regression to rows of several kinds."""
+        low, high = features.min(axis=0), features.max(axis=0)
+        terms = _terms(features)
+        mean, scale = terms.mean(axis=0), terms.std(axis=0)
+        scale = np.where(scale > 1e-9 * np.abs(terms).max(axis=0), scale, 1.0)
+        strength = _ROWS_OF_QUERY * n_lists / len(kinds)
+        model = LogisticRegression(C=strength, max_iter=1000).fit((terms - mean) / scale, kinds)
+        weights, constants = model.coef_, model.intercept_
+        if n_kinds == 2:
+            weights, constants = np.vstack([0 * weights, weights]), np.append(0.0, constants)
+        return cls(low, high, mean, scale, weights, constants)
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
+        return _softmax(self.weights @ terms.T + self.constants[:, None])
+
+    def state(self) -> dict:
+        """Return the numbers as JSON holds them."""
+        return {name: value.tolist() for name, value in self._asdict().items()}
+
+    @classmethod
+    def restored(cls, state, name) -> "Linear":
+        """Make the regression from its numbers."""
+        state = _LINEAR(state, name)
+        shapes = {len(state[each]) for each in ("mean", "scale")}
+        shapes |= {len(row) for row in state["weights"]}
+        shapes |= {2 * len(state[each]) for each in ("low", "high")}
+        if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
+            raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
+        return cls(**state | {"weights": np.array(state["weights"])})
+
+
+class Own(NamedTuple):
+    """Fitted copies of a classifier of the user.
+
+    Attributes
+    ----------
+    estimators : tuple of estimators
+        The classifiers.
+    n_kinds : int
+        Number of kinds, of which a classifier may not have seen all.
+    """
+
+    estimators: tuple
+    n_kinds: int
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seeds, n_lists, estimator) -> "Own":
+        """Fit clones of the classifier, one for each seed where it takes one."""
+        is_random = estimator.get_params().get("random_state", 0) is None
+        fitted = []
+        for seed in seeds if is_random else seeds[:1]:
+            own = clone(estimator)
+            if is_random:
+                own.set_params(random_state=int(seed))
+            fitted.append(own.fit(features, kinds))
+        return cls(tuple(fitted), n_kinds)
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        result = np.zeros((self.n_kinds, len(features)))
+        for each in self.estimators:
+            result[np.asarray(each.classes_, dtype=np.intp)] += each.predict_proba(features).T
+        return result / len(self.estimators)
+
+
+class Shares(NamedTuple):
+    """Shares of the kinds, where there is one kind or nothing to learn from.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_kinds,)
+        Share of the rows of each kind.
+    """
+
+    shares: np.ndarray
+
+    def predict(self, features) -> np.ndarray:
+        """Return the shares for each row; shape (n_kinds, n_rows)."""
+        return np.repeat(self.shares[:, None], len(features), axis=1)
+
+    def state(self) -> list:
+        """Return the shares as JSON holds them."""
+        return self.shares.tolist()
+
+    @classmethod
+    def restored(cls, state, name) -> "Shares":
+        """Make the shares from their numbers."""
+        return cls(numbers(1)(state, name))
+
+
+def fit_member(make, features, kinds, n_kinds, seeds, n_lists):
+    """Fit one model; rows of a single kind give shares, and a kind that is missing none."""
+    seen, codes = np.unique(kinds, return_inverse=True)
+    if len(seen) < 2:
+        shares = np.bincount(kinds, minlength=n_kinds) / max(len(kinds), 1)
+        return Shares(shares if len(kinds) else np.full(n_kinds, 1.0 / n_kinds))
+    if len(seen) < n_kinds:
+        inner = make.fitted(features, codes, len(seen), seeds, n_lists)
+        return _Wider(inner, seen, n_kinds)
+    return make.fitted(features, kinds, n_kinds, seeds, n_lists)
+
+
+class _Wider(NamedTuple):
+    """A model that has not seen every kind; those have probability 0."""
+
+    inner: NamedTuple
+    seen: np.ndarray
+    n_kinds: int
+
+    def predict(self, features):
+        result = np.zeros((self.n_kinds, len(features)))
+        result[self.seen] = self.inner.predict(features)
+        return result
+
+
+def best_share(first, second, kinds) -> float:
+    """Return the share of the first of two models in the mixture of the lowest log loss."""
+    rows = np.arange(len(kinds))
+    losses = [-np.log(mixed(first, second, share)[kinds, rows]).mean() for share in _SHARES]
+    return float(_SHARES[int(np.argmin(losses))])
+
+
+def mixed(first, second, share) -> np.ndarray:
+    """Mix probabilities of two models on the scale of their logarithms."""
+    first, second = np.maximum(first, _LEAST_CHANCE), np.maximum(second, _LEAST_CHANCE)
+    return _softmax(share * np.log(first) + (1.0 - share) * np.log(second))
+
+
+def _terms(features):
+    """Features, and their products with the log place, which is the fourth."""
+    return np.hstack([features, features * features[:, 3:4]])
+
+
+def _softmax(values):
+    powers = np.exp(values - values.max(axis=0))
+    return powers / powers.sum(axis=0)
