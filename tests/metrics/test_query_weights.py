@@ -28,7 +28,12 @@ from skfilterrank.metrics import (
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.stream import Rows
 from skfilterrank.stream import evaluate as stream_evaluate
-from skfilterrank.thresholds import threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    PerQueryThreshold,
+    threshold_curve,
+)
 
 MEASURES = [ndcg_f_score, average_precision_score, err_score, lexirecall_score]
 N = 7
@@ -300,8 +305,8 @@ class TestInModelSelection:
         parts = [rows for rows, count in zip(truth, counts, strict=True) for _ in range(count)]
         ids = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
         rows = np.concatenate(parts)
-        expected = threshold_curve(self.y[rows], scores[rows], groups=ids, measure=f"{measure}@{3}")
-        model = RankAndFilter(Ridge().fit(self.X, self.y), measure=f"{measure}@{3}", cv="prefit")
+        expected = threshold_curve(self.y[rows], scores[rows], groups=ids, measure=f"{measure}@3")
+        model = RankAndFilter(Ridge().fit(self.X, self.y), measure=f"{measure}@3", cv="prefit")
         model.fit(self.X, self.y, groups=self.groups, query_weight=by_query)
         assert model.threshold_ == pytest.approx(expected.best_threshold)
         assert abs(model.best_score_) == pytest.approx(abs(expected.best_value))
@@ -321,11 +326,15 @@ class TestInModelSelection:
         assert len(folds["test_score"]) == 3
         assert (folds["best_score"] >= folds["test_score"] - 1e-12).all()
 
-    @pytest.mark.parametrize("threshold", ["risk", "per_query"])
+    @pytest.mark.parametrize(
+        "threshold",
+        [CertifiedThreshold({"any_forbidden@3": 0.05}), PerQueryThreshold(), ExpectedThreshold()],
+        ids=lambda threshold: type(threshold).__name__,
+    )
     def test_thresholds_that_count_each_query_once(self, threshold):
-        risk = {"risk": "any_forbidden"} if threshold == "risk" else {}
-        model = RankAndFilter(Ridge(), threshold=threshold, measure="ndcg_f@3", **risk)
-        with pytest.raises(InputError, match="query_weight is not possible with threshold="):
+        model = RankAndFilter(Ridge(), threshold, measure="ndcg_f@3")
+        message = f"query_weight is not possible with {type(threshold).__name__}"
+        with pytest.raises(InputError, match=message):
             model.fit(self.X, self.y, groups=self.groups, query_weight=self.by_row)
 
     @pytest.mark.slow
