@@ -123,8 +123,8 @@ OTHERS = {
         lambda X, y, groups: make_completed_scorer("ap")(LINEAR, X, y, groups=groups),
         {"X": FEATURES, "y": LABELS},
     ),
-    "AnswerCurveDisplay": (plot.AnswerCurveDisplay.from_predictions, SCORE_ROWS),
-    "PriceCurveDisplay": (plot.PriceCurveDisplay.from_predictions, SCORE_ROWS),
+    "RiskCoverageDisplay": (plot.RiskCoverageDisplay.from_predictions, SCORE_ROWS),
+    "TradeOffDisplay": (plot.TradeOffDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay": (plot.ThresholdCurveDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay.from_estimator": (
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
