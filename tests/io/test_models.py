@@ -236,9 +236,7 @@ def going_round():
     "model",
     [
         LogisticRegression().fit(X, y),
-        RankAndFilter(lgb.LGBMRanker(**LGBM), measure="ndcg_f@3", cv=2).fit(
-            X, 2 * y - 1, groups=GROUPS
-        ),
+        RankAndFilter(lgb.LGBMRanker(**LGBM), measure="ndcg_f@3", cv=2).fit(X, 2 * y - 1, groups=GROUPS),
         GridSearchCV(LogisticRegression(), {"C": [0.1]}, cv=2).fit(X, y),
     ],
     ids=["LogisticRegression", "RankAndFilter", "GridSearchCV"],
