@@ -24,21 +24,9 @@ from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, risk_cer
 from skfilterrank.thresholds._bounds import BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
-pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
+pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
-def only(certificate):
-    """The only promise of a certificate, and the threshold."""
-    (promise,) = certificate.promises.values()
-    fields = {name: value for name, value in vars(promise).items() if name != "lower_bound"}
-    fields["limit"] = promise.upper if promise.risk == "false_reject_rate" else promise.lower
-    names = ("threshold", "value", "confidence", "exact", "assumes_unseen")
-    own = {name: getattr(certificate, name) for name in names}
-    return SimpleNamespace(**fields, **own, text=str(certificate))
-
-
-def promise_at(*args, **params):
-    return only(certified(*args, confidence_level=0.9, **params))
 
 
 def test_a_certificate_cannot_be_changed():
@@ -97,7 +85,7 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     y[::4] = np.nan
     scores = np.round(scores, 1)
     groups = np.char.add("q", (100 + groups).astype(str))
-    given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
+    given = {"groups": groups, "risks": risks_at("any_forbidden", 0.2, 3), "measure": "ndcg_f@3"}
     message = f"of {len(y)} documents are unjudged although a rate depends on them"
     with pytest.warns(DataWarning, match=message):
         chosen = certified(y, scores, confidence_level=0.9, **given)
@@ -229,7 +217,7 @@ def judged():
 
 @pytest.fixture(scope="module")
 def model(judged):
-    promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
+    promise = {"threshold": "risk", "k": 3, "risks": {"any_forbidden": 0.3}}
     return TunedThreshold(**promise).fit(judged.bayes_scores, judged.y, groups=judged.groups)
 
 
@@ -258,7 +246,7 @@ class TestLabelsOfMachines:
         y = np.where(np.arange(len(judged.y)) % 16 == 0, 0.0, judged.y)
         n_machine = int((judged.groups % 4 == 0).sum())
         given = {"groups": judged.groups, "judged_by": judges}
-        promise = {"risk": "any_forbidden", "max_risk": 0.4, "k": 3}
+        promise = {"risks": risks_at("any_forbidden", 0.4, 3), "measure": "ndcg_f@3"}
         self.check(
             certified(y, judged.bayes_scores, confidence_level=0.9, **given, **promise), n_machine
         )
@@ -284,7 +272,7 @@ class TestLabelsOfMachines:
     def test_predicted_labels(self, judged):
         y = judged.y.astype(float)
         y[::10] = np.nan
-        promise = {"risk": "any_forbidden", "max_risk": 0.6, "k": 3}
+        promise = {"risks": risks_at("any_forbidden", 0.6, 3), "measure": "ndcg_f@3"}
         inner = RankAndFilter(
             LogisticRegression(), CertifiedThreshold(RISKS_TODO, confidence_level=0.9), **promise
         )

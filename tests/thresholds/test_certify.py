@@ -189,7 +189,7 @@ class TestFunctions:
 def test_a_rate_that_cannot_fail_is_warned_of(data):
     # Somebody forgot gains: no label is below 0.
     grades = data.y + 1
-    params = {"groups": data.groups, "risk": "any_forbidden", "max_risk": 0.1, "k": 3}
+    params = {"groups": data.groups, "risks": risks_at("any_forbidden", 0.1, 3), "measure": "ndcg_f@3"}
     with pytest.warns(FitWarning, match="'any_forbidden' is 0 on all .* give gains"):
         certified(grades, data.bayes_scores, confidence_level=0.9, **params)
     one = certified(
@@ -378,7 +378,7 @@ class TestInExpectation:
 
     @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
     def test_takes_fewer_queries(self, data):
-        params = {"groups": np.arange(20), "risk": "any_forbidden", "max_risk": 0.05}
+        params = {"groups": np.arange(20), "risks": {"any_forbidden": 0.05}}
         certified(
             np.ones(20), np.arange(20), guarantee="expectation", confidence_level=0.9, **params
         )

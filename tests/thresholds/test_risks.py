@@ -37,13 +37,13 @@ def shows_bad(y_true, shown, groups):
 
 
 RISKS = {
-    "one rate": {"risk": "any_forbidden", "max_risk": 0.4, "k": 2},
-    "a share": {"risk": "forbidden", "max_risk": 0.4, "k": 2},
+    "one rate": {"risks": risks_at("any_forbidden", 0.4, 2), "measure": "ndcg_f@2"},
+    "a share": {"risks": risks_at("forbidden", 0.4, 2), "measure": "ndcg_f@2"},
     "good ones": {"risk": {"false_reject_rate": 0.9, "any_forbidden": 0.6}, "k": 2},
-    "on average": {"risk": "forbidden", "max_risk": 0.4, "k": 2, "guarantee": "expectation"},
+    "on average": {"risks": risks_at("forbidden", 0.4, 2), "measure": "ndcg_f@2", "guarantee": "expectation"},
     "own cut-offs": {"risk": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "k": 5},
-    "a function": {"risk": shows_bad, "max_risk": 0.4, "k": 2},
-    "all shown": {"risk": "any_forbidden", "max_risk": 0.4, "k": 2, "show_beyond_k": True},
+    "a function": {"risks": risks_at(shows_bad, 0.4, 2), "measure": "ndcg_f@2"},
+    "all shown": {"risks": risks_at("any_forbidden", 0.4, 2), "measure": "ndcg_f@2", "show_beyond_k": True},
 }
 
 
@@ -128,7 +128,7 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["tune", "per_query", "expected", "largest_gap", "risk"])
 def test_documents_of_equal_score_are_shown_together(tied, threshold):
-    promise = {"risk": "any_forbidden", "max_risk": 0.4} if threshold == "risk" else {"k": 3}
+    promise = {"risks": {"any_forbidden": 0.4}} if threshold == "risk" else {"k": 3}
     model = TODO_THRESHOLD(threshold, **promise)
     model.fit(tied["score"], tied["label"], **columns(tied))
     shown = model.predict(tied["score"], **columns(tied)) > -INF
@@ -159,7 +159,7 @@ def test_ties_by_hand():
 
 @pytest.fixture(scope="module")
 def model(data):
-    promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
+    promise = {"threshold": "risk", "k": 3, "risks": {"any_forbidden": 0.3}}
     return TunedThreshold(**promise).fit(data.bayes_scores, data.y, groups=data.groups)
 
 
@@ -215,7 +215,7 @@ class TestNoMoreIsShownThanCovered:
             ({"risk": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
             ({"risk": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}, "k": 2}, 5),
             ({"risk": shows_bad}, 3),
-            ({"risk": "false_reject_rate", "max_risk": 0.5}, None),
+            ({"risks": {"false_reject_rate": 0.5}}, None),
             ({"risk": "empty_list_rate"}, None),
             ({"k": None}, None),
             ({"k": None, "measure": "ndcg_f@4"}, 4),
@@ -289,7 +289,7 @@ def test_lists_of_other_sizes_end_a_promise():
 
 class TestQueriesThatTheEstimatorWasFittedOn:
     def certifying(self, ranker):
-        promise = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.6}
+        promise = {"threshold": "risk", "risks": {"any_forbidden": 0.6}}
         return RankAndFilter(ranker, cv="prefit", **promise)
 
     @pytest.mark.slow
