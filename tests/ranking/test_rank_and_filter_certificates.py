@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
 from certificates import only, promise_at, risks_at
 from scikit_learn_checks import assert_passes_checks
+from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
     make_ranking_scorer,
     qwa_score,
