@@ -725,7 +725,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
 def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
     """Make the curve of entries, negated where lower is better."""
     levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among)
+    best_level, best_value = entries.best(among, (levels, values))
     if not parsed.measure.greater_is_better:
         values, best_value = 0.0 - values, 0.0 - best_value
     return ThresholdCurve(levels, values, best_level, best_value)
