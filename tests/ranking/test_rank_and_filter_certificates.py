@@ -9,17 +9,19 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
 from certificates import only, promise_at, risks_at
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (
     make_ranking_scorer,
     qwa_score,
 )
-from skfilterrank.ranking import RankAndFilter, make_logistic
+from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_logistic
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskCertificate,
@@ -266,3 +268,35 @@ class RowsAreQueries(RankAndFilter):
 def test_scikit_learn_checks():
     promise = CertifiedThreshold({"any_forbidden": 0.9}, confidence_level=0.5)
     assert_passes_checks(RowsAreQueries(Ridge(), promise))
+
+
+@pytest.fixture(scope="module")
+def eights():
+    return make_rank_and_filter(400, documents_per_query=8, random_state=0)
+
+
+class TestQueriesThatTheEstimatorWasFittedOn:
+    def certifying(self, ranker):
+        return RankAndFilter(ranker, CertifiedThreshold({"any_forbidden": 0.6}), cv="prefit")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("frozen", [False, True])
+    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker])
+    def test_are_told(self, eights, make, frozen):
+        half = eights.groups < 200
+        ranker = make().fit(
+            eights.X[half], np.maximum(eights.y, 0)[half], groups=eights.groups[half]
+        )
+        model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
+        with pytest.warns(FitWarning, match=r"200 of 400 calibration queries .* was fitted on"):
+            model.fit(pd.DataFrame(eights.X), eights.y, groups=1000 + eights.groups)
+        assert not model.certificate_.exact
+
+    def test_others_of_the_same_ids_are_not(self, eights):
+        half = eights.groups < 200
+        ranker = QueryRanker(Ridge()).fit(
+            eights.X[half], eights.y[half], groups=eights.groups[half]
+        )
+        model = self.certifying(ranker)
+        model.fit(eights.X[~half], eights.y[~half], groups=eights.groups[~half] - 200)
+        assert model.certificate_.exact

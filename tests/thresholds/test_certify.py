@@ -51,9 +51,7 @@ class TestFunctions:
     def test_numbers_get_the_bound_for_numbers(self, data):
         params = {"groups": data.groups, "confidence_level": 0.9}
         one = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
-        two = certified(
-            data.y, data.bayes_scores, {any_bad_as_number: 0.1}, **params
-        )
+        two = certified(data.y, data.bayes_scores, {any_bad_as_number: 0.1}, **params)
         # The binomial test knows more.
         assert one.lower < two.lower
 
@@ -184,7 +182,11 @@ class TestFunctions:
 def test_a_rate_that_cannot_fail_is_warned_of(data):
     # Somebody forgot gains: no label is below 0.
     grades = data.y + 1
-    params = {"groups": data.groups, "risks": risks_at("any_forbidden", 0.1, 3), "measure": "ndcg_f@3"}
+    params = {
+        "groups": data.groups,
+        "risks": risks_at("any_forbidden", 0.1, 3),
+        "measure": "ndcg_f@3",
+    }
     with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* give gains"):
         certified(grades, data.bayes_scores, confidence_level=0.9, **params)
     one = certified(
@@ -246,9 +248,7 @@ class TestSeveral:
             "false_reject_rate at most 0.2 one of at most"
         )
         with pytest.raises(ValueError, match=message):
-            certified(
-                data.y, data.bayes_scores, risks, groups=data.groups, show_beyond_k=True
-            )
+            certified(data.y, data.bayes_scores, risks, groups=data.groups, show_beyond_k=True)
 
     @pytest.mark.nightly
     def test_hold_together(self, data):
@@ -286,13 +286,11 @@ class TestInExpectation:
         found = certified(
             data.y,
             data.bayes_scores,
-            {risk: 0.1},
+            risks_at(risk, 0.1, 3),
             groups=data.groups,
             guarantee="expectation",
-            measure="ndcg_f@3",
-            confidence_level=0.9,
         )
-        (promise,) = read_promises(risk, 0.1, 3)
+        (promise,) = read_promises(risks_at(risk, 0.1, 3))
         steps = promise.steps(RankedLists(data.y, data.bayes_scores, groups=data.groups), None)
         n = steps.n_queries
         scores = np.unique(data.bayes_scores)
@@ -306,7 +304,7 @@ class TestInExpectation:
                 limit = score
                 break
         assert (found.upper if steps.is_upward else found.lower) == limit
-        assert found.confidence is None
+        assert found.confidence_level is None
         assert str(found).startswith("In expectation, ")
 
     @pytest.mark.nightly
@@ -325,7 +323,6 @@ class TestInExpectation:
                 {"any_forbidden": level},
                 groups=groups,
                 guarantee="expectation",
-                confidence_level=0.9,
             )
             true.append(any_bad(y_true, y_score >= found.threshold, data.groups).mean())
         assert np.mean(true) <= level + 2 * np.std(true) / np.sqrt(times)
@@ -335,27 +332,13 @@ class TestInExpectation:
     @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
     def test_takes_fewer_queries(self, data):
         params = {"groups": np.arange(20), "risks": {"any_forbidden": 0.05}}
-        certified(
-            np.ones(20), np.arange(20), guarantee="expectation", confidence_level=0.9, **params
-        )
+        certified(np.ones(20), np.arange(20), guarantee="expectation", **params)
         with pytest.raises(ValueError, match=r"in expectation needs at least 19 .* got 18"):
             certified(
                 np.ones(18),
                 np.arange(18),
                 guarantee="expectation",
-                confidence_level=0.9,
                 **params | {"groups": np.arange(18)},
             )
         with pytest.raises(ValueError, match=r"needs at least 45 .* got 20"):
             certified(np.ones(20), np.arange(20), confidence_level=0.9, **params)
-
-    def test_unknown_guarantee(self, data):
-        with pytest.raises(ValueError, match="guarantee must be one of 'confidence', 'expect"):
-            certified(
-                data.y,
-                data.y,
-                {"any_forbidden": 0.05},
-                groups=data.groups,
-                guarantee="sure",
-                confidence_level=0.9,
-            )
