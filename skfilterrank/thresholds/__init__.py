@@ -4,14 +4,19 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._names import names_of
+from skfilterrank.thresholds._auto import AutoThreshold
 from skfilterrank.thresholds._base import FILTER_SCORE, BaseThreshold, JudgedScores
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import machine_labels, risk_certificate
+from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
+from skfilterrank.thresholds._learned import LearnedThreshold
+from skfilterrank.thresholds._list_features import list_features
 from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._per_query import PerQueryThreshold
 from skfilterrank.thresholds._risks import STILL_UNJUDGED
 from skfilterrank.thresholds._surprise import Surprise
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
@@ -23,16 +28,21 @@ from skfilterrank.thresholds._values import (
 )
 
 __all__ = [
+    "AutoThreshold",
     "BaseThreshold",
     "CertifiedThreshold",
+    "ExpectedThreshold",
     "FirstK",
     "FixedThreshold",
     "LargestGap",
+    "LearnedThreshold",
+    "PerQueryThreshold",
     "RiskCertificate",
     "RiskPromise",
     "Surprise",
     "ThresholdCurve",
     "TunedThreshold",
+    "list_features",
     "risk_certificate",
     "threshold_curve",
 ]
