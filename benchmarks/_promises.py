@@ -14,7 +14,8 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import QueryScaler, make_text_features
 from skfilterrank.io import QrelsIndex, align, read_judged_table, read_letor, read_qrels, read_run
-from skfilterrank.ranking import RankAndFilter, make_ranker, threshold_curve
+from skfilterrank.ranking import RankAndFilter, make_ranker
+from skfilterrank.thresholds import threshold_curve
 from skfilterrank.thresholds._risks import read_promises
 
 RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
@@ -32,7 +33,10 @@ class Population:
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.groups = np.repeat(np.arange(len(self.sizes)), self.sizes)
         lists = RankedLists(self.gains, self.scores, groups=self.groups)
-        self.curve = threshold_curve(self.gains, self.scores, groups=self.groups, k=k)
+        self.measure = f"ndcg_f@{k}"
+        self.curve = threshold_curve(
+            self.gains, self.scores, groups=self.groups, measure=self.measure
+        )
         self._means = {risk: self._mean_steps(_steps(risk, lists, k)) for risk in RISKS}
 
     @staticmethod
@@ -66,8 +70,16 @@ class Population:
 
 def _steps(risk, lists, k):
     """Each query's loss at every threshold."""
-    (promise,) = read_promises(risk, 0.1, k)
+    (promise,) = read_promises(at_cutoff({risk: 0.1}, k))
     return promise.steps(lists, None)
+
+
+def at_cutoff(levels, k):
+    """Levels of risks with the cut-off k, where they take one."""
+    return {
+        risk if risk == "false_reject_rate" else f"{risk}@{k}": level
+        for risk, level in levels.items()
+    }
 
 
 def share(count, times):
@@ -93,7 +105,7 @@ def semeval(folder):
     model = make_ranker("bce", learner="linear", features=make_text_features(**columns))
     scores = np.empty(len(X))
     for train, test in GroupKFold(5, shuffle=True, random_state=0).split(X, groups=X["qid"]):
-        fitted = RankAndFilter(model, threshold=None, k=3)
+        fitted = RankAndFilter(model, threshold=None)
         fitted.fit(X.iloc[train], gains[train], groups=X["qid"].iloc[train])
         scores[test] = fitted.predict(X.iloc[test])
     return Population(gains, scores, X["qid"].to_numpy(), 3)

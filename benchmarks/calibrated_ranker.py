@@ -79,7 +79,8 @@ def evaluate(name, model, train, test, gains, k):
     """Lines of one model."""
     (X, y, groups), (X_test, y_test, ids) = train, test
     good = np.array([gains[label] > 0 for label in y_test])
-    tuned = RankAndFilter(model, gains=gains, k=k).fit(X, y, groups=groups)
+    tuned = RankAndFilter(model, gains=gains, measure=f"ndcg_f@{k}")
+    tuned.fit(X, y, groups=groups)
     plain = tuned.decision_function(X_test) + tuned.threshold_
 
     def ndcg_f(scores):

@@ -149,7 +149,9 @@ def in_memory(n_rows, trees):
     """The fit of one process: nDCG_f@10 of new queries, threshold, seconds, peak memory."""
     n_parts = max(1, n_rows // (PART_ROWS // 5))
     rows = pd.concat([training_part(part) for part in range(n_parts)], ignore_index=True)
-    model = RankAndFilter(xgboost.XGBRanker(n_estimators=trees, n_jobs=2), k=10, cv=3)
+    model = RankAndFilter(
+        xgboost.XGBRanker(n_estimators=trees, n_jobs=2), measure="ndcg_f@10", cv=3
+    )
     _, clock, cpu = timed(lambda: model.fit(rows[FEATURES], rows["label"], groups=rows["qid"]))
     return *quality(model), clock, cpu, peak()
 
@@ -166,7 +168,7 @@ def on_cluster(n_rows, trees):
     with cluster(2) as client:
         frame = frame_of(training_part, n_rows, PART_ROWS // 5)
         inner = xgboost.dask.DaskXGBRanker(n_estimators=trees)
-        model = RankAndFilter(inner, k=10, cv=3)
+        model = RankAndFilter(inner, measure="ndcg_f@10", cv=3)
         _, clock, cpu = timed(
             lambda: model.fit(frame[FEATURES], frame["label"], groups=frame["qid"]), client
         )
@@ -215,7 +217,7 @@ def report_training(n_rows, trees):
 {load:.1f} processes were running or waiting on average when this began: the clock is worth little
 where that is more than 1.
 
-`RankAndFilter(DaskXGBRanker(n_estimators={trees}), k=10, cv=3)` on {n_rows:,}
+`RankAndFilter(DaskXGBRanker(n_estimators={trees}), measure="ndcg_f@10", cv=3)` on {n_rows:,}
 rows of 20 features (float32, in no order within partitions), two workers, against `XGBRanker` in
 one process with two threads. nDCG_f@10 is of about {PART_ROWS // 5:,} rows of new queries.
 

@@ -23,7 +23,7 @@ import pandas as pd
 from _common import HERE, arguments, write_report
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank import comparison, judgments, ranking
+from skfilterrank import comparison, judgments, ranking, thresholds
 from skfilterrank import io as files
 from skfilterrank._core.measure import MEASURES
 
@@ -254,7 +254,7 @@ def estimator_cells():
         "OrdinalRanker": lambda: ranking.OrdinalRanker(LogisticRegression()),
         "RankAndFilter": lambda: ranking.RankAndFilter(LogisticRegression()),
         "RankAndFilter, per_query": lambda: ranking.RankAndFilter(
-            LogisticRegression(), threshold="per_query"
+            LogisticRegression(), thresholds.PerQueryThreshold()
         ),
         "CalibratedRanker": lambda: ranking.CalibratedRanker(LogisticRegression()),
         "FilterOnly": lambda: ranking.FilterOnly(LogisticRegression()),
@@ -281,7 +281,7 @@ def estimator_cells():
 
         def curve(n, arrays=arrays):
             y_true, y_score, groups = arrays(n)
-            return lambda: ranking.threshold_curve(y_true, y_score, groups=groups)
+            return lambda: thresholds.threshold_curve(y_true, y_score, groups=groups)
 
         yield "threshold_curve", axis, curve
         for method in ("rrf", "combmnz", "borda"):
@@ -295,11 +295,10 @@ def estimator_cells():
 
     def risk(n):
         y_true, y_score, groups = judged("rows", n)
-        return lambda: ranking.risk_threshold(
-            y_true, y_score, groups=groups, risk="forbidden", max_risk=0.5, k=3
-        )
+        safe = thresholds.CertifiedThreshold({"forbidden@3": 0.5}, confidence_level=0.9)
+        return lambda: safe.fit(y_score, y_true, groups=groups)
 
-    yield "risk_threshold", "rows", risk
+    yield "CertifiedThreshold.fit", "rows", risk
     yield "fuse_runs", "rows", lambda n: partial(ranking.fuse_runs, runs(n))
 
 

@@ -16,7 +16,7 @@ from sklearn.metrics import ndcg_score
 
 from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import lexicographic_preference, lexirecall_score, ndcg_f_score
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 K = 10
 
@@ -41,7 +41,9 @@ def ndcg_f_row(rng, mean, n_rows, kind):
     width = int(sizes.max())
     argsort = argsort_time(y_score, sizes, width)
     ours, _ = best_time(lambda: ndcg_f_score(y_true, y_score, groups=groups, k=K))
-    curve, _ = best_time(lambda: threshold_curve(y_true, y_score, groups=groups, k=K))
+    curve, _ = best_time(
+        lambda: threshold_curve(y_true, y_score, groups=groups, measure=f"ndcg_f@{K}")
+    )
     tracemalloc.start()
     ndcg_f_score(y_true, y_score, groups=groups, k=K)
     peak = tracemalloc.get_traced_memory()[1]

@@ -1,4 +1,4 @@
-"""All methods x {rank only, one threshold, a threshold per query, threshold="risk"}.
+"""All methods x {rank only, one threshold, a threshold per query, a certified threshold}.
 
 SemEval-2016 forum answers (train-part2 to dev) and the generator, whose best possible score is
 known; k = 3. Settings were fixed beforehand and no method was tried on test queries with others.
@@ -28,14 +28,11 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import make_text_features
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
-from skfilterrank.ranking import (
-    RankAndFilter,
-    get_ranker_names,
-    make_ranker,
-)
+from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold
 
 K = 3
-RISK, LEVEL, CONFIDENCE = "any_forbidden", 0.2, 0.9
+RISK, LEVEL, CONFIDENCE = f"any_forbidden@{K}", 0.2, 0.9
 STRICT, STRICTER = 0.05, 0.01  # levels that are hard, and impossible, to promise with few queries
 TREES = {"n_estimators": 100, "learning_rate": 0.06, "colsample_bytree": 0.3}
 SETTINGS = {
@@ -55,12 +52,12 @@ SETTINGS = {
 }
 LOSSES = ("ordinal", "lambdarank+bce")
 FORMS = {
-    "rank only": {"threshold": None},
-    "one threshold": {"threshold": "tune"},
-    "per query": {"threshold": "per_query"},
-    "risk": {"threshold": "risk", "risk": RISK, "max_risk": LEVEL, "confidence": CONFIDENCE},
+    "rank only": None,
+    "one threshold": "tune",
+    "per query": PerQueryThreshold(),
+    "risk": CertifiedThreshold({RISK: LEVEL}, confidence_level=CONFIDENCE),
 }
-STRICT_FORM = FORMS["risk"] | {"max_risk": STRICT}
+STRICT_FORM = CertifiedThreshold({RISK: STRICT}, confidence_level=CONFIDENCE)
 # Scores of these say which document of a query is better, and nothing across queries.
 WITHIN_QUERIES = (
     "adarank",
@@ -75,7 +72,7 @@ WITHIN_QUERIES = (
 class Task(NamedTuple):
     """Rows to learn from and rows to score, gains, and the best possible scores where known.
 
-    `split` has the rows to learn from and those to calibrate on for threshold="risk", and X of
+    `split` has the rows to learn from and those to calibrate on for a CertifiedThreshold, and X of
     them all and of the test rows by features that have seen the former alone.
     """
 
@@ -154,7 +151,8 @@ def generated_task():
 
 def outcome(task, ranker, form):
     """Fit a ranker with one kind of threshold and score the test rows."""
-    model = RankAndFilter(ranker, k=K, **(FORMS | {"strict": STRICT_FORM})[form])
+    threshold = (FORMS | {"strict": STRICT_FORM})[form]
+    model = RankAndFilter(ranker, threshold, measure=f"ndcg_f@{K}")
     X, X_test = task.X, task.X_test
     if form in ("risk", "strict") and task.split is not None:
         rows, X, X_test = task.split
@@ -163,7 +161,7 @@ def outcome(task, ranker, form):
     model.fit(X, task.gains, groups=task.groups)
     seconds = time.process_time() - begin
     scores = model.predict(X_test, groups=task.groups_test)
-    return Outcome(scores, seconds, getattr(model, "risk_certificate_", None))
+    return Outcome(scores, seconds, getattr(model, "certificate_", None))
 
 
 def outcomes(task):
@@ -232,7 +230,7 @@ def shows_forbidden(task, scores):
 
 
 def certificate_table(task, found, tables):
-    """Lines about the promise of threshold="risk", at both levels."""
+    """Lines about the certified thresholds, at both levels."""
     lines = [
         "| method | level | calibration queries | observed on them | upper bound | on test queries "
         "| one threshold, on test queries | nDCG_f@3 | less than one threshold |",
@@ -292,7 +290,8 @@ def promise(task, found, tables, form, level):
 
 def impossible(task):
     """What is said where no threshold could be promised."""
-    model = RankAndFilter(make_ranker("ordinal"), k=K, **(FORMS["risk"] | {"max_risk": STRICTER}))
+    safe = CertifiedThreshold({RISK: STRICTER}, confidence_level=CONFIDENCE)
+    model = RankAndFilter(make_ranker("ordinal"), safe, measure=f"ndcg_f@{K}")
     try:
         model.fit(task.X, task.gains, groups=task.groups)
     except ValueError as error:
@@ -373,7 +372,7 @@ def main():
             f"{task.X.shape[1]} features.",
             "\n".join(main_table(task, found, tables)),
             "\n".join(findings(task, found, tables)),
-            f'The promise of `threshold="risk"`: with confidence {CONFIDENCE:g}, at most the '
+            f"The certified threshold: with confidence {CONFIDENCE:g}, at most the "
             f"share `level` of new queries shows a forbidden document in its top {K}.",
             "\n".join(
                 [
@@ -389,8 +388,8 @@ def main():
         "In each cell nDCG_f@3, the forbidden share of the shown top 3, the share of good "
         "documents that is filtered, and CPU seconds of `fit` on one thread: one model for "
         "ranking only, five folds and a last model for one threshold and for thresholds per "
-        f'query, one split for `threshold="risk"` (risk="{RISK}", level={LEVEL:g}, '
-        f"confidence={CONFIDENCE:g}), whose model has learned from 0.7 of the queries and "
+        f'query, one split for CertifiedThreshold({{"{RISK}": {LEVEL:g}}}, '
+        f"confidence_level={CONFIDENCE:g}), whose model has learned from 0.7 of the queries and "
         "calibrated on the others.",
         "Forum answers: train-part2 to dev, standardised numbers from `make_text_features` "
         "(dense), fitted once to the texts of train-part2, also for the folds, and for the risk "

@@ -9,10 +9,11 @@ from _common import arguments, write_report
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.thresholds import PerQueryThreshold
 
 K = 10
 GAINS = {0: -1, 1: 1, 2: 2}
-THRESHOLDS = ("tune", "per_query")
+THRESHOLDS = {"tune": "tune", "per_query": PerQueryThreshold()}
 
 
 def main():
@@ -34,7 +35,11 @@ def main():
             for kind in THRESHOLDS:
                 begin = time.perf_counter()
                 model = RankAndFilter(
-                    make_ranker(loss, learner="trees"), gains=GAINS, k=K, threshold=kind, n_jobs=2
+                    make_ranker(loss, learner="trees"),
+                    THRESHOLDS[kind],
+                    gains=GAINS,
+                    measure=f"ndcg_f@{K}",
+                    n_jobs=2,
                 ).fit(X, y, groups=qid)
                 seconds[loss, kind] += time.perf_counter() - begin
                 name = loss if kind == "tune" else f"{loss}, per query"

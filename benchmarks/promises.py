@@ -1,10 +1,10 @@
-"""Do promises and the guarantee of threshold="risk" hold, how tight are they, and at what price?
+"""Do promises and the guarantee of CertifiedThreshold hold, how tight are they, and at what price?
 
     python benchmarks/promises.py [validity] [risk] [--data DATA] [--repeats 500] [--cache DIR]
 
 `validity`: promises on every data set; MAPIE's risk control stands beside where it can be imported
 (`pip install mapie`); ten minutes of processor time, finished data sets are kept in DIR. Writes
-results/promises_validity.md. `risk`: the guarantee of threshold="risk", five minutes with
+results/promises_validity.md. `risk`: the guarantee of CertifiedThreshold, five minutes with
 `--repeats 1000`. Writes results/risk_guarantee.md. Both on one thread.
 """
 
@@ -20,20 +20,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import RISKS, Population, generated, mq2007, ohsumed, runs, semeval, share
+from _promises import (
+    RISKS,
+    Population,
+    at_cutoff,
+    generated,
+    mq2007,
+    ohsumed,
+    runs,
+    semeval,
+    share,
+)
 from lightgbm import LGBMRanker
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import (
-    RankAndFilter,
-    threshold_curve,
-)
-from skfilterrank.ranking._filtering import promises as promises_module
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risk_steps import steps_of_measure
+from skfilterrank.thresholds._risks import read_promises
 
 try:
     from mapie.risk_control.methods import ltt_procedure
@@ -83,7 +91,7 @@ class Grid:
         self.thresholds = np.unique(np.quantile(population.scores, np.linspace(0, 1, N_GRID)))
         self.losses, self.counts = {}, {}
         for risk in RISKS:
-            steps = promises_module.read_promises(risk, 0.1, population.k)[0].steps(lists, None)
+            steps = read_promises(at_cutoff({risk: 0.1}, population.k))[0].steps(lists, None)
             losses = np.zeros((len(population.sizes), len(self.thresholds)))
             losses[steps.counted] = np.column_stack([steps.at(t) for t in self.thresholds])
             self.losses[risk] = losses
@@ -131,9 +139,10 @@ def best_true(population, levels):
 def certified(population, queries):
     """The certificates in each way, None where there is none; and the curve of these queries."""
     rows, groups = population.draw(queries)
-    k = population.k
     lists = RankedLists(population.gains[rows], population.scores[rows], groups=groups)
-    curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k)
+    curve = threshold_curve(
+        lists.gains, lists.scores, groups=lists.index, measure=population.measure
+    )
     _steps.clear()
     found = {}
     for guarantee, promises in (("confidence", PROMISES), ("expectation", PROMISES[:N_SINGLE])):
@@ -143,10 +152,8 @@ def certified(population, queries):
                 certificate = certify(
                     curve,
                     lists,
-                    risk=levels,
-                    max_risk=0.1,
-                    confidence=CONFIDENCE,
-                    k=k,
+                    promises=read_promises(at_cutoff(levels, population.k)),
+                    confidence_level=CONFIDENCE,
                     guarantee=guarantee,
                 )
             except ValueError:  # too few queries, or no threshold keeps it
@@ -158,12 +165,12 @@ def certified(population, queries):
 _steps: dict = {}
 
 
-def _steps_once(lists, parsed, k):
+def _steps_once(lists, parsed, k, **given):
     """Steps of a rate, which all promises of one draw share."""
     key = id(lists), parsed.text
     if key not in _steps:
         # With the lists, so that no others can have their id.
-        _steps[key] = lists, steps_of_measure(lists, parsed, k)
+        _steps[key] = lists, steps_of_measure(lists, parsed, k, **given)
     return _steps[key][1]
 
 
@@ -326,7 +333,7 @@ def report_validity(options):
     """Report on promises."""
     repeats = options.repeats or 500
     warnings.filterwarnings("ignore")
-    promises_module.steps_of_measure = _steps_once
+    _risks.steps_of_measure = _steps_once
     begin = time.process_time()
     tables = []
     for data, name, make in populations(options.data):
@@ -387,14 +394,18 @@ def certificates(population, queries, levels):
     """{(risk, level): certificate or None} of some queries, and the tuned threshold."""
     rows, groups = population.draw(queries)
     lists = RankedLists(population.gains[rows], population.scores[rows], groups=groups)
-    k = population.k
-    curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k)
+    curve = threshold_curve(
+        lists.gains, lists.scores, groups=lists.index, measure=population.measure
+    )
     found = {}
     for risk in RISKS:
         for level in levels:
             try:
                 found[risk, level] = certify(
-                    curve, lists, risk=risk, max_risk=level, confidence=CONFIDENCE, k=k
+                    curve,
+                    lists,
+                    promises=read_promises(at_cutoff({risk: level}, population.k)),
+                    confidence_level=CONFIDENCE,
                 )
             except ValueError:  # too few queries
                 found[risk, level] = None
@@ -504,13 +515,14 @@ def of_whole_models(repeats):
             for form, params in FORMS.items():
                 population = None
                 for risk in RISKS:
-                    model = RankAndFilter(
-                        make(), k=k, threshold="risk", risk=risk, max_risk=level, **params
-                    ).fit(X[rows], y[rows], groups=groups[rows])
+                    safe = CertifiedThreshold(
+                        at_cutoff({risk: level}, k), confidence_level=CONFIDENCE
+                    )
+                    model = RankAndFilter(make(), safe, measure=f"ndcg_f@{k}", **params)
+                    model.fit(X[rows], y[rows], groups=groups[rows])
                     if population is None:
                         # The three risks fit the same model.
-                        rank_only = model.set_params(threshold=None)
-                        raw, *_ = rank_only._scores_and_thresholds(X[test], groups[test])
+                        raw = model._scores_inside(X[test], groups[test], model._score_gains)
                         population = Population(y[test].astype(float), raw, groups[test], k)
                     t = model.threshold_
                     records.append(
@@ -562,7 +574,7 @@ def on_real_data(folder, repeats):
 
 
 def report_risk(options):
-    """Report on threshold="risk"."""
+    """Report on CertifiedThreshold."""
     warnings.filterwarnings("ignore", "No threshold but")
     begin = time.process_time()
     repeats = options.repeats or 1000
@@ -608,7 +620,7 @@ def report_risk(options):
             *as_lines(table),
         ]
     text += ["", f"{time.process_time() - begin:.0f} seconds of processor time."]
-    write_report("risk_guarantee", "The guarantee of threshold='risk'", "\n".join(text))
+    write_report("risk_guarantee", "The guarantee of CertifiedThreshold", "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from sklearn.linear_model import Ridge
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_run
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import LambdaRankRanker, RankAndFilter, threshold_curve
+from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
+from skfilterrank.thresholds import threshold_curve
 
 FILE = RESULTS / "quick.json"
 SIZE = 20  # documents of a query
@@ -52,7 +53,9 @@ def measures():
     y_true = rng.choice([-1.0, 0.0, 1.0, 2.0], size=len(groups))
     sort, _ = best_time(lambda: np.argsort(y_score.reshape(n_queries, SIZE), axis=1))
     ndcg_f, _ = best_time(lambda: ndcg_f_score(y_true, y_score, groups=groups, k=10))
-    curve, _ = best_time(lambda: threshold_curve(y_true, y_score, groups=groups, k=10))
+    curve, _ = best_time(
+        lambda: threshold_curve(y_true, y_score, groups=groups, measure="ndcg_f@10")
+    )
     return {
         "ndcg_f_score / argsort": ndcg_f / sort,
         "threshold_curve / ndcg_f_score": curve / ndcg_f,

@@ -296,7 +296,7 @@ class Regression:
     """Ridge regression of the gains, and the threshold from out-of-fold scores."""
 
     def __init__(self, alpha):
-        self.model = RankAndFilter(Ridge(alpha=alpha), gains=GAINS, k=K)
+        self.model = RankAndFilter(Ridge(alpha=alpha), gains=GAINS, measure=f"ndcg_f@{K}")
 
     def fit_predict(self, X, y, groups, X_test):
         """Scores of the test rows, -inf where filtered."""

@@ -76,7 +76,10 @@ def compare(train, dev, gains, learner):
     for loss in get_ranker_names("loss"):
         begin = time.perf_counter()
         model = RankAndFilter(
-            make_ranker(loss, learner=learner, features=features), gains=gains, k=K, cv=splits
+            make_ranker(loss, learner=learner, features=features),
+            gains=gains,
+            measure=f"ndcg_f@{K}",
+            cv=splits,
         ).fit(X, y, groups=groups)
         seconds[loss] = time.perf_counter() - begin
         tuned[loss] = model.best_score_
@@ -88,7 +91,7 @@ def compare(train, dev, gains, learner):
     plain = RankAndFilter(
         make_pipeline(TfidfVectorizer(sublinear_tf=True, min_df=2), LogisticRegression()),
         gains=gains,
-        k=K,
+        measure=f"ndcg_f@{K}",
     ).fit(X["comment"], y, groups=groups)
     scores["tf-idf logistic on the comment alone"] = plain.predict(X_dev["comment"])
     scores["forum order"] = -X_dev["position"].to_numpy(dtype=float)

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from functools import partial
 
 import numpy as np
 from _common import arguments, write_report
 
-from skfilterrank import metrics, ranking
+from skfilterrank import metrics, thresholds
 from skfilterrank.stream import Rows, evaluate, threshold_curve
 
 MEASURES = [
@@ -158,7 +159,8 @@ def arrays_part(path, n_rows, what):
     """The same of arrays, which are in memory before the time begins."""
     qid, label, score = in_memory(path, n_rows)
     if what == "threshold of arrays":
-        return cpu(lambda: best(ranking.threshold_curve(label, score, groups=qid, k=10)))
+        curve = partial(thresholds.threshold_curve, groups=qid, measure="ndcg_f@10")
+        return cpu(lambda: best(curve(label, score)))
     names = MEASURES if what == "arrays" else "ndcg_f@10"
     seconds, means = cpu(lambda: metrics.evaluate(label, score, names, groups=qid, average="mean"))
     return seconds, means.tolist()
@@ -270,8 +272,8 @@ def in_parquet(path, size, others, repeats):
         "arrays one": "arrays, nDCG_f@10",
         "polars": "polars (streaming), nDCG_f@10",
         "DuckDB": "DuckDB, nDCG_f@10",
-        "threshold": "stream, threshold_curve(k=10)",
-        "threshold of arrays": "arrays, threshold_curve(k=10)",
+        "threshold": "stream, threshold_curve",
+        "threshold of arrays": "arrays, threshold_curve",
     }
     lines = [
         f"### {size:,} rows",

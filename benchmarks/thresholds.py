@@ -32,15 +32,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.prefixes import best_prefix, places
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, threshold_curve
-from skfilterrank.thresholds._per_query import (
-    QueryThreshold,
-    list_features,
-    normalised_gains,
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    PerQueryThreshold,
+    TunedThreshold,
+    threshold_curve,
 )
-from skfilterrank._core.prefixes import best_prefix, places
+from skfilterrank.thresholds._per_query import normalised_gains, score_and_rest
 
 
 class Single:
@@ -50,12 +51,29 @@ class Single:
         self.k = k
 
     def fit(self, gains, scores, index):
-        curve = threshold_curve(gains, scores, groups=index.codes(), k=self.k)
+        curve = threshold_curve(
+            gains, scores, groups=index.codes(), measure=f"ndcg_f@{self.k}"
+        )
         self.threshold_ = curve.best_threshold
         return self
 
     def thresholds(self, scores, index):
         return np.full(len(scores), self.threshold_)
+
+
+class PerQuery:
+    """PerQueryThreshold; a document has the threshold -inf where it is shown, else +inf."""
+
+    def __init__(self, k):
+        self.cut = PerQueryThreshold(f"ndcg_f@{k}")
+
+    def fit(self, gains, scores, index):
+        self.cut.fit(scores, gains, groups=index.codes())
+        return self
+
+    def thresholds(self, scores, index):
+        shown = self.cut.predict(scores, groups=index.codes()) > -np.inf
+        return np.where(shown, -np.inf, np.inf)
 
 
 class Learned:
@@ -72,7 +90,7 @@ class Learned:
         return self
 
     def _features(self, scores, index):
-        features = list_features((scores - self.mean_) / self.deviation_, index)
+        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
         return features[:, :1] if self.own_score_only else features
 
     def expected(self, scores, index):
@@ -115,7 +133,9 @@ class Shifted:
                     slopes = self.slopes_.copy()
                     slopes[j] = slope
                     moved = scores + lists @ slopes
-                    curve = threshold_curve(gains, moved, groups=index.codes(), k=self.k)
+                    curve = threshold_curve(
+                        gains, moved, groups=index.codes(), measure=f"ndcg_f@{self.k}"
+                    )
                     if curve.best_value > best + 1e-12:
                         best, chosen = curve.best_value, (slopes, curve.best_threshold)
                 self.slopes_, self.threshold_ = chosen
@@ -144,7 +164,7 @@ class Stop:
         self.model_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-1, 4, 6)))
         self.model_.fit(self._lists(scores, index), per_query)
         margins = scores - self.model_.predict(self._lists(scores, index))[codes]
-        curve = threshold_curve(gains, margins, groups=codes, k=self.k)
+        curve = threshold_curve(gains, margins, groups=codes, measure=f"ndcg_f@{self.k}")
         self.offset_ = curve.best_threshold
         return self
 
@@ -185,7 +205,7 @@ def _trees(leaf, **parameters):
 ON_MQ2007 = {"BCE (LogisticRegression)", "MSE (Ridge)", "LGBMRegressor", "LGBMRanker", "LambdaRank"}
 METHODS = {
     "single": Single,
-    "per_query (built)": QueryThreshold,
+    "per_query (built)": PerQuery,
     "squares, all places": lambda k: Learned(k, _ridge(2)),
     "cubes, all places": lambda k: Learned(k, _ridge(3)),
     "trees, leaf 50": lambda k: Learned(k, _trees(50)),
@@ -283,7 +303,11 @@ def report_per_query(args):
 
 
 MODELS = ["BCE (LogisticRegression)", "MSE (Ridge)", "ordinal (logistic)", "LGBMRanker"]
-METHODS_OF_LISTS = ("tune", "per_query", "expected")
+METHODS_OF_LISTS = {
+    "tune": TunedThreshold,
+    "per_query": PerQueryThreshold,
+    "expected": ExpectedThreshold,
+}
 WAYS = {
     "whole to whole": ("whole", "whole"),
     "whole to short": ("whole", "short"),
@@ -323,10 +347,11 @@ def values(s, name, gains, k, seed):
         def measure(kept, y=y, queries=queries):
             return ndcg_f_score(y, kept, groups=queries, k=k, average=None)
 
-        best = threshold_curve(y, score, groups=queries, k=k).best_threshold
+        best = threshold_curve(y, score, groups=queries, measure=f"ndcg_f@{k}")
+        best = best.best_threshold
         row = {"rank only": measure(score)}
-        for method in METHODS_OF_LISTS:
-            model = RankAndFilter("passthrough", k=k, threshold=method).fit(
+        for method, make in METHODS_OF_LISTS.items():
+            model = make(f"ndcg_f@{k}").fit(
                 scores["train"][train], labels["train"][train], groups=groups["train"][train]
             )
             with warnings.catch_warnings(record=True) as said:
@@ -380,7 +405,7 @@ def report_other_lists(args):
                 row = {"rank only": f"{per_query['rank only'].mean():.4f}"}
                 for method in (*METHODS_OF_LISTS, "hindsight"):
                     row[method] = f"{1e4 * gain[method].mean():+.0f}"
-                    if method in METHODS_OF_LISTS[1:]:
+                    if method in ("per_query", "expected"):
                         to_tune = gain[method] - gain["tune"]
                         t = to_tune.mean() / (to_tune.std() / np.sqrt(len(gain)) or np.nan)
                         row[method] += f" ({t:.1f})"

@@ -16,31 +16,40 @@ from _common import arguments, write_report
 from _held_out_scores import markdown
 from _letor_methods import N_PARTS, fold_of, load_parts
 from lightgbm import LGBMRanker
+from sklearn.base import clone
 
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import dcg_score, f_score
-from skfilterrank.ranking import QueryRanker, RankAndFilter
+from skfilterrank.ranking import QueryRanker
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    LargestGap,
+    PerQueryThreshold,
+    Surprise,
+    TunedThreshold,
+)
 
 FEATURE = 38  # column of feature 39
 GAINS = {0: -1, 1: 1, 2: 1}
 MEASURES = {"F1": "f", "DCG": "dcg"}
-# The measure is tuned by each, where there is something to tune; "per_query" and "expected" know
-# nDCG_f alone.
+# The measure is tuned by each that has none of its own, where there is something to tune.
 METHODS = {
-    "all shown": {"threshold": None},
-    "first 5": {"threshold": None, "max_shown": 5},
-    "first 10": {"threshold": None, "max_shown": 10},
-    "first k, tuned (greedy)": {"threshold": "first_k"},
-    "largest gap": {"threshold": "largest_gap"},
-    "surprise, tuned": {"threshold": "surprise"},
-    "threshold, tuned": {"threshold": "tune"},
-    "per_query (nDCG_f)": {"threshold": "per_query", "measure": "ndcg_f"},
-    "expected (nDCG_f)": {"threshold": "expected", "measure": "ndcg_f"},
-    "all or nothing, best score": {"threshold": None, "abstain": "best_score"},
-    "all or nothing, gap": {"threshold": None, "abstain": "score_gap"},
-    "all or nothing, standard deviation": {"threshold": None, "abstain": "score_std"},
-    "all or nothing, regression": {"threshold": None, "abstain": "score_regression"},
-    "threshold, tuned, and regression": {"threshold": "tune", "abstain": "score_regression"},
+    "all shown": FixedThreshold(),
+    "first 5": FixedThreshold(max_shown=5),
+    "first 10": FixedThreshold(max_shown=10),
+    "first k, tuned (greedy)": FirstK(),
+    "largest gap": LargestGap(),
+    "surprise, tuned": Surprise(),
+    "threshold, tuned": TunedThreshold(),
+    "per_query (nDCG_f)": PerQueryThreshold("ndcg_f"),
+    "expected (nDCG_f)": ExpectedThreshold("ndcg_f"),
+    "all or nothing, best score": FixedThreshold(abstain="best_score"),
+    "all or nothing, gap": FixedThreshold(abstain="score_gap"),
+    "all or nothing, standard deviation": FixedThreshold(abstain="score_std"),
+    "all or nothing, regression": FixedThreshold(abstain="score_regression"),
+    "threshold, tuned, and regression": TunedThreshold(abstain="score_regression"),
 }
 NOTES = """
 Mean over the {n_queries:,} test queries of the five folds, and in brackets the paired t over
@@ -101,12 +110,11 @@ def main():
         for ranking, (known, test) in of_fold(parts, fold).items():
             for name, value in oracle(test[1], test[0], test[2]).items():
                 found.setdefault((ranking, name, "oracle"), []).append(value)
-            for method, parameters in METHODS.items():
+            for method, threshold in METHODS.items():
                 for name, measure in MEASURES.items():
-                    model = RankAndFilter(
-                        "passthrough",
-                        **({"measure": measure, "gains": GAINS} | parameters),
-                    ).fit(known[0], known[1], groups=known[2])
+                    model = clone(threshold).set_params(gains=GAINS)
+                    model.set_params(measure=threshold.measure or measure)
+                    model.fit(known[0], known[1], groups=known[2])
                     kept = model.predict(test[0], groups=test[2])
                     value = measures_of(test[1], kept, test[2])[name]
                     found.setdefault((ranking, name, method), []).append(value)

@@ -51,7 +51,9 @@ groups_dev = dev.groups[rows_dev]
 
 systems = {}
 for loss in ("bce", "mse", "ordinal", "weighted-ordinal"):
-    model = RankAndFilter(make_ranker(loss, learner="linear"), gains=GAINS, k=3, cv=3)
+    model = RankAndFilter(
+        make_ranker(loss, learner="linear"), gains=GAINS, measure="ndcg_f@3", cv=3
+    )
     model.fit(X, target, groups=groups)
     systems[loss] = model.predict(X_dev)
     if loss == "ordinal":

@@ -27,14 +27,16 @@ X, y, groups, _ = make_rank_and_filter(
 train = groups < 200
 logistic = LogisticRegression()
 rankers = {
-    "logistic": RankAndFilter(logistic, k=3),
-    "logistic unfiltered": RankAndFilter(logistic, k=3, threshold=None),
-    "logistic in random order": FilterOnly(RankAndFilter(logistic, k=3), random_state=0),
-    "ordinal": RankAndFilter(OrdinalRanker(logistic), k=3),
-    "linear": RankAndFilter(LinearRegression(), k=3),
-    "naive Bayes": RankAndFilter(GaussianNB(), k=3),
-    "forest": RankAndFilter(RandomForestClassifier(100, random_state=0), k=3),
-    "tree": RankAndFilter(DecisionTreeRegressor(max_depth=4, random_state=0), k=3),
+    "logistic": RankAndFilter(logistic, measure="ndcg_f@3"),
+    "logistic unfiltered": RankAndFilter(logistic, None, measure="ndcg_f@3"),
+    "logistic in random order": FilterOnly(
+        RankAndFilter(logistic, measure="ndcg_f@3"), random_state=0
+    ),
+    "ordinal": RankAndFilter(OrdinalRanker(logistic), measure="ndcg_f@3"),
+    "linear": RankAndFilter(LinearRegression(), measure="ndcg_f@3"),
+    "naive Bayes": RankAndFilter(GaussianNB(), measure="ndcg_f@3"),
+    "forest": RankAndFilter(RandomForestClassifier(100, random_state=0), measure="ndcg_f@3"),
+    "tree": RankAndFilter(DecisionTreeRegressor(max_depth=4, random_state=0), measure="ndcg_f@3"),
 }
 predictions = {
     name: ranker.fit(X[train], y[train], groups=groups[train]).predict(

@@ -4,11 +4,10 @@ What does a guarantee against forbidden documents cost?
 
 What does a guarantee against forbidden documents cost in nDCG_f?
 
-The tuned threshold makes the best of nDCG_f and promises nothing. With threshold="risk", at most a
-given share of new queries shows a forbidden document in its top 3, with 90 % confidence, and of the
-thresholds that can promise that, the best for nDCG_f is taken. This draws, for several promises and
-numbers of calibration queries, the nDCG_f that is left and the share that comes true on new
-queries.
+The tuned threshold makes the best of nDCG_f and certifies nothing. A CertifiedThreshold keeps a
+risk: at most a given share of new queries shows a forbidden document in its top 3, with 90 %
+confidence. Among the thresholds that keep it, the best for nDCG_f is taken. This draws, for several
+levels and numbers of calibration queries, the nDCG_f that is left and the risk on new queries.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score
-from skfilterrank.ranking import risk_threshold, threshold_curve
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 
 X, y, groups, _ = make_rank_and_filter(n_queries=9000, bayes=False, random_state=0)
 train, new = groups < 1000, groups >= 5000
@@ -37,27 +36,26 @@ levels = np.array([0.03, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 for n_queries, color in ((250, "C0"), (1000, "C1"), (4000, "C2")):
     rows = (groups >= 1000) & (groups < 1000 + n_queries)
-    params = {"groups": groups[rows], "k": 3}
     values, shares = [], []
     for level in levels:
-        certificate = risk_threshold(
-            y[rows], scores[rows], risk="any_forbidden", max_risk=level, confidence=0.9, **params
-        )
+        safe = CertifiedThreshold(
+            {"any_forbidden@3": level}, confidence_level=0.9, measure="ndcg_f@3"
+        ).fit(scores[rows], y[rows], groups=groups[rows])
         if (n_queries, level) == (1000, 0.1):
-            print(certificate)
-        value, share = on_new_queries(certificate.threshold)
+            print(safe.certificate_)
+        value, share = on_new_queries(safe.threshold_)
         values.append(value)
         shares.append(share)
     left.plot(levels, values, "o-", color=color, label=f"{n_queries:,} calibration queries")
     right.plot(levels, shares, "o-", color=color)
-tuned = threshold_curve(y[rows], scores[rows], **params).best_threshold
-tuned_value, tuned_share = on_new_queries(tuned)
-left.axhline(tuned_value, color="0.5", linestyle="--", label="tuned threshold, no promise")
+tuned = TunedThreshold("ndcg_f@3").fit(scores[rows], y[rows], groups=groups[rows])
+tuned_value, tuned_share = on_new_queries(tuned.threshold_)
+left.axhline(tuned_value, color="0.5", linestyle="--", label="tuned threshold, no certificate")
 right.axhline(tuned_share, color="0.5", linestyle="--")
 right.plot(levels, levels, color="0.7", linewidth=1)
-right.annotate("promise", (levels[-1], levels[-1]), ha="right", va="bottom", color="0.5")
-left.set(xlabel="promised share of queries that show a forbidden document", ylabel="nDCG_f@3")
-right.set(xlabel="promised share", ylabel="share on new queries")
+right.annotate("level", (levels[-1], levels[-1]), ha="right", va="bottom", color="0.5")
+left.set(xlabel="level of the share of queries that show a forbidden document", ylabel="nDCG_f@3")
+right.set(xlabel="level", ylabel="share on new queries")
 left.legend()
 plt.show()
 print(f"tuned: nDCG_f@3 {tuned_value:.3f}, forbidden shown to {tuned_share:.1%} of new queries")

@@ -27,7 +27,7 @@ train = groups < 800
 labels = pd.Series(y, index=pd.Index(groups, name="qid"))
 leaves = [2, 8, 31]
 search = GridSearchCV(
-    RankAndFilter(LGBMRanker(n_estimators=50, n_jobs=1, verbose=-1), k=3, cv=3),
+    RankAndFilter(LGBMRanker(n_estimators=50, n_jobs=1, verbose=-1), measure="ndcg_f@3", cv=3),
     {"estimator__num_leaves": leaves, "threshold": ["tune", None]},
     scoring={
         "ndcg_f@3": make_ranking_scorer("ndcg_f@3"),

@@ -20,12 +20,13 @@ from skfilterrank.ranking import RankAndFilter
 
 X, y, groups, _ = make_rank_and_filter(n_queries=3000, random_state=0)
 train = groups < 2000
-model = RankAndFilter(LogisticRegression(), k=3).fit(X[train], y[train], groups=groups[train])
+model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+model.fit(X[train], y[train], groups=groups[train])
 
 figure, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7, 7), layout="constrained")
 ThresholdCurveDisplay.from_estimator(model, ax=top)
 
-ranker = RankAndFilter(LogisticRegression(), k=3, threshold=None)
+ranker = RankAndFilter(LogisticRegression(), threshold=None)
 scores = ranker.fit(X[train], y[train], groups=groups[train]).predict(X[~train])
 thresholds = np.quantile(scores, np.linspace(0, 0.99, 50))
 for name, rate, extra in (

@@ -13,7 +13,8 @@ from skfilterrank.ranking import OrdinalRanker, RankAndFilter
 
 X, y, groups, _ = make_rank_and_filter(n_queries=100, bayes=False, random_state=0)
 train = groups < 70
-model = RankAndFilter(OrdinalRanker(), k=3).fit(X[train], y[train], groups=groups[train])
+model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3")
+model.fit(X[train], y[train], groups=groups[train])
 save_model(model, "ranker.skops")
 
 loaded = load_model("ranker.skops")

@@ -18,7 +18,8 @@ from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter,
 X, y, groups, _ = make_rank_and_filter(n_queries=60, bayes=False, random_state=0)
 labels = pd.Series(y, index=pd.Index(groups, name="qid"))
 
-model = Pipeline([("scale", StandardScaler()), ("rank", RankAndFilter(OrdinalRanker(), k=3))])
+ranker = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3")
+model = Pipeline([("scale", StandardScaler()), ("rank", ranker)])
 grid = [
     {
         "rank__estimator": [OrdinalRanker(LogisticRegression())],

@@ -19,7 +19,7 @@ X, y, groups, _ = make_rank_and_filter(n_queries=150, bayes=False, random_state=
 train = groups < 100
 
 search = GridSearchCV(
-    RankAndFilter(LambdaRankRanker(random_state=0), k=3),
+    RankAndFilter(LambdaRankRanker(random_state=0), measure="ndcg_f@3"),
     {"estimator__n_estimators": [20, 50], "estimator__learning_rate": [0.05, 0.2]},
     scoring=make_ranking_scorer("ndcg_f@3"),
     cv=GroupKFold(3),

@@ -50,11 +50,12 @@ class RankedLists:
         gains=None,
         ties="average",
         unjudged="zero",
+        name="y_true",
     ):
-        self.gains = as_gains(y_true, gains)
+        self.gains = as_gains(y_true, gains, name=name)
         n_rows = len(self.gains)
         if n_rows == 0:
-            raise InputError("y_true is empty: expected at least one row.")
+            raise InputError(f"{name} is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
         self._look_at_gains()
         self.unjudged = unjudged

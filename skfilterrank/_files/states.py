@@ -34,10 +34,11 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
     return content["checksum"]
 
 
-def read_state(source, kind: str, read):
+def read_state(source, kind: str, read, former=()):
     """What `read` makes of a state of this kind that nobody has changed.
 
-    It looks at each field, see `record`: a checksum can be made anew.
+    It looks at each field, see `record`: a checksum can be made anew. `former` holds kinds that
+    this one has replaced, without their numbers, and what to do with such a file.
     """
     name = source_name(source)
     try:
@@ -49,6 +50,10 @@ def read_state(source, kind: str, read):
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
         family = kind.rpartition(" ")[0]
+        if isinstance(found, str) and (advice := dict(former).get(found.rpartition(" ")[0])):
+            raise FileFormatError(
+                f"it is {found!r}, of an earlier version of this library. {advice}", name
+            )
         other = isinstance(found, str) and found.startswith(f"{family} ")
         raise FileFormatError(
             f"it is {found!r}, of another version of this library, which reads {kind!r}: write it "

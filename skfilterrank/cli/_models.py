@@ -10,6 +10,7 @@ from skfilterrank.cli.rank_filter.options import FOLDS
 from skfilterrank.exceptions import InputError
 from skfilterrank.features import make_text_features
 from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.thresholds import FixedThreshold
 
 
 def make_models(
@@ -17,16 +18,15 @@ def make_models(
     columns: Columns | None,
     *,
     learner,
-    measure="ndcg_f",
-    k,
+    measure,
+    threshold,
     gains,
-    filtering,
     seed,
     jobs,
     n_queries,
 ) -> dict[str, RankAndFilter]:
     """One unfitted RankAndFilter for each name; `n_queries` are there to tune the threshold on."""
-    if n_queries < 2 and (isinstance(filtering["threshold"], str) or len(names) > 1):
+    if n_queries < 2 and (len(names) > 1 or not isinstance(threshold, FixedThreshold)):
         raise InputError(
             "there is only one query to learn from, and choosing a threshold or a model needs at "
             "least two: give more queries, or one model and a number as its --threshold."
@@ -40,7 +40,7 @@ def make_models(
         features = {kind: make(columns, kind) for kind in ("linear", "trees")}
     losses = get_ranker_names("loss")
     # What has a guarantee is calibrated on queries that the model in use has not seen.
-    folds = None if filtering["threshold"] == "risk" else min(FOLDS, n_queries)
+    folds = None if threshold.is_calibrated else min(FOLDS, n_queries)
     return {
         name: RankAndFilter(
             make_ranker(
@@ -49,12 +49,11 @@ def make_models(
                 features=features,
                 random_state=seed,
             ),
+            threshold,
             gains=gains,
             measure=measure,
-            k=k,
             cv=folds if n_queries > 1 else None,
             n_jobs=jobs,
-            **filtering,
         )
         for name in names
     }

@@ -69,21 +69,21 @@ def _numbers_by_name(text, expected, one, values):
     return number_of
 
 
-# Here, so that --help does not wait for numpy: what finds where lists are cut, but for "risk".
-CUTS = ("tune", "per_query", "expected", "first_k", "largest_gap", "surprise")
+# Here, so that --help does not wait for numpy.
+THRESHOLDS = ("tune", "per_query", "expected", "first_k", "largest_gap", "surprise")
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 
 
 def threshold(text):
     """How to filter: the name of a way to find it, none or a number."""
-    if text in CUTS:
+    if text in THRESHOLDS:
         return text
     if text == "none":
         return None
     number = _number(text)
     if number is None or math.isnan(number):
         raise argparse.ArgumentTypeError(
-            f"expected {', '.join(CUTS)}, none or a number, got {brief(text)}"
+            f"expected {', '.join(THRESHOLDS)}, none or a number, got {brief(text)}"
         )
     return number
 

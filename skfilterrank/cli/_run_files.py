@@ -131,16 +131,16 @@ def without_machines(qrels, path):
 
 
 def read_filter_of_runs(path):
-    """A filter of scores; one that wants segments, of which runs say nothing, is an error."""
-    from skfilterrank.ranking import SegmentedFilter, read_filter
+    """A saved threshold; one that wants segments, of which runs say nothing, is an error."""
+    from skfilterrank.thresholds import SegmentedThreshold, load_threshold
 
-    model = read_filter(path)
-    if isinstance(model, SegmentedFilter):
+    threshold = load_threshold(path)
+    if isinstance(threshold, SegmentedThreshold):
         raise InputError(
-            f"{path} holds a filter for each segment of {brief(model.segment)}, of which runs say "
-            "nothing: apply it in Python, with skfilterrank.ranking.read_filter."
+            f"{path} holds a filter for each segment of {brief(threshold.segment)}, of which runs "
+            "say nothing: apply it in Python, with skfilterrank.thresholds.load_threshold."
         )
-    return model
+    return threshold
 
 
 def text_gains(arguments) -> dict | None:

@@ -7,7 +7,6 @@ from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._streams import show
-from skfilterrank.exceptions import InputError
 
 _COUNT = {"type": options.positive, "metavar": "N"}
 _COLUMN = {"metavar": "COLUMN"}
@@ -107,6 +106,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "N|all",
         "help": "places of each run that count",
     },
+    "--threshold": {
+        "type": options.threshold,
+        "default": "tune",
+        "metavar": "HOW",
+        "help": f"where lists are cut: {', '.join(options.THRESHOLDS)}, none or a number",
+    },
     "--risk": {
         "type": options.levels,
         "metavar": "RATE=LEVEL,...",
@@ -114,9 +119,9 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
     "--confidence": {
         "type": options.share,
-        "default": 0.9,
+        "default": 0.95,
         "metavar": "P",
-        "help": "confidence level of each interval, or of all promised rates together",
+        "help": "confidence level of all promised rates together",
     },
     "--guarantee": {
         "choices": ("confidence", "expectation"),
@@ -249,21 +254,6 @@ def wants_sample(arguments) -> bool:
     """Whether values are to be estimated."""
     given = arguments.interval, arguments.machine_qrels, arguments.prels, arguments.pool
     return any(given)
-
-
-_OF_RISK = ("risk", "confidence", "guarantee", "show_beyond_k")
-
-
-def threshold_parameters(arguments) -> dict[str, Any]:
-    """What RankAndFilter is to filter by: --threshold, or --risk in its place."""
-    if not arguments.risk:
-        if arguments.show_beyond_k:
-            raise InputError("--show-beyond-k is about the rates of --risk: give both or none.")
-        return {"threshold": arguments.threshold}
-    if arguments.threshold != "tune":
-        raise InputError("--risk chooses the threshold itself: leave out --threshold or --risk.")
-    named = {name: getattr(arguments, name) for name in _OF_RISK}
-    return {"threshold": "risk"} | named
 
 
 def add_output(parser, *formats) -> None:

@@ -93,7 +93,8 @@ _VERSIONED = {
     "catboost": "CatBoost",
 }
 _OUR_PACKAGES = tuple(
-    f"skfilterrank.{part}." for part in ("_core", "features", "judgments", "metrics", "ranking")
+    f"skfilterrank.{part}."
+    for part in ("_core", "features", "judgments", "metrics", "ranking", "thresholds")
 )
 
 

@@ -26,10 +26,9 @@ def new_axes(ax, size):
     return ax
 
 
-def name_of_measure(measure, k) -> str:
-    """A measure, a name or a function, in words, with its cut-off `k` if it takes one."""
-    parsed = parse_measure(measure)
-    return (parsed.with_cutoff(k) if parsed.measure.takes_k else parsed).text
+def name_of_measure(measure) -> str:
+    """Return the name of a measure, which is a name or a function, with its cut-off."""
+    return parse_measure(measure).text
 
 
 def label_of_mean(measure_name) -> str:

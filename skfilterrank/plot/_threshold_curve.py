@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._core.checks import find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes, number
-from skfilterrank.ranking import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 
 
 class ThresholdCurveDisplay:
@@ -45,7 +45,7 @@ class ThresholdCurveDisplay:
 
     See Also
     --------
-    skfilterrank.ranking.threshold_curve : The numbers.
+    skfilterrank.thresholds.threshold_curve : The numbers.
 
     Examples
     --------
@@ -65,17 +65,17 @@ class ThresholdCurveDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X=None, y=None, *, groups=None, ax=None, **kwargs) -> Self:
-        """Draw the curve of a fitted RankAndFilter, and mark the threshold that it uses.
+        """Draw the curve of a fitted threshold or RankAndFilter, and mark the threshold in use.
 
         Parameters
         ----------
-        estimator : RankAndFilter
+        estimator : RankAndFilter or threshold estimator
             Fitted; without `X` with a threshold that was searched.
         X : array-like, sparse matrix, DataFrame or list of length n_rows, default=None
-            Documents to draw the curve of. None draws the curves of the out-of-fold scores on
-            which the threshold was chosen.
+            Rows to draw the curve of: documents, or scores where `estimator` is a threshold. None
+            draws the curves on which the threshold was chosen.
         y : array-like of shape (n_rows,), default=None
-            Labels of the documents; given with `X`.
+            Labels of the rows; given with `X`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         ax : matplotlib Axes or None, default=None
@@ -92,7 +92,7 @@ class ThresholdCurveDisplay:
         ------
         ValueError
             If there is no `X` and the threshold was not searched, `y` is missing, or as
-            :func:`skfilterrank.ranking.threshold_curve`.
+            :func:`skfilterrank.thresholds.threshold_curve`.
         NotFittedError
             If the estimator is not fitted.
         ImportError
@@ -105,8 +105,8 @@ class ThresholdCurveDisplay:
         >>> from skfilterrank.plot import ThresholdCurveDisplay
         >>> from skfilterrank.ranking import RankAndFilter
         >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
-        >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3").fit(X, y, groups=groups)
-        >>> display = ThresholdCurveDisplay.from_estimator(model)
+        >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+        >>> display = ThresholdCurveDisplay.from_estimator(model.fit(X, y, groups=groups))
         >>> display.ax_.get_ylabel()
         'mean nDCG_f@3'
 
@@ -121,32 +121,33 @@ class ThresholdCurveDisplay:
         if (X is None) != (y is None):
             given, missing = ("y", "X") if X is None else ("X", "y")
             raise InputError(f"{given} is given without {missing}: pass both, or neither.")
-        threshold = estimator.threshold_
-        if threshold is None and not hasattr(estimator, "query_threshold_"):
-            threshold = -np.inf
+        cut = getattr(estimator, "filter_", estimator)
+        threshold, folds = cut.threshold_, ()
         if X is not None:
             groups = find_groups(groups, y, X)
-            scores = estimator._scores_inside(X, groups, estimator._score_gains)
-            curve, folds = _curve_of(estimator, y, scores, groups), ()
-        elif hasattr(estimator, "threshold_curve_"):
-            curve, folds = estimator.threshold_curve_, estimator.fold_threshold_curves_
-            if threshold is None and estimator.query_threshold_.cut.level is None:
-                # Of a cut by something else than the score: the curve is over that, too.
-                threshold, folds = estimator.query_threshold_.level_, ()
+            if cut is estimator:
+                scores, _ = cut._read(X)
+            else:
+                scores = estimator._scores_inside(X, groups, estimator._score_gains)
+            measure = cut.measure_
+            curve = threshold_curve(
+                y, scores, groups=groups, gains=estimator.gains, measure=measure
+            )
+        elif hasattr(cut, "threshold_curve_"):
+            curve = cut.threshold_curve_
+            folds = getattr(cut, "fold_threshold_curves_", ())
+            # The curve is over the keys of a threshold that does not go by the score.
+            threshold = cut.level_ if threshold is None else threshold
         else:
             raise InputError(
-                f"this {type(estimator).__name__} has no threshold curve: fit it with "
-                "threshold='tune', or pass X and y."
+                f"{type(cut).__name__} has no threshold curve. Fit a TunedThreshold, or pass X "
+                "and y."
             )
         if threshold == curve.best_threshold:
             threshold = "best"
-        display = cls(
-            curve,
-            fold_curves=folds,
-            measure_name=estimator.tuned_measure_,
-            threshold=threshold,
+        return cls(curve, fold_curves=folds, measure_name=cut.measure_, threshold=threshold).plot(
+            ax=ax, **kwargs
         )
-        return display.plot(ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -155,7 +156,6 @@ class ThresholdCurveDisplay:
         y_score,
         *,
         groups=None,
-        k=None,
         gains=None,
         measure="ndcg_f",
         ax=None,
@@ -165,8 +165,8 @@ class ThresholdCurveDisplay:
 
         Parameters
         ----------
-        y_true, y_score, groups, k, gains, measure
-            As in :func:`skfilterrank.ranking.threshold_curve`.
+        y_true, y_score, groups, gains, measure
+            As in :func:`skfilterrank.thresholds.threshold_curve`.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         **kwargs
@@ -177,8 +177,8 @@ class ThresholdCurveDisplay:
         ThresholdCurveDisplay
             The drawn display.
         """
-        curve = threshold_curve(y_true, y_score, groups=groups, k=k, gains=gains, measure=measure)
-        return cls(curve, measure_name=name_of_measure(measure, k)).plot(ax=ax, **kwargs)
+        curve = threshold_curve(y_true, y_score, groups=groups, gains=gains, measure=measure)
+        return cls(curve, measure_name=name_of_measure(measure)).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
         """Draw.
@@ -261,13 +261,6 @@ class ThresholdCurveDisplay:
         high = max(thresholds[-1] for thresholds in finite)
         margin = 0.04 * (high - low) or 1.0
         return float(low - margin), float(high + margin)
-
-
-def _curve_of(estimator, y, scores, groups):
-    """The curve of the tuned measure."""
-    return threshold_curve(
-        y, scores, groups=groups, gains=estimator.gains, measure=estimator.tuned_measure_
-    )
 
 
 def _draw_steps(ax, curve, low, high, style):

@@ -368,6 +368,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             "query of its own (pure filtering).",
         )
         threshold._check_weights(query_weight)
+        threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = data.n_unjudged
         as_labels = two is None and learns_labels(inner, self.target, prefit=is_prefit)
         self._score_gains = self.gains if as_labels else None

@@ -6,20 +6,17 @@ import numpy as np
 
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.row_blocks import Block
-from skfilterrank.ranking import RiskCertificate
-from skfilterrank.ranking import risk_threshold as risk_threshold_of_rows
 from skfilterrank.stream._frames import Wanted
 from skfilterrank.stream._rows import Rows, check_rows, read_once
+from skfilterrank.thresholds import CertifiedThreshold, RiskCertificate
 
 
 def risk_threshold(
     rows: Rows,
     *,
-    risk,
-    max_risk: float = 0.05,
-    confidence: float = 0.9,
+    risks,
+    confidence_level: float = 0.95,
     guarantee: str = "confidence",
-    k: int | None = None,
     gains: Gains = None,
     measure: str = "ndcg_f",
     show_beyond_k: bool = False,
@@ -32,21 +29,21 @@ def risk_threshold(
     ----------
     rows : Rows
         The rows of the calibration queries.
-    risk, max_risk, confidence, guarantee, k, gains, measure, show_beyond_k
-        As in :func:`skfilterrank.ranking.risk_threshold`.
+    risks, confidence_level, guarantee, gains, measure, show_beyond_k
+        As in :class:`skfilterrank.thresholds.CertifiedThreshold`.
     n_jobs, verbose
         As in :func:`evaluate`.
 
     Returns
     -------
     RiskCertificate
-        That of :func:`skfilterrank.ranking.risk_threshold`; `to_judge` numbers the rows in the
-        order in which they were read.
+        The certificate of :class:`skfilterrank.thresholds.CertifiedThreshold`; `to_judge` numbers
+        the rows in the order in which they were read.
 
     Raises
     ------
     ValueError
-        As :func:`skfilterrank.ranking.risk_threshold` and :func:`evaluate`.
+        As :class:`skfilterrank.thresholds.CertifiedThreshold` and :func:`evaluate`.
 
     Notes
     -----
@@ -61,7 +58,7 @@ def risk_threshold(
     >>> from skfilterrank.stream import Rows, risk_threshold
     >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
     >>> rows = Rows({"qid": groups, "label": y, "score": scores})
-    >>> certificate = risk_threshold(rows, risk="any_forbidden", max_risk=0.1, k=3)
+    >>> certificate = risk_threshold(rows, risks={"any_forbidden@3": 0.1})
     >>> 0.2 < certificate.threshold < 0.3
     True
     """
@@ -70,19 +67,15 @@ def risk_threshold(
     kept = read_once(rows, columns, _keep, n_jobs=n_jobs, verbose=verbose).blocks
     labels, scores = (np.concatenate([each.columns[key] for each in kept]) for key in _COLUMNS)
     groups = np.concatenate([np.repeat(each.ids, each.sizes) for each in kept])
-    return risk_threshold_of_rows(
-        labels,
-        scores,
-        groups=groups,
-        risk=risk,
-        max_risk=max_risk,
-        confidence=confidence,
+    threshold = CertifiedThreshold(
+        risks,
+        confidence_level=confidence_level,
         guarantee=guarantee,
-        k=k,
-        gains=gains,
         measure=measure,
         show_beyond_k=show_beyond_k,
+        gains=gains,
     )
+    return threshold.fit(scores, labels, groups=groups).certificate_
 
 
 _COLUMNS = ("label", "score")

@@ -8,11 +8,11 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.scoring import check_undefined
 from skfilterrank._threshold.search import FIRST_PASS, MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking import ThresholdCurve
 from skfilterrank.stream._closed import ClosedQueries
 from skfilterrank.stream._frames import Wanted
 from skfilterrank.stream._passes import run_pass
 from skfilterrank.stream._rows import Rows, check_rows, opened
+from skfilterrank.thresholds import ThresholdCurve
 
 
 def threshold_curve(
@@ -35,14 +35,14 @@ def threshold_curve(
     k : int or None, default=None
         Number of places of the returned list that count; None means all.
     gains, measure, undefined
-        As in :func:`skfilterrank.ranking.threshold_curve`.
+        As in :func:`skfilterrank.thresholds.threshold_curve`.
     n_jobs, verbose
         As in :func:`evaluate`.
 
     Returns
     -------
     ThresholdCurve
-        `best_threshold` is that of :func:`skfilterrank.ranking.threshold_curve` for all rows in
+        `best_threshold` is that of :func:`skfilterrank.thresholds.threshold_curve` for all rows in
         memory, and `best_value` its value but for the last bit. The other thresholds are
         scores of documents too, and their values exact, but there are at most 64 of them for each
         doubling of the score; between two of them values may be others.
@@ -55,7 +55,7 @@ def threshold_curve(
 
     See Also
     --------
-    skfilterrank.ranking.threshold_curve : The whole curve of arrays.
+    skfilterrank.thresholds.threshold_curve : The whole curve of arrays.
 
     Notes
     -----

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank._core.scoring import OVER_QUERIES
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-from skfilterrank.ranking import threshold_curve
 from skfilterrank.testing._first_measure_checks import cutoffs
 from skfilterrank.testing._rows import NO, Rows, same, score
+from skfilterrank.thresholds import threshold_curve
 
 _MOST_ORDERS = 24
 _MOST_ALONE = 8
@@ -293,8 +293,9 @@ def check_threshold_curve(measure, rows):
     y_true, groups = rows.y_true[judged], rows.groups[judged]
     y_score = rows.ids[judged].astype(float)
     k = rows.k if measure.measure.takes_k and measure.k is None else None
-    curve = threshold_curve(y_true, y_score, groups=groups, measure=measure, k=k)
     cutoff = {} if k is None else {"k": k}
+    name = measure.text if k is None else f"{measure.text}@{k}"
+    curve = threshold_curve(y_true, y_score, groups=groups, measure=name)
     for threshold, value in islice(zip(curve.thresholds, curve.values), None, None, 17):
         shown = np.where(y_score >= threshold, y_score, NO)
         expected = measure(y_true, shown, groups=groups, average=None, **cutoff).mean()

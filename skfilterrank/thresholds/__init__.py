@@ -10,16 +10,21 @@ from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import machine_labels, risk_certificate
 from skfilterrank.thresholds._expected import ExpectedThreshold
+from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._list_features import list_features
 from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
 from skfilterrank.thresholds._per_query import PerQueryThreshold
+from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED
+from skfilterrank.thresholds._segmented import SegmentedThreshold
 from skfilterrank.thresholds._surprise import Surprise
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds._trade_off import TradeOffCurve, trade_off_curve
 from skfilterrank.thresholds._tuned import TunedThreshold
 from skfilterrank.thresholds._values import (
     NOT_SHOWN_TO_PAY,
@@ -38,13 +43,21 @@ __all__ = [
     "LearnedThreshold",
     "PerQueryThreshold",
     "RiskCertificate",
+    "RiskCoverageCurve",
+    "RiskMonitor",
     "RiskPromise",
+    "RiskStatus",
+    "SegmentedThreshold",
     "Surprise",
     "ThresholdCurve",
+    "TradeOffCurve",
     "TunedThreshold",
     "list_features",
+    "load_threshold",
     "risk_certificate",
+    "risk_coverage_curve",
     "threshold_curve",
+    "trade_off_curve",
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one that is there

@@ -18,13 +18,14 @@ from skfilterrank._core.checks import (
     check_count,
     check_groups,
     check_scores,
+    count_rows,
     find_groups,
     is_level,
 )
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import places, thresholds_of, ties_worst_first
 from skfilterrank._core.query_weights import QueryWeight, query_weights
@@ -260,7 +261,13 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
-        lists = RankedLists(y, column, groups=groups, gains=self.gains)
+        labels = label_array(y)
+        if len(labels) not in (0, len(column)):
+            raise InputError(
+                f"y has {len(labels)} labels but there are {len(column)} scores: give one for "
+                "each row."
+            )
+        lists = RankedLists(y, column, groups=groups, gains=self.gains, name="y")
         self._check_weights(query_weight)
         lists.weights = query_weights(query_weight, lists.index)
         machines = None
@@ -270,7 +277,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             machines = machine_labels(judged_by, lists.gains)
         judged = JudgedScores(
             lists,
-            label_array(y),
+            labels,
             _cluster_of_lists(clusters, lists.index),
             columns,
             machines=machines,
@@ -293,17 +300,20 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         parsed = self._parsed()
         self._forget()
         self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
+        n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
             self._set_level(self._level)
+            self.n_unjudged_ = n_unjudged
             return self
+        self.n_unjudged_ = n_unjudged
         if self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         shown, entries = self._fit_levels(judged, parsed)
+        warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score else None
-        if self._level is None:
+        if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = size_range(judged.scores, judged.index)
         if judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
@@ -511,9 +521,13 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         ValueError
             If there are no query ids.
         """
-        groups = find_groups(groups, scores)
-        shown = self.predict(scores, groups=groups, filter_scores=filter_scores)
-        return ranks_of(shown, groups)
+        if not (n_rows := count_rows(scores)):
+            return np.empty(0, dtype=np.int64)
+        index = check_groups(groups, scores, n_rows=n_rows, carrier="scores as a DataFrame")
+        shown = self.predict(scores, groups=index, filter_scores=filter_scores)
+        ranks = places(shown, index).astype(np.int64) + 1
+        ranks[np.isneginf(shown)] = 0
+        return ranks
 
     def save(self, path) -> None:
         """Save the fitted threshold as JSON, which a person can read.
@@ -556,7 +570,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         warns = "list_sizes_" in vars(self) or calibration is not None
         if groups is not None and (needs_lists or warns):
             index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-            if "list_sizes_" in vars(self) and self.fitted_with_groups_:
+            if "list_sizes_" in vars(self):
                 warn_of_other_sizes(self, scores, index)
         if calibration is not None:
             warn_of_other_scale(self, scores, self._sizes_of(scores, index))
@@ -601,7 +615,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     def _capped(self, keys, scores, index):
         """Set keys to +inf where a row is shown, and to -inf where it is hidden, by a cap."""
         capped = np.where(np.isneginf(scores), -np.inf, keys)
-        most, least = self._most_shown(), self.min_shown
+        least, most = self._caps()
         if most is None and least is None:
             return capped
         place = places(scores, index)
@@ -615,10 +629,14 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         """Return the number of documents of each query that are shown at most."""
         return self.max_shown
 
+    def _caps(self):
+        """Return the numbers of documents of each query that are shown at least and at most."""
+        return vars(self).get("caps_") or (self.min_shown, self._most_shown())
+
     def _looks_at_lists(self):
         """Tell whether what is shown depends on more than each score by itself."""
-        rest = (self.abstain, self._most_shown(), self.min_shown)
-        return not self._is_by_score or rest != (None, None, None)
+        is_by_score = self._is_by_score and self.abstain is None
+        return not is_by_score or self._caps() != (None, None)
 
     def _shows_all(self):
         """Tell whether no threshold divides the scores, so that margins are the scores."""
@@ -694,17 +712,20 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             if name != "fitted_with_groups_":
                 delattr(self, name)
+        self.caps_ = self.min_shown, self._most_shown()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
+        # Columns of a table are no features, which scikit-learn's checks would draw.
+        tags.input_tags.two_d_array = False
         return tags
 
 
 def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
     """Make the curve of entries, negated where lower is better."""
     levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among)
+    best_level, best_value = entries.best(among, (levels, values))
     if not parsed.measure.greater_is_better:
         values, best_value = 0.0 - values, 0.0 - best_value
     return ThresholdCurve(levels, values, best_level, best_value)
@@ -721,16 +742,6 @@ def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) ->
         margins = np.where(is_infinite, squeezed, margins)
     # A cap shows some documents of one score and hides others.
     return np.where(shown, margins, np.minimum(margins, -_TINY))
-
-
-def ranks_of(scores: np.ndarray, groups) -> np.ndarray:
-    """Rank the rows of each query by their scores, 0 where the score is -inf."""
-    if not len(scores):
-        return np.empty(0, dtype=np.int64)
-    index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-    ranks = places(scores, index).astype(np.int64) + 1
-    ranks[np.isneginf(scores)] = 0
-    return ranks
 
 
 def check_level(threshold, name: str = "threshold") -> float:
@@ -752,9 +763,9 @@ def _cluster_of_lists(clusters, index) -> np.ndarray:
     first[codes] = numbers
     if (first[codes] != numbers).any():
         row = int((first[codes] != numbers).argmax())
+        query = index.query_ids[codes[row : row + 1]].tolist()[0]
         raise InputError(
-            f"clusters names several clusters in query {brief(index.query_ids[codes[row]])}: a "
-            "query is in one cluster."
+            f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
         )
     return first
 

@@ -1,16 +1,17 @@
-"""Filters of scores as JSON that a person can read."""
+"""Fitted thresholds as JSON files that a person can read."""
 
-from sklearn.base import clone
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
 from skfilterrank._core.checks import check_count, check_k, check_share, one_of
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._files.states import (
     checksum_of,
     count,
     gains_from_json,
     gains_to_json,
-    label,
     listed,
     number,
     numbers,
@@ -23,121 +24,23 @@ from skfilterrank._files.states import (
 )
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
-from skfilterrank.ranking._filtering.parameters import (
-    CUTS,
-    check_lists,
-    is_search,
-    make_list_filter,
-)
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.thresholds._risks import read_promises
 from skfilterrank.thresholds._score_scale import LEVELS, Calibration
-from skfilterrank.thresholds._segmented import SegmentedFilter
-from skfilterrank.thresholds._threshold_curve import measure_and_places
-from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
-_FORMAT = "skfilterrank filter 3"
+_FORMAT = "skfilterrank threshold 1"
+_FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
-def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
-    """Save a fitted filter of scores as JSON, with its threshold and what is promised of it.
-
-    Parameters
-    ----------
-    path : str, path-like or open file
-        Where to; an older file is replaced once the new one is whole.
-    model : RankAndFilter or SegmentedFilter
-        Fitted, around "passthrough": what learns from features is saved by
-        :func:`skfilterrank.io.save_model`.
-
-    Raises
-    ------
-    ValueError
-        If the model is another one, its gains are a function, or a segment or a label of its gains
-        is neither text nor a number.
-    NotFittedError
-        If the model is not fitted.
-    OSError
-        If the file cannot be written.
-
-    See Also
-    --------
-    read_filter : Reads it.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.ranking import RankAndFilter, read_filter, write_filter
-    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> model = RankAndFilter("passthrough", k=3).fit(scores, y, groups=groups)
-    >>> path = os.path.join(tempfile.mkdtemp(), "filter.json")
-    >>> write_filter(path, model)
-    >>> bool((read_filter(path).predict(scores) == model.predict(scores)).all())
-    True
-    """
-    if isinstance(model, SegmentedFilter):
-        check_is_fitted(model)
-        state = _segments_to_json(model)
-    else:
-        state = _filter_to_json(model)
-    write_state(path, _FORMAT, state, "write_filter(path, model)")
+def save_threshold(path, threshold: BaseThreshold) -> None:
+    """Save a fitted threshold as JSON, as :meth:`BaseThreshold.save` describes."""
+    state = {"library": skfilterrank.__version__} | threshold_to_json(threshold)
+    write_state(path, _FORMAT, state, "threshold.save(path)")
 
 
-def filter_checksum(model: RankAndFilter) -> str:
-    """Return a checksum of a filter and of what it promises, whichever version wrote its file."""
-    state = _filter_to_json(model)
-    del state["library"]
-    return checksum_of(state)
-
-
-def _segments_to_json(model):
-    """The filters of a SegmentedFilter."""
-    for name in (model._segment, *model.filters_):
-        label(name, "model names a segment by")
-    filters = [[name, _filter_to_json(each)] for name, each in model.filters_.items()]
-    return {"segment": model._segment, "min_queries": model.min_queries, "filters": filters}
-
-
-def _filter_to_json(model):
-    """What a filter of scores does, and what is promised of it."""
-    if not isinstance(model, RankAndFilter):
-        raise InputError(f"model must be a RankAndFilter around 'passthrough', got {brief(model)}.")
-    check_is_fitted(model)
-    if not isinstance(model.estimator_, ScoreColumn):
-        raise InputError(
-            f"model learned from features with {type(model.estimator_).__name__}, which JSON "
-            "cannot hold: save it with skfilterrank.io.save_model, or fit "
-            "RankAndFilter('passthrough') on its scores."
-        )
-    state = {
-        "library": skfilterrank.__version__,
-        "measure": model.tuned_measure_,
-        "k": model._k,
-        "gains": gains_to_json(model.gains, "model"),
-        "threshold": model.threshold_,
-        "best_score": getattr(model, "best_score_", None),
-        "held_out_score": getattr(model, "held_out_score_", None),
-    }
-    if hasattr(model, "query_threshold_"):
-        state["lists"] = _lists_to_json(model)
-    if hasattr(model, "list_sizes_"):
-        state["list_sizes"] = model.list_sizes_.tolist()
-    if getattr(model, "calibration_", None) is not None:
-        found = vars(model.calibration_)
-        state["calibration"] = found | {"quantiles": model.calibration_.quantiles.tolist()}
-    if hasattr(model, "risk_certificate_"):
-        certificate = model.risk_certificate_
-        state["promises"] = [vars(promise) for promise in certificate.promises.values()]
-        state["confidence"] = certificate.confidence
-        state["exact"] = certificate.exact
-        for name in ("n_unjudged", "n_machine", "max_shown", "shows_more"):
-            state[name] = getattr(certificate, name)
-    return state
-
-
-def read_filter(source) -> RankAndFilter | SegmentedFilter:
-    """Read a filter of scores that :func:`write_filter` wrote.
+def load_threshold(source) -> BaseThreshold:
+    """Load a threshold that its method `save` wrote.
 
     Parameters
     ----------
@@ -146,47 +49,223 @@ def read_filter(source) -> RankAndFilter | SegmentedFilter:
 
     Returns
     -------
-    RankAndFilter or SegmentedFilter
-        Fitted, around "passthrough": its `predict` takes scores and gives -inf where filtered.
-        `risk_certificate_` is what was promised when it was written. Curves are not kept.
+    BaseThreshold
+        The fitted threshold, of the class that was saved. It predicts what the saved one did.
+        `certificate_` is the one of the saved threshold, under the condition that the scores come
+        from a model that has not seen the calibration queries. Curves are not kept.
 
     Raises
     ------
     FileFormatError
-        If the file is none that :func:`write_filter` wrote, was written by another version, or
-        was changed since.
+        If the file holds no threshold, is of another version, or was changed since.
+
+    See Also
+    --------
+    skfilterrank.io.load_model : Loads any model, also thresholds with functions in them.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import TunedThreshold, load_threshold
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> threshold = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> path = os.path.join(tempfile.mkdtemp(), "threshold.json")
+    >>> threshold.save(path)
+    >>> load_threshold(path)
+    TunedThreshold(measure='ndcg_f@3')
+    >>> bool((load_threshold(path).predict(scores) == threshold.predict(scores)).all())
+    True
     """
-    return read_state(source, _FORMAT, _from_json)
+    return read_state(source, _FORMAT, threshold_from_json, _FORMER)
 
 
-_THRESHOLD = number(infinite=True)
+def threshold_checksum(threshold: BaseThreshold) -> str:
+    """Compute a checksum of a threshold and its certificate, whichever version saved it."""
+    return checksum_of(threshold_to_json(threshold))
+
+
+def threshold_to_json(threshold: BaseThreshold) -> dict:
+    """Return a fitted threshold as JSON holds it: its class, its parameters and its fit."""
+    if not isinstance(threshold, BaseThreshold):
+        raise InputError(f"threshold must be a threshold estimator, got {brief(threshold)}.")
+    check_is_fitted(
+        threshold, msg="This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
+    )
+    fitted = {name: getattr(threshold, f"{name}_", None) for name in _OF_ALL}
+    for name in _OF_SOME:
+        if (found := getattr(threshold, f"{name}_", None)) is not None:
+            fitted[name] = _TO_JSON[name](found) if name in _TO_JSON else found
+    if learned := threshold._state():
+        fitted["learned"] = learned
+    return _unfitted_to_json(threshold) | {"fitted": fitted}
+
+
+def threshold_from_json(value, name: str = "") -> BaseThreshold:
+    """Make the fitted threshold of what JSON holds; errors name the field."""
+    where = f"{name}." if name else ""
+    threshold = _unfitted_from_json(value, name)
+    fitted = record({"fitted": _FITTED})(value, name)["fitted"]
+    learned = fitted.pop("learned", {})
+    if fitted["level"] is None and type(threshold)._keys is not BaseThreshold._keys:
+        raise InputError(f"{where}fitted.level must be a number, got None.")
+    vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
+    threshold.confidence_ = fitted.get("confidence")
+    threshold._restore(learned, f"{where}fitted.learned")
+    return threshold
+
+
+def _unfitted_to_json(threshold):
+    """Return the class and the parameters of a threshold."""
+    name = type(threshold).__name__
+    if _class_of(name) is not type(threshold):
+        raise InputError(
+            f"{name} is no class of skfilterrank.thresholds, and a file holds no other. Save it "
+            "with skfilterrank.io.save_model."
+        )
+    parameters = threshold.get_params(deep=False)
+    return {
+        "class": name,
+        "parameters": {
+            each: _WRITE.get(each, _plain)(value, f"parameter {each} of {name}")
+            for each, value in parameters.items()
+        },
+    }
+
+
+def _unfitted_from_json(value, name):
+    """Make the unfitted threshold of a class and parameters."""
+    where = f"{name}." if name else ""
+    state = record({"class": text, "parameters": _object})(value, name)
+    found = _class_of(state["class"])
+    if found is None:
+        raise InputError(f"{where}class must name a threshold, got {brief(state['class'])}.")
+    known = found._get_param_names()
+    for each in state["parameters"]:
+        if each not in known:
+            raise InputError(f"{where}parameters.{each} is no parameter of {found.__name__}.")
+    parameters = {
+        each: _READ.get(each, _parameter)(value, f"{where}parameters.{each}")
+        for each, value in state["parameters"].items()
+    }
+    try:
+        threshold = found(**parameters)
+    except TypeError:
+        raise InputError(f"{where}parameters lacks one that {found.__name__} needs.") from None
+    threshold._check_parameters(threshold._parsed())
+    return threshold
+
+
+def _class_of(name):
+    """Return the public threshold of a name, or None."""
+    from skfilterrank import thresholds
+
+    found = getattr(thresholds, name, None) if name in thresholds.__all__ else None
+    is_threshold = isinstance(found, type) and issubclass(found, BaseThreshold)
+    return found if is_threshold and found is not BaseThreshold else None
+
+
+# Parameters as JSON holds them, and back.
+
+
+def _plain(value, name):
+    """Return a parameter of any name as JSON holds it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, BaseThreshold):
+        return _unfitted_to_json(value)
+    if value is not None and not isinstance(value, str | bool | int | float):
+        raise InputError(
+            f"{name} is {brief(value)}, which JSON cannot hold. Save the threshold with "
+            "skfilterrank.io.save_model."
+        )
+    return value
+
+
+def _measure(measure, name):
+    """Return the name of a measure."""
+    return parse_measure(measure).text if callable(measure) else _plain(measure, name)
+
+
+def _risks(risks, name):
+    """Return risks as pairs of name and level."""
+    promises = read_promises(risks)
+    for promise in promises:
+        if not isinstance(promise.rate, ParsedMeasure):
+            raise InputError(
+                f"{name} has the function {promise.name}, which JSON cannot hold. Save the "
+                "threshold with skfilterrank.io.save_model."
+            )
+    return [[promise.name, promise.max_risk] for promise in promises]
+
+
+def _parameter(value, name):
+    """Return a parameter of any name as it was."""
+    if isinstance(value, dict):
+        return _unfitted_from_json(value, name)
+    if isinstance(value, list):
+        raise InputError(f"{name} must be no list, got {brief(value)}.")
+    return float(value) if value in ("inf", "-inf", "nan") else value
+
+
+def _object(value, name):
+    """Check that a field is an object."""
+    if not isinstance(value, dict):
+        raise InputError(f"{name} must be an object, got {brief(value)}.")
+    return value
+
+
+_WRITE = {"measure": _measure, "risks": _risks, "gains": gains_to_json}
+_READ = {
+    "gains": gains_from_json,
+    "risks": lambda value, name: dict(listed(pair(text, check_share), least=1)(value, name)),
+}
+
+
+# Fitted attributes as JSON holds them, and back.
+
+
+def _calibration_to_json(calibration):
+    """Return the scores that a threshold was chosen on."""
+    return vars(calibration) | {"quantiles": calibration.quantiles.tolist()}
+
+
+def _calibration_from_json(value, name):
+    """Make the scores that a threshold was chosen on."""
+    return Calibration(**_CALIBRATION(value, name))
+
+
+def _confidence_to_json(confidence):
+    """Return the confidence that `abstain` names."""
+    weights = confidence.weights_
+    return {"name": confidence.name, "weights": None if weights is None else weights.tolist()}
+
+
+def _confidence_from_json(value, name):
+    """Make the confidence that `abstain` names."""
+    state = _CONFIDENCE(value, name)
+    confidence = Confidence(state["name"])
+    confidence.restore(state["weights"], f"{name}.weights")
+    return confidence
+
+
+def _certificate_to_json(certificate):
+    """Return a certificate with its promises."""
+    state = {name: getattr(certificate, name) for name in _CERTIFICATE}
+    return state | {"promises": [vars(each) for each in certificate.promises.values()]}
+
+
+def _certificate_from_json(value, name):
+    """Make a certificate, under a condition: nobody knows where the scores came from."""
+    state = record(_CERTIFICATE)(value, name)
+    promises = {each["risk"]: RiskPromise(**each) for each in state["promises"]}
+    return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)
+
+
+_LEVEL = number(infinite=True)
 _BOUND = number(infinite=True, nan=True)
-_VALUE = optional(number(nan=True))
-_PROMISE = {
-    "risk": text,
-    "max_risk": check_share,
-    "k": check_k,
-    "lower": _BOUND,
-    "upper": _BOUND,
-    "n_queries": count(),
-    "n_tried": count(),
-    "observed": number(0, 1),
-    "upper_bound": number(0, 1),
-    "lower_bound": number(0, 1, nan=True),
-}
-_CUT_NAMES = one_of(*CUTS)
-_LIST_PARAMETERS = {
-    "threshold": optional(
-        lambda value, name: (_CUT_NAMES if is_search(value) else _THRESHOLD)(value, name)
-    ),
-    "abstain": one_of(None, *CONFIDENCES),
-    "max_shown": optional(check_count),
-    "min_shown": optional(check_count),
-}
-_LISTS = record(
-    _LIST_PARAMETERS | {"level": _THRESHOLD, "cut": lambda value, name: value},
-    {"answer_level": _THRESHOLD, "confidence_weights": optional(numbers())},
-)
+_VALUE = number(nan=True)
+_IS = one_of(True, False)
+_CONFIDENCE = record({"name": one_of(*CONFIDENCES), "weights": optional(numbers())})
 _CALIBRATION = record(
     {
         "quantiles": numbers(len(LEVELS), len(LEVELS), infinite=True),
@@ -194,116 +273,59 @@ _CALIBRATION = record(
         "n_queries": number(least=0),
     }
 )
-_FILTER = record(
+_PROMISE = record(
     {
-        "measure": text,
+        "risk": text,
+        "max_risk": check_share,
         "k": check_k,
-        "gains": gains_from_json,
-        "threshold": optional(_THRESHOLD),
-        "best_score": _VALUE,
-        "held_out_score": _VALUE,
-    },
-    {"lists": _LISTS},
-    {"list_sizes": numbers(2, 2, nan=True)},
-    # Files without it were written before scores were watched: they are read, and nothing warns.
-    {"calibration": _CALIBRATION},
-    {
-        "promises": listed(record(_PROMISE), least=1),
-        "confidence": optional(check_share),
-        "exact": one_of(True, False),
-        "n_unjudged": count(),
-        "n_machine": count(),
-        "max_shown": optional(check_count),
-        "shows_more": one_of(True, False),
-    },
-)
-_SEGMENTS = record(
-    {
-        "segment": label,
-        "min_queries": check_count,
-        "filters": listed(pair(label, lambda value, name: _filter_from_json(value, name)), least=1),
+        "lower": _BOUND,
+        "upper": _BOUND,
+        "n_queries": count(),
+        "n_tried": count(),
+        "observed": number(0, 1),
+        "upper_bound": number(0, 1),
+        "lower_bound": number(0, 1, nan=True),
     }
 )
-
-
-def _from_json(state):
-    """A filter, or those of segments."""
-    if "filters" not in state:
-        return _filter_from_json(state)
-    state = _SEGMENTS(state)
-    filters = dict(state["filters"])
-    estimator = clone(next(iter(filters.values())))
-    model = SegmentedFilter(estimator, segment=state["segment"], min_queries=state["min_queries"])
-    model._segment, model.filters_ = state["segment"], filters
-    return model
-
-
-def _filter_from_json(state, name=""):
-    """The fitted filter."""
-    state = _FILTER(state, name)
-    measure_and_places(state["measure"], state["k"])
-    threshold = state["threshold"]
-    model = RankAndFilter(PASSTHROUGH, measure=state["measure"], gains=state["gains"], k=state["k"])
-    model.estimator_, model.threshold_ = ScoreColumn(), threshold
-    model.tuned_measure_, model._k, model._score_gains = state["measure"], state["k"], None
-    for name in ("best_score", "held_out_score"):
-        if state[name] is not None:
-            setattr(model, f"{name}_", state[name])
-    if "list_sizes" in state:
-        model.list_sizes_ = state["list_sizes"]
-    if "calibration" in state:
-        model.calibration_ = Calibration(**state["calibration"])
-    model.set_params(threshold=threshold)
-    if "lists" in state:
-        _lists_from_json(state["lists"], model)
-    if "promises" in state:
-        promises = [RiskPromise(**promise) for promise in state["promises"]]
-        levels = {promise.risk: promise.max_risk for promise in promises}
-        model.set_params(threshold="risk", risk=levels)
-        if state["confidence"] is None:
-            model.set_params(guarantee="expectation")
-        else:
-            model.set_params(confidence=state["confidence"])
-        model.risk_certificate_ = RiskCertificate(
-            {promise.risk: promise for promise in promises},
-            state["confidence"],
-            threshold,
-            state["best_score"],
-            exact=state["exact"],
-            assumes_unseen=True,
-            **{
-                name: state[name] for name in ("n_unjudged", "n_machine", "max_shown", "shows_more")
-            },
-        )
-        model.set_params(show_beyond_k=state["shows_more"])
-        if "lists" in state and not state["shows_more"]:
-            model.query_threshold_.max_shown = state["max_shown"]
-    check_lists(model)
-    return model
-
-
-def _lists_to_json(model):
-    """What is looked at of whole lists."""
-    found = model.query_threshold_
-    state = {name: getattr(model, name) for name in _LIST_PARAMETERS}
-    state |= {"level": found.level_, "cut": found.cut.state()}
-    if found.confidence_ is not None:
-        weights = found.confidence_.weights_
-        state["answer_level"] = found.answer_level_
-        state["confidence_weights"] = None if weights is None else weights.tolist()
-    return state
-
-
-def _lists_from_json(state, model):
-    """The same of a model that is read."""
-    model.set_params(**{name: state[name] for name in _LIST_PARAMETERS})
-    found = make_list_filter(model).of_level()
-    found.level_ = state["level"]
-    found.cut.restore(state["cut"], "lists.cut")
-    if ("answer_level" in state) != (model.abstain is not None):
-        raise InputError("lists.answer_level must be there where lists.abstain is, and only there.")
-    if model.abstain is not None:
-        found.confidence_ = Confidence(model.abstain)
-        found.confidence_.restore(state["confidence_weights"], "lists.confidence_weights")
-        found.answer_level_ = state["answer_level"]
-    model.query_threshold_ = found
+_CERTIFICATE = {
+    "promises": listed(_PROMISE, least=1),
+    "confidence_level": optional(check_share),
+    "threshold": _LEVEL,
+    "value": _VALUE,
+    "exact": _IS,
+    "n_unjudged": count(),
+    "n_machine": count(),
+    "max_shown": optional(check_count),
+    "shows_more": _IS,
+}
+# Attributes that all thresholds have, and those that some have.
+_OF_ALL = {
+    "measure": text,
+    "level": optional(_LEVEL),
+    "threshold": optional(_LEVEL),
+    "fitted_with_groups": _IS,
+}
+_OF_SOME = {
+    "caps": pair(optional(check_count), optional(check_count)),
+    "confidence": _confidence_from_json,
+    "answer_level": _LEVEL,
+    "best_score": _VALUE,
+    "held_out_score": _VALUE,
+    "held_out_score_unfiltered": _VALUE,
+    "n_unjudged": count(),
+    "list_sizes": numbers(2, 2, nan=True),
+    "calibration": _calibration_from_json,
+    "certificate": _certificate_from_json,
+}
+_TO_JSON = {
+    "caps": lambda caps: [_plain(each, "a cap") for each in caps],
+    "confidence": _confidence_to_json,
+    "list_sizes": np.ndarray.tolist,
+    "calibration": _calibration_to_json,
+    "certificate": _certificate_to_json,
+}
+_FITTED = record(
+    _OF_ALL,
+    *({name: check} for name, check in _OF_SOME.items()),
+    {"learned": lambda value, name: value},
+)

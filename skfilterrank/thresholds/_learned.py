@@ -45,11 +45,11 @@ _FIELDS = record(
         "cost": number(0),
     },
     {
-        "trees": lambda value, name: Trees.restored(value, name),
-        "linear": lambda value, name: Linear.restored(value, name),
-        "score": lambda value, name: Curves.restored(value, name),
+        "trees": Trees.restored,
+        "linear": Linear.restored,
+        "score": Curves.restored,
     },
-    {"constant": lambda value, name: Shares.restored(value, name)},
+    {"constant": Shares.restored},
 )
 
 
@@ -69,8 +69,8 @@ class LearnedThreshold(BaseThreshold):
     estimator : classifier or None, default=None
         Classifier with `predict_proba` of the kinds of gain given the features. None mixes boosted
         trees of LightGBM, a logistic regression, and a rising curve of the score alone. Their
-        shares are chosen by the log loss on queries that they have not seen. Rows of equal gain are a kind; of more than ten gains, ten
-        bins are.
+        shares are chosen by the log loss on queries that they have not seen. Rows of equal gain
+        are a kind; of more than ten gains, ten bins are.
     cv : int, default=10
         Folds by query, at least 2, for probabilities that do not know the query's own labels.
     cost : float, default=0.0
@@ -206,11 +206,11 @@ class LearnedThreshold(BaseThreshold):
             n_lists = len(np.unique(codes[rows]))
             return fit_member(make, features[rows], kinds[rows], n_kinds, own_seeds, n_lists)
 
-        def of_fold(number, train, test):
+        def of_fold(place, train, test):
             if self.verbose:
-                print(f"{type(self).__name__}: fold {number + 1}", flush=True)
+                print(f"{type(self).__name__}: fold {place + 1}", flush=True)
             test = test[listed_rows[test]]
-            seed = seeds[N_SEEDS + number : N_SEEDS + number + 1]
+            seed = seeds[N_SEEDS + place : N_SEEDS + place + 1]
             return test, [
                 fitted(make, train, seed).predict(features[test]) if len(test) else None
                 for make in makers
@@ -219,7 +219,7 @@ class LearnedThreshold(BaseThreshold):
         every = np.arange(len(gains))
         folds = enumerate(judged.fold_rows(self.cv))
         found = Parallel(self.n_jobs, prefer="threads")(
-            delayed(of_fold)(number, train, test) for number, (train, test) in folds
+            delayed(of_fold)(place, train, test) for place, (train, test) in folds
         )
         self.members_ = [fitted(make, every, seeds[:N_SEEDS]) for make in makers]
         chances = [np.zeros((n_kinds, len(gains))) for _ in makers]
@@ -341,7 +341,7 @@ class LearnedThreshold(BaseThreshold):
         """Rows shown by models without their query, and a factor chosen without their fold."""
         keys, fold = self._out_of_fold, fold_of_lists(judged.clusters)
         factors = [
-            self._best_factor(judged, entries, fold != number) for number in range(fold.max() + 1)
+            self._best_factor(judged, entries, fold != each) for each in range(fold.max() + 1)
         ]
         shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
         if self.confidence_ is not None:
@@ -390,6 +390,6 @@ def fold_of_lists(clusters) -> np.ndarray:
     known = np.flatnonzero(np.bincount(clusters))
     fold = np.zeros(clusters.max() + 1, dtype=np.intp)
     parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
-    for number, part in enumerate(parts):
-        fold[part] = number
+    for place, part in enumerate(parts):
+        fold[part] = place
     return fold[clusters]

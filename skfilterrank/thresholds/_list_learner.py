@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import lightgbm
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -59,6 +58,9 @@ class Trees(NamedTuple):
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
         """Fit boosted trees to rows of several kinds."""
+        # Imported where needed: it takes longer than all the rest.
+        import lightgbm
+
         settings = _TREES | {"min_data_in_leaf": max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))}
         if n_kinds == 2:
             settings["objective"] = "binary"
@@ -83,6 +85,8 @@ class Trees(NamedTuple):
     @classmethod
     def restored(cls, state, name) -> "Trees":
         """Make the models from their texts."""
+        import lightgbm
+
         try:
             return cls(
                 tuple(

@@ -1,4 +1,4 @@
-"""Whether lists are as long as those on which a threshold was chosen."""
+"""Warnings of lists that are shorter or longer than those of a fit."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -60,9 +60,9 @@ def warn_of_other_sizes(model, scores, index) -> None:
     seen.is_told = True
     advice = (
         "The best threshold depends on the size of a list: give whole lists, or use "
-        f"threshold='expected', which follows it, instead of {model.threshold!r}."
+        f"ExpectedThreshold, which follows it, instead of {type(model).__name__}."
     )
-    if hasattr(model, "risk_certificate_"):
+    if hasattr(model, "certificate_"):
         advice = (
             "The promise need not hold for such lists: give lists as they were in calibration, or "
             "calibrate anew on judged queries with lists like these."

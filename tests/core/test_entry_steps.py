@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfilterrank.metrics import evaluate
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 # Each measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")

@@ -210,13 +210,15 @@ class TestSomebodyElsesRanker:
         alone = FirstFeature().fit(X, y, groups=groups)
         with_unjudged = np.where(np.arange(len(y)) % 4 == 0, np.nan, y)
         for around in (
-            RankAndFilter(FirstFeature(), k=3, cv=2, threshold=None),
+            RankAndFilter(FirstFeature(), threshold=None, measure="ndcg_f@3", cv=2),
             QueryRanker(FirstFeature()),
             QueryRanker(make_pipeline("passthrough", FirstFeature())),
         ):
             fitted = around.fit(X, with_unjudged, groups=groups)
             np.testing.assert_array_equal(fitted.predict(X), alone.predict(X))
-        tuned = RankAndFilter(FirstFeature(), k=3, cv=2).fit(X, with_unjudged, groups=groups)
+        tuned = RankAndFilter(FirstFeature(), measure="ndcg_f@3", cv=2).fit(
+            X, with_unjudged, groups=groups
+        )
         assert tuned.best_score_ == pytest.approx(tuned.threshold_curve_.best_value)
         calibrated = CalibratedRanker(FirstFeature(), cv=2).fit(X, with_unjudged, groups=groups)
         assert (np.argsort(calibrated.predict(X)) == np.argsort(alone.predict(X))).all()
@@ -275,7 +277,9 @@ def test_the_empty_list_has_a_score(data):
     empty = FilterAll(measure="ndcg_f@3", gains={-1: -2, 1: 1, 2: 2}).fit(X, y, groups=groups)
     expected = ndcg_f_score(np.where(y < 0, -2.0, y), np.full(len(y), -np.inf), groups=groups, k=3)
     assert empty.score(X, y, groups=groups) == expected
-    model = FilterOnly(RankAndFilter(LogisticRegression(), k=3, cv=2), random_state=0)
+    model = FilterOnly(
+        RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=2), random_state=0
+    )
     assert model.fit(X, y, groups=groups)._score_measure().text == "ndcg_f@3"
 
 

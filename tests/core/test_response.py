@@ -91,12 +91,12 @@ def test_frozen_models_are_seen_through():
     # What chooses its columns by name may be given the query ids too.
     choosing = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
     frozen = FrozenEstimator(choosing.fit(table, y))
-    for around in (FilterOnly(frozen), RankAndFilter(frozen, cv="prefit", threshold=None)):
+    for around in (FilterOnly(frozen), RankAndFilter(frozen, threshold=None, cv="prefit")):
         scores = around.fit(table, y, groups=groups).predict(table, groups=groups)
         assert np.isfinite(scores).all()
     # Steps that want the queries get them.
     scaled = QueryRanker(make_pipeline(QueryScaler(), Ridge())).fit(X, y, groups=groups)
-    frozen = RankAndFilter(FrozenEstimator(scaled.estimator_), cv="prefit", threshold=None)
+    frozen = RankAndFilter(FrozenEstimator(scaled.estimator_), threshold=None, cv="prefit")
     frozen.fit(X, y, groups=groups)
     np.testing.assert_array_equal(
         frozen.predict(X, groups=groups), scaled.predict(X, groups=groups)

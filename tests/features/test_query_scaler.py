@@ -151,7 +151,7 @@ def by_hand(X, groups):
 
 
 def filtering(inner):
-    return RankAndFilter(inner, k=3, cv=2)
+    return RankAndFilter(inner, measure="ndcg_f@3", cv=2)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold
 
 
 @pytest.fixture
@@ -201,7 +202,7 @@ def test_the_estimators_methods(less_data):
     assert np.isneginf(scores).any()
     assert model.score(X, truth) == model.estimator_.score(X, truth)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), scores)
-    per_query = RankAndFilter(Ridge(), k=3, threshold="per_query")
+    per_query = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
     model = CompletedLabels(per_query).fit(X, y)
     expected = model.estimator_.predict(X, groups=groups)
     np.testing.assert_array_equal(model.predict(X, groups=groups), expected)
@@ -237,7 +238,9 @@ def test_a_training_fold_is_completed_by_itself(less_data):
 def test_grid_search_over_the_estimator_and_the_predictor(less_data):
     X, y, groups, _ = less_data
     search = GridSearchCV(
-        CompletedLabels(RankAndFilter(Ridge(), k=5, cv=2), predictor=LabelPredictor()),
+        CompletedLabels(
+            RankAndFilter(Ridge(), measure="ndcg_f@5", cv=2), predictor=LabelPredictor()
+        ),
         [{"estimator__estimator__alpha": [0.1, 10.0]}, {"predictor__output": ["soft"]}],
         scoring=make_completed_scorer("ndcg_f@5"),
         cv=GroupKFold(2),

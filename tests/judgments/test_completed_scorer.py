@@ -125,7 +125,7 @@ def test_ap_by_labels_from_texts_is_warned_of(less_data):
 
 def test_metadata_routing(less_data):
     X, y, groups, _ = less_data
-    ranker = RankAndFilter(Ridge(), k=5, cv=2)
+    ranker = RankAndFilter(Ridge(), measure="ndcg_f@5", cv=2)
     expected = cross_val_score(
         CompletedLabels(ranker), X, y, groups=groups, cv=GroupKFold(2),
         scoring=make_completed_scorer("ndcg_f@5"),

@@ -18,13 +18,8 @@ from skfilterrank._response import document_scores
 from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound
-from skfilterrank.ranking import (
-    CoordinateAscentRanker,
-    QueryRanker,
-    RankAndFilter,
-    lightgbm_metric,
-    threshold_curve,
-)
+from skfilterrank.ranking import CoordinateAscentRanker, QueryRanker, RankAndFilter, lightgbm_metric
+from skfilterrank.thresholds import threshold_curve
 
 rng = np.random.default_rng(0)
 SIZES = rng.integers(1, 15, 60)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from skfilterrank.comparison import score_predictions, score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 from skfilterrank.trec import evaluate_run, register_with_ir_measures
 from versions import names_as_text
 

@@ -25,9 +25,15 @@ from skfilterrank.metrics import (
     ndcg_f_score,
     rank_filter_report,
 )
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
 from skfilterrank.stream import Rows
 from skfilterrank.stream import evaluate as stream_evaluate
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    PerQueryThreshold,
+    threshold_curve,
+)
 
 MEASURES = [ndcg_f_score, average_precision_score, err_score, lexirecall_score]
 N = 7
@@ -57,7 +63,7 @@ def repeated(counts, *columns):
 def values_of(y, scores, groups, **how):
     """Every mean over queries there is, as numbers."""
     report = rank_filter_report(y, {"a": scores}, groups=groups, k=2, **how)
-    curve = threshold_curve(y, scores, groups=groups, k=2, **how)
+    curve = threshold_curve(y, scores, groups=groups, measure="ndcg_f@2", **how)
     names = ["ndcg_f@2", "ap", "false_reject_rate"]
     means = evaluate(y, scores, names, groups=groups, undefined="drop", average="mean", **how)
     return [
@@ -282,7 +288,7 @@ class TestInModelSelection:
             scorer(Ridge().fit(self.X, y), self.X, y, query_weight=self.by_query)
 
     def test_score_of_a_ranker(self):
-        model = RankAndFilter(Ridge(), k=3).fit(self.X, self.y, groups=self.groups)
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(self.X, self.y, groups=self.groups)
         weighted = model.score(self.X, self.y, groups=self.groups, query_weight=self.by_row)
         expected = ndcg_f_score(
             self.y, model.predict(self.X), groups=self.groups, k=3, query_weight=self.by_query
@@ -299,39 +305,45 @@ class TestInModelSelection:
         parts = [rows for rows, count in zip(truth, counts, strict=True) for _ in range(count)]
         ids = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
         rows = np.concatenate(parts)
-        expected = threshold_curve(
-            self.y[rows], scores[rows], groups=ids, k=3, measure=f"{measure}"
-        )
-        model = RankAndFilter(Ridge().fit(self.X, self.y), k=3, cv="prefit", measure=measure)
+        expected = threshold_curve(self.y[rows], scores[rows], groups=ids, measure=f"{measure}@3")
+        model = RankAndFilter(Ridge().fit(self.X, self.y), measure=f"{measure}@3", cv="prefit")
         model.fit(self.X, self.y, groups=self.groups, query_weight=by_query)
         assert model.threshold_ == pytest.approx(expected.best_threshold)
         assert abs(model.best_score_) == pytest.approx(abs(expected.best_value))
 
     @pytest.mark.slow
     def test_folds(self):
-        model = RankAndFilter(LogisticRegression(), k=3, cv=3)
+        model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3)
         model.fit(self.X, self.y, groups=self.groups, query_weight=self.by_row)
-        plain = RankAndFilter(LogisticRegression(), k=3, cv=3)
+        plain = RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3)
         plain.fit(self.X, self.y, groups=self.groups, query_weight=np.full(len(self.y), 0.3))
-        same = RankAndFilter(LogisticRegression(), k=3, cv=3).fit(self.X, self.y, self.groups)
+        same = RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3).fit(
+            self.X, self.y, self.groups
+        )
         assert plain.threshold_ == same.threshold_
         assert plain.best_score_ == same.best_score_ != model.best_score_
         folds = model.cv_results_
         assert len(folds["test_score"]) == 3
         assert (folds["best_score"] >= folds["test_score"] - 1e-12).all()
 
-    @pytest.mark.parametrize("threshold", ["risk", "per_query"])
+    @pytest.mark.parametrize(
+        "threshold",
+        [CertifiedThreshold({"any_forbidden@3": 0.05}), PerQueryThreshold(), ExpectedThreshold()],
+        ids=lambda threshold: type(threshold).__name__,
+    )
     def test_thresholds_that_count_each_query_once(self, threshold):
-        risk = {"risk": "any_forbidden"} if threshold == "risk" else {}
-        model = RankAndFilter(Ridge(), k=3, threshold=threshold, **risk)
-        with pytest.raises(InputError, match="query_weight is not possible with threshold="):
+        model = RankAndFilter(Ridge(), threshold, measure="ndcg_f@3")
+        message = f"query_weight is not possible with {type(threshold).__name__}"
+        with pytest.raises(InputError, match=message):
             model.fit(self.X, self.y, groups=self.groups, query_weight=self.by_row)
 
     @pytest.mark.slow
     def test_routed_to_the_threshold(self):
-        direct = RankAndFilter(Ridge(), k=3)
+        direct = RankAndFilter(Ridge(), measure="ndcg_f@3")
         direct.fit(self.X, self.y, groups=self.groups, query_weight=self.by_query)
         with config_context(enable_metadata_routing=True):
-            search = GridSearchCV(RankAndFilter(Ridge(), k=3), {"estimator__alpha": [1.0]}, cv=2)
+            search = GridSearchCV(
+                RankAndFilter(Ridge(), measure="ndcg_f@3"), {"estimator__alpha": [1.0]}, cv=2
+            )
             search.fit(self.X, self.y, groups=self.groups, query_weight=self.by_query)
         assert search.best_estimator_.threshold_ == direct.threshold_

@@ -29,7 +29,7 @@ from skfilterrank.metrics import (
     rbp_score,
     register_measure,
 )
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 MODULE = """
 import numpy as np

@@ -112,7 +112,7 @@ ESTIMATORS = {
     "Ridge": Ridge(),
     "LogisticRegression": LogisticRegression(),
     "LGBMRegressor": LGBMRegressor(n_estimators=5, min_child_samples=5, n_jobs=1, verbose=-1),
-    "RankAndFilter": RankAndFilter(LogisticRegression(), k=3, cv=0.3),
+    "RankAndFilter": RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=0.3),
     "Pipeline": make_pipeline(StandardScaler(), Ridge()),
     "RankAndFilter in a Pipeline": make_pipeline(StandardScaler(), RankAndFilter(Ridge(), cv=2)),
     "Pipeline in RankAndFilter": RankAndFilter(make_pipeline(StandardScaler(), Ridge()), cv=2),

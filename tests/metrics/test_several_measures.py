@@ -31,6 +31,7 @@ from skfilterrank.metrics import (
     ndcg_score,
 )
 from skfilterrank.ranking import FilterOnly, RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold
 
 X, Y, GROUPS, _ = make_rank_and_filter(n_queries=60, random_state=0)
 CARRIES = pd.Series(Y, index=pd.Index(GROUPS, name="qid"))
@@ -73,8 +74,8 @@ def one_by_one(model, names=NAMES, **params):
         Ridge(),
         LogisticRegression(),
         make_pipeline(StandardScaler(), Ridge()),
-        RankAndFilter(Ridge(), k=3),
-        RankAndFilter(LogisticRegression(), threshold="per_query"),
+        RankAndFilter(Ridge(), measure="ndcg_f@3"),
+        RankAndFilter(LogisticRegression(), PerQueryThreshold()),
         FilterOnly(RankAndFilter(Ridge()), random_state=0),
         FixedThresholdClassifier(LogisticRegression(), threshold=0.3),
     ],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skfilterrank._core import ties as ties_module
 from skfilterrank._core.long_ties import long_tie_stops
 from skfilterrank.metrics import err_score, evaluate, get_measure, rbp_score, reciprocal_rank_score
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 NO, NAN = -np.inf, np.nan
 

@@ -8,7 +8,15 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.plot import ThresholdCurveDisplay
-from skfilterrank.ranking import RankAndFilter, ThresholdCurve, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FirstK,
+    LargestGap,
+    ThresholdCurve,
+    TunedThreshold,
+    threshold_curve,
+)
 
 Y_TRUE = [2, 1, -1, -1, 1]
 Y_SCORE = [0.9, 0.5, 0.1, 0.8, 0.3]
@@ -18,7 +26,7 @@ GROUPS = ["a", "a", "a", "b", "b"]
 @pytest.fixture(scope="module")
 def model():
     X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
-    return RankAndFilter(LogisticRegression(), k=3, cv=3).fit(X, y, groups=groups)
+    return RankAndFilter(LogisticRegression(), measure="ndcg_f@3", cv=3).fit(X, y, groups=groups)
 
 
 def value_at(line, threshold):
@@ -37,13 +45,17 @@ def kept_mean(threshold):
 
 
 def test_the_line_has_the_value_of_each_threshold():
-    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS, k=2)
+    display = ThresholdCurveDisplay.from_predictions(
+        Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2"
+    )
     for threshold in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.85, 0.9):
         assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
 
 
 def test_it_ends_where_nothing_and_where_everything_is_filtered():
-    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS, k=2)
+    display = ThresholdCurveDisplay.from_predictions(
+        Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2"
+    )
     drawn = display.line_.get_ydata()
     assert drawn[0] == pytest.approx(kept_mean(-np.inf))
     assert drawn[-1] == pytest.approx(kept_mean(np.inf))
@@ -135,7 +147,7 @@ def test_the_numbers_are_those_of_threshold_curve():
 def test_a_fixed_threshold_has_no_curve(threshold):
     X, y, groups, _ = make_rank_and_filter(n_queries=20, random_state=0)
     model = RankAndFilter(LogisticRegression(), threshold=threshold).fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match=r"no threshold curve: fit it with threshold='tune'"):
+    with pytest.raises(ValueError, match=r"FixedThreshold has no threshold curve"):
         ThresholdCurveDisplay.from_estimator(model)
     display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
     assert_marks_what_is_shown(display, model, X, y, groups)
@@ -152,7 +164,8 @@ def assert_marks_what_is_shown(display, model, X, y, groups):
     assert f"{value:.3f} at {used:.3g}" in " ".join(labels)
 
 
-RISK = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.1, "cv": 0.5}
+SAFE = CertifiedThreshold({"any_forbidden": 0.1}, confidence_level=0.9)
+RISK = {"threshold": SAFE, "cv": 0.5}
 
 
 @pytest.mark.slow
@@ -175,7 +188,8 @@ def test_other_rows_and_the_threshold_that_is_used(how):
 
 def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
     X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
-    model = RankAndFilter(LogisticRegression(), k=3, **RISK).fit(X, y, groups=groups)
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3", **RISK)
+    model.fit(X, y, groups=groups)
     assert model.threshold_ != model.threshold_curve_.best_threshold
     display = ThresholdCurveDisplay.from_estimator(model)
     assert display.marked_.get_xdata()[0] == model.threshold_
@@ -183,17 +197,28 @@ def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
     assert display.marked_.get_label().startswith("used: ")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("given", [False, True])
-def test_thresholds_of_queries_are_no_single_one(given):
-    X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
-    model = RankAndFilter(LogisticRegression(), threshold="per_query").fit(X, y, groups=groups)
-    rows = (X, y) if given else ()
-    display = ThresholdCurveDisplay.from_estimator(model, *rows, groups=groups if given else None)
+def test_thresholds_of_queries_are_no_single_one():
+    _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    model = LargestGap(measure="dcg").fit(scores, y, groups=groups)
+    with pytest.raises(ValueError, match="LargestGap has no threshold curve"):
+        ThresholdCurveDisplay.from_estimator(model)
+    display = ThresholdCurveDisplay.from_estimator(model, scores, y, groups=groups)
     assert display.marked_ is None
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "each query has a threshold of its own" in labels
     assert not any(label.startswith(("best", "used")) for label in labels)
+
+
+def test_a_threshold_is_drawn_as_a_model_is():
+    _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    model = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    display = ThresholdCurveDisplay.from_estimator(model)
+    assert display.marked_.get_xdata() == [model.threshold_]
+    assert display.fold_lines_ == []
+    again = ThresholdCurveDisplay.from_estimator(
+        model, pd.DataFrame({"s": scores}), y, groups=groups
+    )
+    np.testing.assert_array_equal(again.curve.values, display.curve.values)
 
 
 def test_rows_without_labels_are_an_error(model):
@@ -212,19 +237,16 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
         ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS)
 
 
-def test_the_level_of_a_cut_is_marked():
+def test_the_level_of_another_key_is_marked():
     _, y, groups, scores = make_rank_and_filter(n_queries=120, random_state=0)
-    model = RankAndFilter("passthrough", measure="f", gains={-1: 0, 1: 1, 2: 1, 0: 0})
-    model.set_params(threshold="first_k").fit(scores, y, groups=groups)
+    model = FirstK("f", gains={-1: 0, 1: 1, 2: 1, 0: 0}).fit(scores, y, groups=groups)
     display = ThresholdCurveDisplay.from_estimator(model)
-    assert display.marked_.get_xdata() == [model.query_threshold_.level_]
+    assert display.marked_.get_xdata() == [model.level_]
     assert display.marked_.get_ydata() == [model.threshold_curve_.best_value]
-    model.set_params(threshold="largest_gap").fit(scores, y, groups=groups)
-    assert ThresholdCurveDisplay.from_estimator(model).marked_ is None
 
 
 def test_large_thresholds_are_written_out():
-    given = {"groups": GROUPS, "k": 2}
+    given = {"groups": GROUPS, "measure": "ndcg_f@2"}
     display = ThresholdCurveDisplay.from_predictions(Y_TRUE, 1e5 * np.array(Y_SCORE), **given)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     best = threshold_curve(Y_TRUE, Y_SCORE, **given).best_threshold

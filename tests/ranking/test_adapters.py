@@ -35,7 +35,9 @@ class TestNegativeLabels:
     )
     @pytest.mark.parametrize("gains", [None, {-1: -10, 1: 1, 2: 2}])
     def test_the_ranker_learns(self, data, wrap, gains):
-        model = RankAndFilter(wrap(LGBMRanker(**LIGHTGBM)), k=3, gains=gains, threshold=None)
+        model = RankAndFilter(
+            wrap(LGBMRanker(**LIGHTGBM)), threshold=None, measure="ndcg_f@3", gains=gains
+        )
         model.fit(data.X, data.y, groups=data.groups)
         scores = model.predict(data.X)
         assert len(np.unique(scores)) > 100

@@ -26,10 +26,10 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
+from skfilterrank._core.calibrators import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
-from skfilterrank._core.calibrators import fit_calibrator
 from versions import SCORERS_WANT_CLASSIFIERS
 
 QUIET = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
@@ -285,7 +285,9 @@ class TestInsideScikitLearn:
     @pytest.mark.slow
     def test_inside_rank_and_filter(self, data):
         inner = CalibratedRanker(OrdinalRanker(), cv=3)
-        model = RankAndFilter(inner, threshold=0.5, k=3).fit(data.X, data.y, groups=data.groups)
+        model = RankAndFilter(inner, threshold=0.5, measure="ndcg_f@3").fit(
+            data.X, data.y, groups=data.groups
+        )
         alone = clone(inner).fit(data.X, data.y, groups=data.groups)
         good = alone.predict(data.X)
         np.testing.assert_array_equal(
@@ -296,9 +298,9 @@ class TestInsideScikitLearn:
     @pytest.mark.slow
     def test_its_probabilities_are_not_rescaled(self, data):
         models = [
-            RankAndFilter(CalibratedRanker(Ridge(), cv=3), k=3, cv=3, rescale=rescale).fit(
-                data.X, data.y, groups=data.groups
-            )
+            RankAndFilter(
+                CalibratedRanker(Ridge(), cv=3), measure="ndcg_f@3", cv=3, rescale=rescale
+            ).fit(data.X, data.y, groups=data.groups)
             for rescale in ("auto", False)
         ]
         assert models[0].threshold_ == models[1].threshold_

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._core.calibrators import fit_calibrator, probabilities
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker
-from skfilterrank._core.calibrators import fit_calibrator, probabilities
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):

@@ -66,7 +66,7 @@ def data():
 def test_contributions_sum_to_the_difference(data, name):
     X, y, groups = data
     estimator, tolerance = MODELS[name]
-    model = RankAndFilter(estimator, threshold=0.4, k=3).fit(X, y, groups=groups)
+    model = RankAndFilter(estimator, threshold=0.4, measure="ndcg_f@3").fit(X, y, groups=groups)
     margins = model.decision_function(X)
     scores = margins + 0.4
     on_scale = scores

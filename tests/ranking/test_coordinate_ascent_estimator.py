@@ -171,10 +171,12 @@ def test_warm_start_goes_on(judged, filtering):
 def test_rank_and_filter_takes_zero_for_the_threshold(judged):
     X, y, groups = judged
     own = CoordinateAscentRanker(**FAST, filter=True)
-    model = RankAndFilter(own, k=3, threshold=0.0, cv=3).fit(X, y, groups=groups)
+    model = RankAndFilter(own, threshold=0.0, measure="ndcg_f@3", cv=3).fit(X, y, groups=groups)
     scores = own.fit(X, y, groups).predict(X)
     np.testing.assert_allclose(model.predict(X), shown(scores))
-    tuned = RankAndFilter(CoordinateAscentRanker(**FAST), k=3, cv=3).fit(X, y, groups=groups)
+    tuned = RankAndFilter(CoordinateAscentRanker(**FAST), measure="ndcg_f@3", cv=3).fit(
+        X, y, groups=groups
+    )
     assert np.isfinite(tuned.threshold_)
 
 

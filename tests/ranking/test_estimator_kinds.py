@@ -82,7 +82,9 @@ def fitted(data):
 
     @functools.cache
     def of_kind(name):
-        return RankAndFilter(KINDS[name], k=3, cv=2).fit(data.X, data.y, groups=data.groups)
+        return RankAndFilter(KINDS[name], measure="ndcg_f@3", cv=2).fit(
+            data.X, data.y, groups=data.groups
+        )
 
     return of_kind
 
@@ -94,7 +96,7 @@ def test_every_kind_learns_ranks_and_filters(data, fitted, name):
 
 @pytest.mark.parametrize(("name", "step"), [kind(name, "pipeline") for name in KINDS])
 def test_every_kind_learns_at_the_end_of_a_pipeline(data, name, step):
-    model = RankAndFilter(make_pipeline(StandardScaler(), KINDS[name]), k=3, cv=2)
+    model = RankAndFilter(make_pipeline(StandardScaler(), KINDS[name]), measure="ndcg_f@3", cv=2)
     assert_learns_ranks_and_filters(data, model.fit(data.X, data.y, groups=data.groups))
 
 
@@ -116,7 +118,7 @@ def test_interleaved_queries_give_what_sorted_rows_give(data, fitted, name):
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
     order = np.lexsort((np.random.default_rng(0).permutation(len(place)), place))
     names = np.array([f"q{number:03d}" for number in range(200)])
-    mixed = RankAndFilter(KINDS[name], k=3, cv=2)
+    mixed = RankAndFilter(KINDS[name], measure="ndcg_f@3", cv=2)
     mixed.fit(data.X[order], data.y[order], groups=names[data.groups[order]])
     # The rankers get the very same rows; sums over rows in another order differ by rounding.
     np.testing.assert_allclose(
@@ -128,7 +130,7 @@ class TestEarlyStopping:
     """A learning rate this high overfits at once, so training stops before its last tree."""
 
     def stopped_at(self, data, held_out, estimator, **fit_params):
-        model = RankAndFilter(estimator, k=3, cv=2).fit(
+        model = RankAndFilter(estimator, measure="ndcg_f@3", cv=2).fit(
             data.X,
             data.y,
             groups=data.groups,
@@ -202,7 +204,7 @@ class TestEarlyStopping:
 
 class TestSearchInside:
     def test_search_finds_the_queries_and_learns_the_gains(self, data):
-        model = RankAndFilter(KINDS["GridSearchCV"], k=3)
+        model = RankAndFilter(KINDS["GridSearchCV"], measure="ndcg_f@3")
         model.fit(data.X, data.y, groups=data.groups)
         search = model.estimator_
         index = pd.Index(data.groups, name="qid")
@@ -231,7 +233,7 @@ class TestSearchInside:
     def test_search_around_a_ranker(self, data, name, kind):
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
         search = GridSearchCV(
-            RankAndFilter(KINDS[name], k=3, cv=2),
+            RankAndFilter(KINDS[name], measure="ndcg_f@3", cv=2),
             {"estimator__n_estimators": [2, 4]},
             cv=GroupKFold(2),
             error_score="raise",

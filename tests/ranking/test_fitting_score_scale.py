@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import threshold_curve
 
 # In every query the same features, so that they have one mean and deviation in all folds.
 FEATURE = np.tile([0.0, 1.0, 2.0, 5.0], 6)

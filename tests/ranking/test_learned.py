@@ -193,7 +193,7 @@ class TestInsideScikitLearn:
         gains = {0: -2, 1: 1, 2: 2}
         fusion = LinearRankFusion("logistic")
         model = RankAndFilter(fusion, gains=gains, cv=3).fit(X, y, groups=groups)
-        ranked = RankAndFilter(fusion, gains=gains, threshold=None).fit(X, y, groups=groups)
+        ranked = RankAndFilter(fusion, threshold=None, gains=gains).fit(X, y, groups=groups)
         assert model.score(X, y, groups=groups) > ranked.score(X, y, groups=groups)
 
     def test_filtered_rows_inside_rank_and_filter(self, data):

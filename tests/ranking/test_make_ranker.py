@@ -66,7 +66,7 @@ BY_DAY = {
 def test_every_recipe_ranks_and_filters(loss, learner, data, tmp_path, model_files):
     X, y, groups = data
     ranker = with_few_trees(make_ranker(loss, learner=learner))
-    model = RankAndFilter(ranker, k=3, cv=2).fit(X, y, groups=groups)
+    model = RankAndFilter(ranker, measure="ndcg_f@3", cv=2).fit(X, y, groups=groups)
     scores = model.predict(X, groups=groups)
     shuffled = np.random.RandomState(0).permutation(scores)
     assert ndcg_f_score(y, scores, groups=groups, k=3) > 0.03 + ndcg_f_score(
@@ -100,7 +100,7 @@ def test_missing_values_and_empty_columns(learner, data):
     X[:, 1] = np.nan
     for loss in ("bce", "mse"):
         model = with_few_trees(make_ranker(loss, learner=learner))
-        fitted = RankAndFilter(model, k=3, cv=2).fit(X, y, groups=groups)
+        fitted = RankAndFilter(model, measure="ndcg_f@3", cv=2).fit(X, y, groups=groups)
         assert np.isfinite(fitted.decision_function(X, groups=groups)).all()
 
 
@@ -133,7 +133,7 @@ def test_texts_go_through_the_features():
     y = np.array([1, -1, 1, -1] * 5)
     groups = np.repeat(np.arange(10), 2)
     ranker = make_ranker("mse", features=TfidfVectorizer())
-    model = RankAndFilter(ranker, k=3, cv=2).fit(texts, y, groups=groups)
+    model = RankAndFilter(ranker, measure="ndcg_f@3", cv=2).fit(texts, y, groups=groups)
     kept = np.isfinite(model.predict(pd.Series(["good shop", "rude tea"])))
     assert kept.tolist() == [True, False]
 

@@ -11,12 +11,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
-from skfilterrank.ranking import (
-    RankAndFilter,
-    get_ranker_names,
-    make_listnet,
-    make_ranker,
-)
+from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_listnet, make_ranker
 
 # Small ones, so that the tests take seconds.
 SMALL = {
@@ -96,7 +91,9 @@ class TestEveryMethod:
 
     @pytest.mark.slow
     def test_inside_rank_and_filter(self, data, name):
-        model = RankAndFilter(make(name), k=3, cv=2).fit(data.X, data.y, groups=data.groups)
+        model = RankAndFilter(make(name), measure="ndcg_f@3", cv=2).fit(
+            data.X, data.y, groups=data.groups
+        )
         kept = np.isfinite(model.predict(data.X))
         assert 0.3 < kept.mean() < 1
         assert data.y[kept].mean() > data.y[~kept].mean() + 0.3
@@ -167,7 +164,7 @@ def test_grid_search_around_the_filter(data, series, name):
     grid = {f"estimator__{key}": values for key, values in GRIDS[name].items()}
     with sklearn.config_context(enable_metadata_routing=routing):
         search = GridSearchCV(
-            RankAndFilter(make(name), k=3, cv=2),
+            RankAndFilter(make(name), measure="ndcg_f@3", cv=2),
             grid,
             scoring=make_ranking_scorer("ndcg_f@3"),
             cv=GroupKFold(2),

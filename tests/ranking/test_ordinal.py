@@ -176,7 +176,7 @@ def test_clone_and_pickle(data):
 @pytest.mark.slow
 def test_learns_gains_inside_rank_and_filter(data):
     gains = {-1: -10, 1: 1, 2: 2}
-    model = RankAndFilter(OrdinalRanker(), k=3, gains=gains)
+    model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3", gains=gains)
     model.fit(data.X, data.y, groups=data.groups)
     np.testing.assert_array_equal(model.estimator_.levels_, [-10, 1, 2])
     alone = OrdinalRanker(gains=gains).fit(data.X, data.y)

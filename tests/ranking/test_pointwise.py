@@ -13,12 +13,7 @@ from sklearn.utils import get_tags
 
 from skfilterrank._sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.ranking import (
-    RankAndFilter,
-    make_logistic,
-    make_random_forest,
-    make_ranker,
-)
+from skfilterrank.ranking import RankAndFilter, make_logistic, make_random_forest, make_ranker
 
 # Small ones, so that the tests take seconds.
 SMALL = {
@@ -78,7 +73,7 @@ def test_logistic_on_sparse_features(data):
     zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
     assert zeros.nnz == np.count_nonzero(X)
     assert get_tags(ranker).input_tags.sparse == tags_tell_sparse()
-    model = RankAndFilter(make_logistic(), k=3, cv=3)
+    model = RankAndFilter(make_logistic(), measure="ndcg_f@3", cv=3)
     assert model.fit(sparse.csr_array(X), data.y, groups=data.groups).best_score_ > 0.6
     X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))
     with pytest.raises(ValueError, match=r"NaN in column .*LogisticRegression"):
@@ -96,7 +91,7 @@ def test_scaled_features_have_names(data):
 def test_probabilities_and_gains_are_carried_over_as_they_are(data):
     for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
         fitted = {
-            rescale: RankAndFilter(make(name), k=3, cv=2, rescale=rescale)
+            rescale: RankAndFilter(make(name), measure="ndcg_f@3", cv=2, rescale=rescale)
             .fit(data.X, data.y, groups=data.groups)
             .threshold_
             for rescale in ("auto", False, True)

@@ -9,7 +9,8 @@ from sklearn.linear_model import Ridge
 from xgboost import XGBRanker
 
 from profiles import times
-from skfilterrank.ranking import QueryRanker, RankAndFilter
+from skfilterrank.ranking import QueryRanker
+from skfilterrank.thresholds import PerQueryThreshold
 
 RANKERS = {
     "LGBMRanker": LGBMRanker(
@@ -62,7 +63,7 @@ def test_thresholds_by_query_keep_the_beginning_of_each_list(seed, n_scores, k):
     rng = np.random.default_rng(seed)
     groups, y = rng.integers(0, 12, 80), rng.choice([-1.0, 1.0, 2.0], 80)
     scores = rng.integers(0, n_scores, 80) / n_scores  # few of them, many ties
-    model = RankAndFilter("passthrough", threshold="per_query", k=k)
+    model = PerQueryThreshold(f"ndcg_f@{k}")
     model.fit(scores, y, groups=groups)
     shown = model.predict(scores, groups=groups)
     is_shown = shown > -np.inf

@@ -126,11 +126,11 @@ class TestFitParameters:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["logistic", "lambdamart"])
     def test_through_rank_and_filter(self, data, weight, name):
-        model = RankAndFilter(make(name), k=3, threshold=None)
+        model = RankAndFilter(make(name), threshold=None, measure="ndcg_f@3")
         model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
         alone = make(name).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
         np.testing.assert_array_equal(model.predict(data.X), alone.predict(data.X))
-        tuned = RankAndFilter(make(name), k=3, cv=3)
+        tuned = RankAndFilter(make(name), measure="ndcg_f@3", cv=3)
         tuned.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
         assert np.isfinite(tuned.threshold_)
 
@@ -140,7 +140,9 @@ class TestFitParameters:
             asking = QueryRanker(LogisticRegression().set_fit_request(sample_weight=True))
             params = {"groups": data.groups, "sample_weight": weight}
             routed = clone(asking).fit(data.X, data.y, **params)
-            model = RankAndFilter(asking, k=3, threshold=None).fit(data.X, data.y, **params)
+            model = RankAndFilter(asking, threshold=None, measure="ndcg_f@3").fit(
+                data.X, data.y, **params
+            )
             search = GridSearchCV(
                 asking,
                 {"estimator__C": [1.0]},

@@ -57,11 +57,13 @@ def test_no_query_ids(judged, make):
 def test_filtering_needs_no_queries_in_rank_and_filter(judged):
     X, y, _ = judged
     with pytest.warns(UserWarning, match="fitted without query ids"):
-        model = RankAndFilter(coordinate_ascent(n=1, filter=True), k=3, cv=3).fit(X, y)
+        model = RankAndFilter(coordinate_ascent(n=1, filter=True), measure="ndcg_f@3", cv=3).fit(
+            X, y
+        )
     with pytest.warns(FitWarning, match="score was given no query ids"):
         assert model.score(X, y) > 0
     with pytest.raises(ValueError, match="CoordinateAscentRanker needs queries"):
-        RankAndFilter(coordinate_ascent(n=1), k=3, cv=3).fit(X, y)
+        RankAndFilter(coordinate_ascent(n=1), measure="ndcg_f@3", cv=3).fit(X, y)
 
 
 @pytest.mark.slow

@@ -11,7 +11,13 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
-from skfilterrank.ranking import CalibratedRanker, RankAndFilter, risk_threshold, threshold_curve
+from skfilterrank.ranking import CalibratedRanker, RankAndFilter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FixedThreshold,
+    TunedThreshold,
+    threshold_curve,
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +38,9 @@ def forms(scores):
 
 @pytest.mark.slow
 def test_the_threshold_is_that_of_all_rows_in_every_form(data):
-    curve = threshold_curve(data.y, data.bayes_scores, groups=data.groups, k=3)
+    curve = threshold_curve(data.y, data.bayes_scores, groups=data.groups, measure="ndcg_f@3")
     for X in forms(data.bayes_scores):
-        model = RankAndFilter("passthrough", k=3).fit(X, data.y, groups=data.groups)
+        model = TunedThreshold("ndcg_f@3").fit(X, data.y, groups=data.groups)
         assert model.threshold_ == curve.best_threshold
         assert model.best_score_ == pytest.approx(curve.best_value)
         shown = model.predict(X)
@@ -45,7 +51,7 @@ def test_the_threshold_is_that_of_all_rows_in_every_form(data):
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_types_of_scores(data, dtype):
     scores = (100 * data.bayes_scores).astype(dtype)
-    model = RankAndFilter("passthrough", k=3).fit(scores, data.y, groups=data.groups)
+    model = TunedThreshold("ndcg_f@3").fit(scores, data.y, groups=data.groups)
     assert model.predict(scores).dtype == np.float64
 
 
@@ -53,7 +59,7 @@ def test_types_of_scores(data, dtype):
 @pytest.mark.parametrize("threshold", ["tune", "per_query", "risk", 0.1, None])
 def test_every_threshold(data, threshold):
     risk = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
-    model = RankAndFilter("passthrough", k=3, threshold=threshold, **risk)
+    model = TODO_THRESHOLD(threshold, measure="ndcg_f@3", **risk)
     model.fit(data.bayes_scores, data.y, groups=data.groups)
     again = pickle.loads(pickle.dumps(model))
     for one in (model, again):
@@ -65,18 +71,20 @@ def test_every_threshold(data, threshold):
 
 def test_all_queries_calibrate(data):
     params = {"risk": "any_forbidden", "max_risk": 0.2, "k": 3}
-    model = RankAndFilter("passthrough", threshold="risk", **params)
+    model = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **params)
     model.fit(data.bayes_scores, data.y, groups=data.groups)
-    expected = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
+    expected = certified(
+        data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params
+    )
     assert model.threshold_ == expected.threshold
-    assert model.risk_certificate_.exact
-    assert "if the estimator has not seen these queries" in str(model.risk_certificate_)
+    assert model.certificate_.exact
+    assert "if the estimator has not seen these queries" in str(model.certificate_)
 
 
 def test_folds_tell_how_stable_the_threshold_is(data):
-    model = RankAndFilter("passthrough", k=3, cv=5)
+    model = TunedThreshold("ndcg_f@3", cv=5)
     model.fit(data.bayes_scores, data.y, groups=data.groups)
-    whole = RankAndFilter("passthrough", k=3).fit(data.bayes_scores, data.y, groups=data.groups)
+    whole = TunedThreshold("ndcg_f@3").fit(data.bayes_scores, data.y, groups=data.groups)
     assert model.threshold_ == whole.threshold_
     assert len(model.cv_results_["best_threshold"]) == 5
 
@@ -85,7 +93,7 @@ def test_folds_tell_how_stable_the_threshold_is(data):
 def test_in_a_search(data):
     y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
     search = GridSearchCV(
-        RankAndFilter("passthrough", k=3),
+        TunedThreshold("ndcg_f@3"),
         {"threshold": ["tune", "per_query", None]},
         scoring=make_ranking_scorer("ndcg_f@3"),
         cv=GroupKFold(3),
@@ -99,14 +107,16 @@ def test_around_and_inside_a_calibrated_ranker(data):
     p = calibrated.predict_proba(data.bayes_scores)[:, 1]
     order = np.argsort(data.bayes_scores)
     assert np.all(np.diff(p[order]) >= 0)
-    model = RankAndFilter(calibrated, k=3).fit(data.bayes_scores, data.y, groups=data.groups)
+    model = RankAndFilter(calibrated, measure="ndcg_f@3").fit(
+        data.bayes_scores, data.y, groups=data.groups
+    )
     value = ndcg_f_score(data.y, model.predict(data.bayes_scores), groups=data.groups, k=3)
     assert value > ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3)
 
 
 def test_filtered_scores_stay_filtered(data):
     scores = np.where(data.bayes_scores < -0.5, -np.inf, data.bayes_scores)
-    model = RankAndFilter("passthrough", threshold=None).fit(scores, data.y, groups=data.groups)
+    model = FixedThreshold(None).fit(scores, data.y, groups=data.groups)
     np.testing.assert_array_equal(model.predict(scores), scores)
 
 
@@ -123,7 +133,7 @@ def test_filtered_scores_stay_filtered(data):
     ],
 )
 def test_bad_scores(X, message):
-    for model in (RankAndFilter("passthrough"), CalibratedRanker("passthrough")):
+    for model in (TunedThreshold(), CalibratedRanker("passthrough")):
         with pytest.raises(ValueError, match=message):
             model.fit(X, [1, -1], groups=["a", "a"])
 

@@ -12,14 +12,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.pipeline import make_pipeline
 
+from skfilterrank._core.prefixes import thresholds_of
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import QueryScaler
-from skfilterrank.ranking import (
-    RankAndFilter,
-    score_difference,
-)
-from skfilterrank._core.prefixes import thresholds_of
+from skfilterrank.ranking import RankAndFilter, score_difference
+from skfilterrank.thresholds import PerQueryThreshold
 
 SMALL = {"n_estimators": 6, "n_jobs": 1}
 
@@ -53,7 +51,7 @@ def test_the_model_alone(data):
     # A classifier whose second class is the bad one.
     names = np.where(y > 0, "good", "spam")
     model = LogisticRegression().fit(X, names)
-    filtered = RankAndFilter(model, gains={"good": 1, "spam": -1}, cv="prefit", threshold=0.5)
+    filtered = RankAndFilter(model, threshold=0.5, gains={"good": 1, "spam": -1}, cv="prefit")
     filtered.fit(X, names)
     found = score_difference(filtered, X, 4, 2)
     expected = -model.coef_[0] * (X.iloc[4] - X.iloc[2])
@@ -65,13 +63,13 @@ def test_names_after_a_pipeline_and_the_table(data):
     X, y, groups = data
     pipeline = make_pipeline(QueryScaler("rank"), Ridge())
     bad = {-1: -10, 0: 0, 1: 1, 2: 2}
-    model = RankAndFilter(pipeline, threshold="per_query", gains=bad, k=3, cv=2)
+    model = RankAndFilter(pipeline, PerQueryThreshold(), measure="ndcg_f@3", gains=bad, cv=2)
     model.fit(X, y, groups=groups)
     margins = model.decision_function(X)
     # Of a query whose threshold is finite, where margins are not squeezed.
     scores = model.estimator_[-1].predict(model.estimator_[0].transform(X))
     index = GroupIndex.from_groups(groups)
-    thresholds = thresholds_of(model.query_threshold_.shown(scores, index), scores, index)
+    thresholds = thresholds_of(model.filter_.shown(scores, index), scores, index)
     row = int(np.argmax(np.isfinite(thresholds)))
     found = score_difference(model, X, row)
     assert found.features == list(X.columns)

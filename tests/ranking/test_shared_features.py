@@ -173,7 +173,8 @@ def test_models_that_share_equal_models_that_do_not():
     def fit():
         return [
             RankAndFilter(
-                make_pipeline(SharedFeatures(StandardScaler()), LogisticRegression(C=C)), k=3
+                make_pipeline(SharedFeatures(StandardScaler()), LogisticRegression(C=C)),
+                measure="ndcg_f@3",
             )
             .fit(X, y, groups=groups)
             .predict(X, groups=groups)

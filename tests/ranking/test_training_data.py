@@ -68,7 +68,9 @@ def fitted(data):
 
     @functools.cache
     def of_kind(name):
-        return RankAndFilter(KINDS[name], k=3, cv=2).fit(data.X, data.y, groups=data.groups)
+        return RankAndFilter(KINDS[name], measure="ndcg_f@3", cv=2).fit(
+            data.X, data.y, groups=data.groups
+        )
 
     return of_kind
 

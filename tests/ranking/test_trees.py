@@ -93,7 +93,9 @@ def test_catboost_as_listnet(data):
     np.testing.assert_array_equal(first, second)
     found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
     assert found > 0.7
-    model = RankAndFilter(make_listnet(backend="catboost", n_estimators=8), k=3, cv=2)
+    model = RankAndFilter(
+        make_listnet(backend="catboost", n_estimators=8), measure="ndcg_f@3", cv=2
+    )
     assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
 
 

@@ -161,7 +161,7 @@ def test_methods_by_name(data, name):
 @pytest.mark.slow
 def test_in_folds_and_searches(data):
     X, y, groups = data
-    model = RankAndFilter(QueryRanker(LIGHT, validation_fraction=0.25), k=3, cv=2)
+    model = RankAndFilter(QueryRanker(LIGHT, validation_fraction=0.25), measure="ndcg_f@3", cv=2)
     model.fit(X, y, groups=groups, eval_metric=lightgbm_metric("ndcg_f@3"))
     inner = model.estimator_.estimator_
     assert "ndcg_f@3" in inner.evals_result_["valid_0"]
@@ -243,7 +243,7 @@ def test_any_way_of_stopping_counts(data):
         (LambdaRankRanker(n_estimators=9, early_stopping_rounds=2), {}),
     ]:
         QueryRanker(inner, validation_fraction=0.25).fit(X, y, groups=groups, **how)
-    nested = RankAndFilter(LambdaRankRanker(n_estimators=9), k=3, cv=2)
+    nested = RankAndFilter(LambdaRankRanker(n_estimators=9), measure="ndcg_f@3", cv=2)
     with pytest.warns(FitWarning, match=SAID.format("LambdaRankRanker")):
         QueryRanker(nested, validation_fraction=0.25).fit(X, y, groups=groups)
 

@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 import skfilterrank
 from selections import mask
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import (
     ColumnsEqual,
@@ -56,13 +55,23 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     RankerMixin,
     RankFusion,
-    SegmentedFilter,
 )
-from skfilterrank.thresholds._per_query import QueryThreshold
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
+from skfilterrank.thresholds import (
+    BaseThreshold,
+    CertifiedThreshold,
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    LargestGap,
+    PerQueryThreshold,
+    SegmentedThreshold,
+    Surprise,
+    TunedThreshold,
+)
 
 # Of these only what is derived from them is ever fitted.
-BASES = {TopicSelector, ActiveSelector, RankerMixin}
+BASES = {TopicSelector, ActiveSelector, RankerMixin, BaseThreshold}
 
 
 def all_estimators() -> set[type]:
@@ -165,17 +174,17 @@ def judgments(seed) -> Data:
 
 
 def scores(seed) -> Data:
-    """Gains, scores, and the index of the queries."""
-    (_, y), queries = rows(8 + seed, seed)
+    """Scores, labels and queries."""
+    (_, y), queries = rows(12 - seed, seed)
     noise = np.random.default_rng(seed).normal(size=len(y))
-    return Data((y, np.nan_to_num(y) + noise, GroupIndex.from_groups(queries["groups"])), {})
+    return Data((np.nan_to_num(y) + noise, y), queries)
 
 
-def segments(n_queries, seed, **params) -> Data:
-    """Rows with the part that each query belongs to."""
-    (X, y), queries = rows(n_queries, seed, **params)
-    X = pd.DataFrame(X).assign(part=np.where(queries["groups"] % 2 == 0, "even", "odd"))
-    return Data((X.rename(columns=str), y), queries)
+def segments(seed) -> Data:
+    """Scores with the part that each query belongs to, labels and queries."""
+    (found, y), queries = scores(seed)
+    part = np.where(queries["groups"] % 2 == 0, "even", "odd")
+    return Data((pd.DataFrame({"score": found, "part": part}), y), queries)
 
 
 NAMES = ["a", "b", "c", "d"]
@@ -183,7 +192,7 @@ NAMES = ["a", "b", "c", "d"]
 DATA = {
     "rows": (rows(12, 0, names=NAMES), rows(10, 1, n_features=3)),
     "more rows": (rows(12, 0, names=NAMES), rows(10, 1, names=NAMES)),
-    "segments": (segments(12, 0, names=NAMES), segments(10, 1, n_features=3)),
+    "segments": (segments(0), segments(1)),
     "few rows": (few_rows(0), few_rows(1)),
     "texts": (texts(0), texts(1)),
     "numbers": (Data(rows(3, 0, names=NAMES).args, {}), Data(rows(3, 1).args, {})),
@@ -197,6 +206,7 @@ TREES = {"n_estimators": 3, "min_child_samples": 2, "n_jobs": 1}
 LIGHTGBM = LGBMRanker(**TREES, verbose=-1)
 LAMBDARANK = LambdaRankRanker(**TREES, random_state=0)
 LOGISTIC = LogisticRegression()
+RISKS = {"any_forbidden@2": 0.8}
 
 
 def simulated(selector):
@@ -225,25 +235,31 @@ class Answered(MTCSelector):
 
 
 CASES = {
-    "RankAndFilter": Case(RankAndFilter(Ridge(), k=3, cv=2), "rows"),
-    "RankAndFilter of a ranker": Case(RankAndFilter(LIGHTGBM, k=3, cv=2), "rows"),
-    "RankAndFilter(threshold='per_query')": Case(
-        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="per_query"), "rows"
+    "RankAndFilter": Case(RankAndFilter(Ridge(), measure="ndcg_f@3", cv=2), "rows"),
+    "RankAndFilter of a ranker": Case(
+        RankAndFilter(LIGHTGBM, measure="ndcg_f@3", cv=2), "rows"
     ),
-    "RankAndFilter(threshold='expected')": Case(
-        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="expected", max_shown=3), "rows"
+    "RankAndFilter with PerQueryThreshold": Case(
+        RankAndFilter(LOGISTIC, PerQueryThreshold(), measure="ndcg_f@3", cv=2), "rows"
     ),
-    "RankAndFilter(threshold='surprise')": Case(
-        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="surprise", abstain="score_regression"),
-        "rows",
+    "RankAndFilter with CertifiedThreshold": Case(
+        RankAndFilter(LOGISTIC, CertifiedThreshold(RISKS, confidence_level=0.6), cv=0.5), "rows"
     ),
-    "RankAndFilter(threshold='risk')": Case(
-        RankAndFilter(
-            LOGISTIC, threshold="risk", risk="any_forbidden", max_risk=0.8, confidence=0.6, cv=0.5
-        ),
-        "rows",
+    "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, 0.5), "rows"),
+    "TunedThreshold": Case(TunedThreshold("ndcg_f@3"), "scores"),
+    "TunedThreshold with caps": Case(
+        TunedThreshold("ndcg_f@3", max_shown=4, abstain="score_regression"), "scores"
     ),
-    "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, threshold=0.5), "rows"),
+    "CertifiedThreshold": Case(CertifiedThreshold(RISKS, confidence_level=0.6), "scores"),
+    "FixedThreshold": Case(FixedThreshold(0.5, min_shown=1), "scores"),
+    "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),
+    "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
+    "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
+    "LargestGap": Case(LargestGap(), "scores"),
+    "Surprise": Case(Surprise("ndcg_f@3", abstain="best_score"), "scores"),
+    "SegmentedThreshold": Case(
+        SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="part", min_queries=2), "segments"
+    ),
     "OrdinalRanker": Case(OrdinalRanker(), "rows"),
     "OrdinalRanker(weights='gain')": Case(OrdinalRanker(weights="gain"), "rows"),
     "QueryRanker": Case(QueryRanker(LIGHTGBM), "rows"),
@@ -268,13 +284,8 @@ CASES = {
     "RankFusion": Case(RankFusion("combsum"), "rows"),
     "LinearRankFusion": Case(LinearRankFusion(LOGISTIC), "rows"),
     "FilterAll": Case(FilterAll(), "rows"),
-    "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), k=3, cv=2), random_state=0), "rows"),
+    "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
-    "SegmentedFilter": Case(SegmentedFilter(RankAndFilter(Ridge(), k=3, cv=2)), "rows"),
-    "SegmentedFilter(segment='part')": Case(
-        SegmentedFilter(RankAndFilter(Ridge(), k=3, cv=2), segment="part", min_queries=2),
-        "segments",
-    ),
     "CompletedLabels": Case(CompletedLabels(Ridge()), "few rows"),
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
     "ColumnsEqual": Case(ColumnsEqual([("author", "asker")]), "texts"),
@@ -286,7 +297,6 @@ CASES = {
     ),
     "TextStatistics": Case(TextStatistics("text"), "texts"),
     "TextSimilarity": Case(TextSimilarity("text", ["query"]), "texts"),
-    "QueryThreshold": Case(QueryThreshold(k=3), "scores"),
     "MaxRepSelector": Case(MaxRepSelector(), "documents"),
     "PriorSelector": Case(PriorSelector(), "documents"),
     "RandomSelector": Case(RandomSelector(random_state=0), "documents"),
@@ -310,8 +320,6 @@ CASES = {
 
 def asked(estimator, data: Data) -> list:
     """Everything that a fitted estimator says of the data."""
-    if isinstance(estimator, QueryThreshold):
-        return [estimator.thresholds(*data.args[1:])]
     if isinstance(estimator, ActiveSelector):
         proposed = [estimator.next_rows(3, topic=topic) for topic in estimator._index.query_ids]
         return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]

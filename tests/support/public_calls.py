@@ -19,12 +19,13 @@ from skfilterrank import (
     robustness,
     stream,
     testing,
+    thresholds,
     trec,
 )
 
 MODULES = (
     *(metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments),
-    *(stream, testing),
+    *(stream, testing, thresholds),
 )
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
@@ -68,7 +69,7 @@ def _new_folder():
 
 def _new_monitor():
     """Make a monitor that no call has written to a file yet."""
-    return ranking.RiskMonitor("any_forbidden")
+    return thresholds.RiskMonitor({"any_forbidden": 0.1})
 
 
 # Arguments that each call makes anew.
@@ -205,7 +206,6 @@ CALLS = {
         "y_score": SCORES,
     },
     "io.write_runs": {"path": _new_folder, "runs": RUNS},
-    "ranking.answer_curve": _LISTS,
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.compare_rankers": {
         "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
@@ -227,10 +227,6 @@ CALLS = {
     "ranking.make_ranker": {"name": "bce"},
     "ranking.make_ranknet": {},
     "features.make_text_features": {"document": "text"},
-    "ranking.RiskMonitor": {"risk": "any_forbidden"},
-    "ranking.price_curve": _LISTS,
-    "ranking.risk_certificate": {**_LISTS, "threshold": 0.4, "risk": "any_forbidden"},
-    "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "max_risk": 0.9},
     "ranking.score_difference": {
         "model": LinearRegression().fit(FEATURES, LABELS),
         "X": FEATURES,
@@ -246,15 +242,11 @@ CALLS = {
         "cv": 2,
         "n_resamples": 10,
     },
-    "ranking.threshold_curve": _LISTS,
-    "ranking.write_filter": {
-        "path": _written,
-        "model": ranking.RankAndFilter("passthrough").fit(SCORES, LABELS, groups=GROUPS),
-    },
-    "ranking.write_monitor": {
-        "path": _written,
-        "monitor": _new_monitor,
-    },
+    "thresholds.RiskMonitor": {"risks": {"any_forbidden": 0.1}},
+    "thresholds.risk_certificate": {**_LISTS, "threshold": 0.4, "risks": {"any_forbidden": 0.1}},
+    "thresholds.risk_coverage_curve": _LISTS,
+    "thresholds.threshold_curve": _LISTS,
+    "thresholds.trade_off_curve": _LISTS,
     "ranking.xgboost_early_stopping": {
         "measure": "ap",
         "X": FEATURES,
@@ -296,8 +288,7 @@ READERS = {
     "io.read_run",
     "io.save_model",
     "judgments.read_judgment_log",
-    "ranking.read_filter",
-    "ranking.read_monitor",
+    "thresholds.load_threshold",
 }
 
 

@@ -43,6 +43,7 @@ LAYERS = {
     # The best threshold of rows in parts.
     "_threshold": 3,
     "metrics": 4,
+    "thresholds": 4.5,
     "features": 5,
     "ranking": 5,
     "judgments": 5,

@@ -14,6 +14,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import compare_rankers, get_ranker_names
+from skfilterrank.thresholds import TunedThreshold
 
 _TRAIN_SHARE = 0.7
 _K = 3
@@ -34,9 +35,9 @@ def run(arguments) -> None:
         get_ranker_names("loss"),
         None,
         learner="linear",
-        k=_K,
+        measure=f"ndcg_f@{_K}",
+        threshold=TunedThreshold(),
         gains=None,
-        filtering={"threshold": "tune"},
         seed=arguments.seed,
         jobs=None,
         n_queries=train.groups.nunique(),

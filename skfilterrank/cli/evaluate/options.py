@@ -96,7 +96,7 @@ def add_arguments(parser) -> None:
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
     )
     sample = shared.add_sample(parser)
-    shared.add(sample, "--confidence", default=0.95, help="confidence level of each interval")
+    shared.add(sample, "--confidence", help="confidence level of each interval")
     shared.add_reading(parser, missing="empty")
     parser.add_argument(
         "--keep-going",

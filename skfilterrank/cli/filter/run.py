@@ -15,13 +15,11 @@ from skfilterrank.io import read_run, write_run
 
 def run(arguments) -> None:
     """Filter the run and write it."""
-    model = read_filter_of_runs(arguments.filter)
+    threshold = read_filter_of_runs(arguments.filter)
     format = list_format(arguments.out, arguments.format)
     rows = read_run(source(arguments.run))
     scores = rows["score"].to_numpy()
-    shown = (
-        model.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf if len(rows) else scores > 0
-    )
+    shown = threshold.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf
     target = data_output() if arguments.out in (None, "-") else arguments.out
     if format == "trec":
         write_run(target, rows.assign(score=np.where(shown, scores, -np.inf)))

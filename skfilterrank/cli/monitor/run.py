@@ -24,15 +24,15 @@ from skfilterrank.cli._run_files import (
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
-from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
+from skfilterrank.thresholds import RiskMonitor
 
 
 def run(arguments) -> int:
     """Count the new topics, or compare scores; 1 where a promise is broken, or scores differ."""
-    model = read_filter_of_runs(arguments.filter)
+    threshold = read_filter_of_runs(arguments.filter)
     if arguments.qrels is None:
-        return _compare_scores(model, arguments)
-    _check_gains(model, arguments)
+        return _compare_scores(threshold, arguments)
+    _check_gains(threshold, arguments)
     state = arguments.state or _state_beside(arguments)
     if os.path.exists(state) and not os.path.isfile(state):
         raise InputError(f"{state} is no regular file, which could keep a state: name another.")
@@ -40,9 +40,9 @@ def run(arguments) -> int:
     aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
     y_true, y_score, groups = aligned
     name_documents(aligned.docnos)
-    shown = model.predict(y_score, groups=groups)
+    shown = threshold.predict(y_score, groups=groups)
     with locked(state):
-        monitor = _monitor(model, state, arguments)
+        monitor = _monitor(threshold, state, arguments)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups)
         # Topics of the state cannot be counted again. So it is written last, after all that can
@@ -51,9 +51,9 @@ def run(arguments) -> int:
             with results(arguments) as (format, write):
                 write(_FORMATS[format](status))
         except BrokenPipeError:
-            write_monitor(state, monitor)
+            monitor.save(state)
             raise
-        write_monitor(state, monitor)
+        monitor.save(state)
     if missing := len(aligned.missing_topics):
         done = DONE_WITH_MISSING[arguments.missing]
         tell(f"{arguments.run} lacks {counted(missing, 'judged topic')}: {done}")
@@ -62,7 +62,7 @@ def run(arguments) -> int:
     return 1 if status.alarm else 0
 
 
-def _compare_scores(model, arguments):
+def _compare_scores(threshold, arguments):
     """Compare the scores of a run with those of the calibration; 1 if their scale is another."""
     if given := [
         f"--{name.replace('_', '-')}"
@@ -70,7 +70,7 @@ def _compare_scores(model, arguments):
         if getattr(arguments, name)
     ]:
         raise InputError(f"{given[0]} is for judged topics: name their judgments by --qrels.")
-    calibration = getattr(model, "calibration_", None)
+    calibration = getattr(threshold, "calibration_", None)
     if calibration is None:
         raise InputError(
             f"{arguments.filter} holds no scores to compare with, as it has a threshold that was "
@@ -81,7 +81,7 @@ def _compare_scores(model, arguments):
     with warnings.catch_warnings():
         # The table and the exit code say it.
         warnings.simplefilter("ignore", DataWarning)
-        shown = model.predict(scores, groups=queries) > -np.inf
+        shown = threshold.predict(scores, groups=queries) > -np.inf
     sizes = pd.Series(scores > -np.inf).groupby(queries).sum().to_numpy()
     found = type(calibration).of(scores, shown, sizes)
     if found is None:
@@ -97,7 +97,7 @@ def _compare_scores(model, arguments):
     )
     with results(arguments) as (format, write):
         write(_FORMATS_OF_SCORES[format](table))
-    difference = calibration.difference(scores, sizes, getattr(model, "threshold_", None))
+    difference = calibration.difference(scores, sizes, getattr(threshold, "threshold_", None))
     if not calibration.can_compare(sizes):
         tell(
             "there are too few lists, here or in the calibration, to say whether the scale is "
@@ -113,12 +113,13 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _check_gains(model, arguments):
+def _check_gains(threshold, arguments):
     """Raise for gains that are not those of labels that are texts."""
-    if arguments.gains is not None and (text_gains(arguments) is None or model.gains is not None):
+    of_texts = text_gains(arguments) is not None and threshold.gains is None
+    if arguments.gains is not None and not of_texts:
         raise InputError(
             f"--gains gives labels that are texts a number, and {arguments.filter} has gains of "
-            f"numbers ({brief(model.gains)}): leave out --gains."
+            f"numbers ({brief(threshold.gains)}): leave out --gains."
         )
 
 
@@ -138,19 +139,19 @@ def _state_beside(arguments):
     return state
 
 
-def _monitor(model, state, arguments):
+def _monitor(threshold, state, arguments):
     """The monitor as it was left, or a new one."""
-    if not hasattr(model, "risk_certificate_"):
+    if not hasattr(threshold, "certificate_"):
         raise InputError(
             f"{arguments.filter} promises nothing that could be monitored: make the filter with "
             "'skfilterrank threshold --risk RATE=LEVEL'."
         )
     if not os.path.exists(state):
         alpha = 0.05 if arguments.alpha is None else arguments.alpha
-        return RiskMonitor.for_filter(model, alpha=alpha, allow_repeats=arguments.allow_repeats)
-    monitor = read_monitor(state)
+        return RiskMonitor.of(threshold, alpha=alpha, allow_repeats=arguments.allow_repeats)
+    monitor = RiskMonitor.load(state)
     monitor.allow_repeats |= arguments.allow_repeats
-    if not monitor.watches(model):
+    if not monitor.watches(threshold):
         raise InputError(
             f"{state} is the state of another filter than {arguments.filter} holds now: name "
             "another --state, or remove the file to begin anew."

@@ -65,14 +65,7 @@ def add_arguments(parser) -> None:
     shared.add_measures(parser, f"{MEASURE}, one for all thresholds")
     shared.add(parser, "--k", shown=f"that of the measure, else {K}", default=0)
     shared.add(parser, "--gains")
-    parser.add_argument(
-        "--threshold",
-        type=options.threshold,
-        default="tune",
-        metavar="HOW",
-        help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
-    )
-    shared.add(parser, "--risk", "--confidence", "--guarantee", "--show-beyond-k")
+    shared.add(parser, "--threshold", "--risk", "--confidence", "--guarantee", "--show-beyond-k")
     shared.add(parser, "--baseline", shown="the best model's ranking without filtering")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(

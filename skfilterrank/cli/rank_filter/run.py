@@ -4,7 +4,6 @@ from typing import Any
 
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.separated import csv_text
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
@@ -13,8 +12,8 @@ from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._models import make_models
 from skfilterrank.cli._output import describe, draw, format_report, value_of
-from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import progress, results, tell
+from skfilterrank.cli._thresholds import WITH_CURVE, make_threshold, read_measure
 from skfilterrank.cli.rank_filter.options import FOLDS, MEASURE, K
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model
@@ -25,11 +24,17 @@ from skfilterrank.ranking import compare_rankers, get_ranker_names
 def run(arguments) -> None:
     """Run the command."""
     arguments.models = arguments.models or get_ranker_names("loss")
-    measure, k = _measure_and_cutoff(arguments)
+    measure = read_measure(arguments, MEASURE)
+    k = measure.k or (K if arguments.k == 0 else arguments.k)
+    if measure.measure.takes_k:
+        measure = measure.with_cutoff(k)
+    threshold = make_threshold(arguments, measure)
     _check_baseline(arguments)
-    if arguments.plot and not isinstance(arguments.threshold, str):
+    if arguments.plot and arguments.threshold not in WITH_CURVE:
         raise InputError(
-            "--plot draws how the threshold was tuned, but --threshold fixes it: leave one out."
+            "--plot draws the curve that a threshold is searched along, and there is none for "
+            f"--threshold {arguments.threshold or 'none'}: leave one out, or take one of "
+            f"{', '.join(WITH_CURVE)}."
         )
     train = read_rows(arguments.train, arguments)
     settings = settings_of(train, arguments)
@@ -58,9 +63,8 @@ def run(arguments) -> None:
         train.columns,
         learner=arguments.learner,
         measure=measure.text,
-        k=k if measure.measure.takes_k else None,
+        threshold=threshold,
         gains=gains,
-        filtering=threshold_parameters(arguments),
         seed=arguments.seed,
         jobs=arguments.jobs,
         n_queries=_queries_to_tune(train, None if arguments.test_data else where["cv"]),
@@ -93,7 +97,7 @@ def run(arguments) -> None:
     )
     # Before anything is shown, as whoever reads the output may have gone.
     _write_files(arguments, comparison, test, settings)
-    certificate = getattr(comparison.models.get(best), "risk_certificate_", None)
+    certificate = getattr(comparison.models.get(best), "certificate_", None)
     marked = best if best in comparison.cv_scores else None
     with results(arguments) as (format, write):
         if format == "csv":
@@ -108,18 +112,6 @@ def run(arguments) -> None:
             if certificate is not None:
                 lines.append(f"\n{certificate}")
             write("\n".join([*lines, ""]))
-
-
-def _measure_and_cutoff(arguments):
-    """The tuned measure, and the places that count for it and in the table."""
-    if len(arguments.measures or []) > 1:
-        raise InputError(
-            f"--measure names {len(arguments.measures)} measures, and thresholds are tuned by one."
-        )
-    (measure,) = parse_measures(arguments.measures or [MEASURE]).values()
-    if measure.measure.takes_k:
-        measure = measure.with_cutoff(arguments.k or None)
-    return measure, measure.k or (K if arguments.k == 0 else arguments.k)
 
 
 def _write_files(arguments, comparison, test, settings):

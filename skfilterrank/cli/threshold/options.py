@@ -42,13 +42,7 @@ def add_arguments(parser) -> None:
     shared.add(parser, "--k", shown="that of the measure, else all")
     shared.add(parser, "--gains", "--unjudged-label", "--predicted")
     shared.add(parser, "--missing", default="drop")
-    parser.add_argument(
-        "--threshold",
-        type=options.threshold,
-        default="tune",
-        metavar="HOW",
-        help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
-    )
+    shared.add(parser, "--threshold")
     parser.add_argument(
         "--abstain",
         choices=options.CONFIDENCES,

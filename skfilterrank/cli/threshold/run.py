@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
-from skfilterrank._core.measure_names import parse_measure, parse_measures
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import counted
 from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._errors import name_documents
@@ -20,18 +21,18 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
-from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import results, tell
+from skfilterrank.cli._thresholds import make_threshold, read_measure
 from skfilterrank.cli.threshold.options import MEASURE
 from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics import evaluate
-from skfilterrank.ranking import RankAndFilter, write_filter
 
 
 def run(arguments) -> None:
     """Find the thresholds, print what they are worth, and save the filter."""
-    model = _unfitted(arguments)
+    measure = read_measure(arguments, MEASURE)
+    threshold = make_threshold(arguments, measure)
     runs = named_runs(arguments.qrels, arguments.runs)
     if arguments.save is not None and len(runs) > 1:
         raise InputError(
@@ -41,30 +42,21 @@ def run(arguments) -> None:
     qrels = read_judgments(arguments.qrels, arguments)
     gains = gains_of_labels(qrels["label"], arguments)
     # Judgments that come later may hold labels that these do not.
-    model.set_params(gains=with_other_labels(gains, arguments.gains))
+    threshold.set_params(gains=with_other_labels(gains, arguments.gains))
     index, machines = QrelsIndex(qrels), _machines(qrels)
     rows = {}
     for name, path in runs.items():
         run = read_run(source(path))
-        fitted, rows[name] = _fitted(model, run, index, name, arguments.missing, machines)
+        fitted = clone(threshold)
+        rows[name] = _fit(fitted, run, index, name, arguments, machines)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
     if arguments.save is not None:
-        write_filter(arguments.save, fitted)
+        fitted.save(arguments.save)
         tell(f"wrote {arguments.save}")
     with results(arguments) as (format, write):
         write(_FORMATS[format](table))
-        if format == "table" and hasattr(fitted, "risk_certificate_") and len(runs) == 1:
-            write(f"\n{fitted.risk_certificate_}\n")
-
-
-def _unfitted(arguments):
-    """The filter that the arguments ask for."""
-    measures = list(parse_measures(arguments.measures or [MEASURE]))
-    if len(measures) > 1:
-        raise InputError(f"a threshold is best by one measure, got {', '.join(measures)}.")
-    params = threshold_parameters(arguments)
-    params |= {name: getattr(arguments, name) for name in ("abstain", "max_shown", "min_shown")}
-    return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
+        if format == "table" and hasattr(fitted, "certificate_") and len(runs) == 1:
+            write(f"\n{fitted.certificate_}\n")
 
 
 def _machines(qrels):
@@ -75,12 +67,12 @@ def _machines(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
-def _fitted(model, run, index, name, missing, machines):
-    """Fit the filter of one run, and make a line about it."""
+def _fit(threshold, run, index, name, arguments, machines):
+    """Fit the threshold of one run; return a line about it."""
+    missing = arguments.missing
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
     name_documents(aligned.docnos)
-    model = RankAndFilter(**model.get_params(deep=False))
     judged_by = None
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
@@ -89,14 +81,14 @@ def _fitted(model, run, index, name, missing, machines):
         # Unjudged documents are told of when the run is read.
         warnings.simplefilter("ignore", UnjudgedWarning)
         try:
-            model.fit(y_score, y_true, groups=groups, judged_by=judged_by)
+            threshold.fit(y_score, y_true, groups=groups, judged_by=judged_by)
         except ValueError as error:
             error.add_note(f"(run {name})")
             raise
-    measure = model.tuned_measure_
-    shown = model.predict(y_score, groups=groups)
-    plain = evaluate(y_true, y_score, [measure], groups=groups, gains=model.gains, average="mean")
-    value = evaluate(y_true, shown, [measure], groups=groups, gains=model.gains, average="mean")
+    measure = threshold.measure_
+    shown = threshold.predict(y_score, groups=groups)
+    how = {"groups": groups, "gains": threshold.gains, "average": "mean"}
+    plain, value = (evaluate(y_true, scores, [measure], **how) for scores in (y_score, shown))
     n_rows, n_shown = (int((scores > -float("inf")).sum()) for scores in (y_score, shown))
     if n_missing := len(aligned.missing_topics):
         tell(f"{name} lacks {counted(n_missing, 'judged topic')}: {DONE_WITH_MISSING[missing]}")
@@ -105,23 +97,23 @@ def _fitted(model, run, index, name, missing, machines):
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     row = {
-        "threshold": model.threshold if isinstance(model.threshold, str) else None,
+        "threshold": threshold.threshold_,
         measure: float(value[measure]),
         "unfiltered": float(plain[measure]),
         "topics": aligned.index.n_queries,
         "shown": n_shown,
         "filtered": n_rows - n_shown,
     }
-    if model.threshold_ is not None:
-        row["threshold"] = model.threshold_
-    if hasattr(model, "held_out_score_"):
-        row["held out"] = value_of(model.held_out_score_, parse_measure(measure).measure)
-    if hasattr(model, "risk_certificate_"):
-        if model.risk_certificate_.n_machine:
-            row["labels of machines"] = model.risk_certificate_.n_machine
-        for rate, promise in model.risk_certificate_.promises.items():
-            row |= {rate: promise.observed, f"{rate} at most": promise.upper_bound}
-    return model, row
+    if threshold.threshold_ is None or arguments.threshold is None:
+        row["threshold"] = arguments.threshold
+    if hasattr(threshold, "held_out_score_"):
+        row["held out"] = value_of(threshold.held_out_score_, parse_measure(measure).measure)
+    if hasattr(threshold, "certificate_"):
+        if threshold.certificate_.n_machine:
+            row["labels of machines"] = threshold.certificate_.n_machine
+        for risk, promise in threshold.certificate_.promises.items():
+            row |= {risk: promise.observed, f"{risk} at most": promise.upper_bound}
+    return row
 
 
 def _table(table):

@@ -224,7 +224,7 @@ def ndcg_f_score():
     See Also
     --------
     filtering_difficulty : The score of the empty list.
-    skfilterrank.ranking.threshold_curve : The score at every possible threshold.
+    skfilterrank.thresholds.threshold_curve : The score at every possible threshold.
 
     Notes
     -----

@@ -1,0 +1,294 @@
+"""RankAndFilter end to end: thresholds, folds, what it keeps, and what it predicts."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
+
+# What RankAndFilter splits by unless told otherwise.
+FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
+
+
+class FirstColumn(RegressorMixin, BaseEstimator):
+    """Scores a document by its first feature."""
+
+    def fit(self, X, y):
+        self.y_ = np.asarray(y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0].astype(float)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=300, n_features=8, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def ridge(data):
+    return RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=data.groups)
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Data with its Bayes-optimal scores, and which rows are for training."""
+    data = make_rank_and_filter(n_queries=8000, n_features=8, random_state=3)
+    return data, data.groups < 4000
+
+
+class TestThreshold:
+    def test_is_the_optimum_of_scores_by_hand(self, data, ridge):
+        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
+        curve = threshold_curve(data.y, scores, groups=data.groups, measure="ndcg_f@3")
+        assert ridge.threshold_ == pytest.approx(curve.best_threshold, abs=1e-12)
+        assert ridge.best_score_ == pytest.approx(curve.best_value)
+        np.testing.assert_allclose(ridge.threshold_curve_.values, curve.values)
+        np.testing.assert_allclose(ridge.threshold_curve_.thresholds, curve.thresholds)
+
+    def test_best_score_is_the_measure_of_the_filtered_scores(self, data, ridge):
+        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
+        kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
+        expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
+        assert ridge.best_score_ == pytest.approx(expected)
+        for other in ridge.threshold_ + np.array([-0.5, -0.1, 0.1, 0.5]):
+            kept = np.where(scores >= other, scores, -np.inf)
+            assert ndcg_f_score(data.y, kept, groups=data.groups, k=3) <= expected
+
+    def test_a_number_is_used_as_it_is(self, data):
+        model = RankAndFilter(Ridge(), threshold=0.25).fit(data.X, data.y, groups=data.groups)
+        scores = Ridge().fit(data.X, data.y).predict(data.X)
+        assert model.threshold_ == 0.25
+        np.testing.assert_allclose(model.predict(data.X), np.where(scores >= 0.25, scores, -np.inf))
+        np.testing.assert_allclose(model.decision_function(data.X), scores - 0.25)
+        assert not hasattr(model, "threshold_curve_")
+
+    def test_none_ranks_only(self, data):
+        model = RankAndFilter(Ridge(), threshold=None).fit(data.X, data.y, groups=data.groups)
+        scores = Ridge().fit(data.X, data.y).predict(data.X)
+        assert model.threshold_ is None
+        np.testing.assert_allclose(model.predict(data.X), scores)
+        np.testing.assert_allclose(model.decision_function(data.X), scores)
+        assert (model.rank(data.X, groups=data.groups) > 0).all()
+
+    @pytest.mark.slow
+    def test_per_query(self, data):
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
+        model.fit(data.X, data.y, groups=data.groups)
+        assert model.threshold_ is None
+        scores = model.predict(data.X, groups=data.groups)
+        raw = Ridge().fit(data.X, data.y).predict(data.X)
+        kept = np.isfinite(scores)
+        np.testing.assert_allclose(scores[kept], raw[kept])
+        lowest_kept = pd.Series(raw[kept]).groupby(data.groups[kept]).min()
+        best_filtered = pd.Series(raw[~kept]).groupby(data.groups[~kept]).max()
+        both = lowest_kept.index.intersection(best_filtered.index)
+        assert len(both) > 20
+        assert (lowest_kept[both] > best_filtered[both]).all()
+        margins = model.decision_function(data.X, groups=data.groups)
+        assert np.isfinite(margins).all()
+        shown = np.where(kept, raw, -np.inf)
+        assert ndcg_f_score(data.y, shown, groups=data.groups, k=3) > 0.8
+
+    @pytest.mark.slow
+    def test_per_query_does_not_depend_on_the_order_of_rows(self, data):
+        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
+        model.fit(data.X, data.y, groups=data.groups)
+        order = np.random.default_rng(0).permutation(len(data.y))
+        np.testing.assert_allclose(
+            model.predict(data.X[order], groups=data.groups[order]),
+            model.predict(data.X, groups=data.groups)[order],
+        )
+
+    def test_another_measure(self, data):
+        model = RankAndFilter(Ridge(), measure="ndcg@5").fit(data.X, data.y, groups=data.groups)
+        expected = ndcg_score(data.y, model.predict(data.X), groups=data.groups, k=5)
+        assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(expected)
+
+    def test_a_measure_where_lower_is_better_is_negated_throughout(self, data):
+        model = RankAndFilter(Ridge(), threshold=-0.5, measure="forbidden@3")
+        model.fit(data.X, data.y, groups=data.groups)
+        shown = forbidden_at_k(data.y, model.predict(data.X), groups=data.groups, k=3)
+        assert shown > 0
+        assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(-shown)
+        tuned = RankAndFilter(FirstColumn(), measure="forbidden@3")
+        tuned.fit(data.X, data.y, groups=data.groups)
+        assert (tuned.threshold_curve_.values <= 0).all()
+        assert tuned.best_score_ == pytest.approx(tuned.threshold_curve_.best_value)
+        assert (tuned.cv_results_["test_score"] <= tuned.cv_results_["best_score"]).all()
+
+    def test_fitting_again_forgets_the_curve(self, data):
+        model = RankAndFilter(Ridge()).fit(data.X, data.y, groups=data.groups)
+        assert hasattr(model, "threshold_curve_")
+        model.set_params(threshold=0.0).fit(data.X, data.y, groups=data.groups)
+        assert not hasattr(model, "threshold_curve_")
+        assert not hasattr(model, "best_score_")
+
+
+class TestQueries:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("carrier", ["y", "X"])
+    def test_index_level_stands_in_for_groups(self, data, ridge, carrier):
+        index = pd.MultiIndex.from_arrays(
+            [data.groups, np.arange(len(data.y))], names=["qid", "docno"]
+        )
+        X = pd.DataFrame(data.X, index=index if carrier == "X" else None).add_prefix("x")
+        y = pd.Series(data.y, index=index if carrier == "y" else None)
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(X, y)
+        assert model.threshold_ == pytest.approx(ridge.threshold_)
+        assert model.score(X, y) == pytest.approx(ridge.score(data.X, data.y, groups=data.groups))
+        if carrier == "X":
+            np.testing.assert_array_equal(model.rank(X), ridge.rank(data.X, groups=data.groups))
+
+    def test_names_of_queries_do_not_count(self, data, ridge):
+        names = np.array([f"query {number:04d}" for number in range(300)])[data.groups]
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=list(names))
+        assert model.threshold_ == pytest.approx(ridge.threshold_)
+
+    @pytest.mark.slow
+    def test_without_queries_each_row_is_its_own(self, data):
+        with pytest.warns(UserWarning, match="fitted without query ids"):
+            model = RankAndFilter(Ridge()).fit(data.X, data.y)
+        rows = np.arange(len(data.y))
+        other = RankAndFilter(Ridge()).fit(data.X, data.y, groups=rows)
+        assert model.threshold_ == other.threshold_
+        assert model.score(data.X, data.y) == other.score(data.X, data.y, groups=rows)
+
+    def test_queries_of_one_document(self):
+        X = np.linspace(-1, 1, 40)[:, None]
+        y = np.where(X[:, 0] > 0.2, 1, -1)
+        model = RankAndFilter(FirstColumn()).fit(X, y, groups=np.arange(40))
+        assert model.best_score_ == 1.0
+        np.testing.assert_array_equal(np.isfinite(model.predict(X)), y > 0)
+
+
+class TestUnjudged:
+    def test_unjudged_rows_are_scored_but_not_learned_from(self, data):
+        y = data.y.astype(float)
+        y[::6] = np.nan
+        judged = ~np.isnan(y)
+        model = RankAndFilter(Ridge(), threshold=0.0)
+        with pytest.warns(UserWarning, match=f"{(~judged).sum()} of {len(y)} rows are unjudged"):
+            model.fit(data.X, y, groups=data.groups)
+        assert model.n_unjudged_ == (~judged).sum()
+        expected = Ridge().fit(data.X[judged], y[judged])
+        np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
+        assert len(model.predict(data.X)) == len(y)
+
+    @pytest.mark.slow
+    def test_they_stand_in_the_lists_the_threshold_is_tuned_on(self, data):
+        y = data.y.astype(float)
+        y[::6] = np.nan
+        judged = ~np.isnan(y)
+        scores = np.empty(len(y))
+        for train, test in FIVE_FOLDS.split(data.X, groups=data.groups):
+            rows = train[judged[train]]
+            scores[test] = Ridge().fit(data.X[rows], y[rows]).predict(data.X[test])
+        with pytest.warns(UserWarning, match="unjudged"):
+            model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, y, groups=data.groups)
+        curve = threshold_curve(y, scores, groups=data.groups, measure="ndcg_f@3")
+        assert model.threshold_ == pytest.approx(curve.best_threshold)
+        assert model.best_score_ == pytest.approx(curve.best_value)
+
+
+class TestData:
+    @pytest.mark.slow
+    def test_sparse(self, data, ridge):
+        for X in (sparse.csr_array(data.X), sparse.coo_array(data.X), sparse.csc_matrix(data.X)):
+            model = RankAndFilter(Ridge(solver="sparse_cg", tol=1e-10), measure="ndcg_f@3")
+            model.fit(X, data.y, groups=data.groups)
+            assert model.threshold_ == pytest.approx(ridge.threshold_, abs=1e-6)
+
+    @pytest.mark.slow
+    def test_texts(self):
+        texts = ["a good answer", "spam spam", "good again", "more spam", "good", "spam"] * 10
+        labels = ["Good", "Bad"] * 30
+        model = RankAndFilter(
+            make_pipeline(TfidfVectorizer(), LogisticRegression()), gains={"Good": 2, "Bad": -1}
+        ).fit(texts, labels, groups=np.repeat(np.arange(20), 3))
+        places = model.rank(["spam", "good answer", "good"], groups=[1, 1, 1])
+        assert places[0] == 0
+        assert set(places[1:]) == {1, 2}
+
+    def test_frame_keeps_feature_names(self, data):
+        X = pd.DataFrame(data.X).add_prefix("x")
+        model = RankAndFilter(Ridge()).fit(X, data.y, groups=data.groups)
+        assert list(model.feature_names_in_) == list(X.columns)
+        assert model.n_features_in_ == 8
+
+
+class TestAsEstimator:
+    def test_clone_and_pickle(self, data, ridge):
+        copy = pickle.loads(pickle.dumps(ridge))
+        np.testing.assert_array_equal(copy.predict(data.X), ridge.predict(data.X))
+        assert copy.score(data.X, data.y, groups=data.groups) == ridge.score(
+            data.X, data.y, groups=data.groups
+        )
+        fresh = clone(ridge)
+        assert fresh.get_params().keys() == ridge.get_params().keys()
+        with pytest.raises(NotFittedError):
+            fresh.predict(data.X)
+
+    def test_given_estimator_stays_unfitted(self, data):
+        inner = Ridge()
+        RankAndFilter(inner).fit(data.X, data.y, groups=data.groups)
+        assert not hasattr(inner, "coef_")
+
+
+class TestGeneratedData:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("estimator", [LogisticRegression(), Ridge()], ids=["bce", "mse"])
+    def test_no_model_beats_the_bayes_optimum_and_filtering_pays(self, halves, estimator):
+        (X, y, groups, bayes), train = halves
+        test = ~train
+        model = RankAndFilter(estimator, measure="ndcg_f@3").fit(
+            X[train], y[train], groups=groups[train]
+        )
+        rank_only = clone(model).set_params(threshold=None)
+        rank_only.fit(X[train], y[train], groups=groups[train])
+
+        def per_query(scores):
+            return ndcg_f_score(y[test], scores, groups=groups[test], k=3, average=None)
+
+        best = per_query(np.where(bayes[test] >= 0, bayes[test], -np.inf))
+        reached = per_query(model.predict(X[test]))
+        unfiltered = per_query(rank_only.predict(X[test]))
+        error = np.std(best - reached) / np.sqrt(len(best))
+        assert reached.mean() < best.mean() + 3 * error
+        assert reached.mean() > best.mean() - 0.02
+        gain = reached - unfiltered
+        assert gain.mean() > 5 * np.std(gain) / np.sqrt(len(gain))
+
+    @pytest.mark.slow
+    def test_out_of_fold_score_foretells_the_score_of_new_queries(self, halves):
+        (X, y, groups, _), train = halves
+        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(
+            X[train], y[train], groups=groups[train]
+        )
+        score = model.score(X[~train], y[~train], groups=groups[~train])
+        assert model.best_score_ == pytest.approx(score, abs=0.02)
+
+
+def test_prefit_classifier_of_text_labels(data):
+    words = np.array(["bad", "fair", "good"])[np.searchsorted([-1, 1, 2], data.y)]
+    gains = {"bad": -1, "fair": 1, "good": 2}
+    classifier = LogisticRegression().fit(data.X, words)
+    model = RankAndFilter(classifier, measure="ndcg_f@3", gains=gains, cv="prefit")
+    model.fit(data.X, words, groups=data.groups)
+    expected = 1 - classifier.predict_proba(data.X)[:, list(classifier.classes_).index("bad")]
+    np.testing.assert_allclose(
+        model.decision_function(data.X) + model.threshold_, expected, atol=1e-12
+    )

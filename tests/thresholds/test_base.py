@@ -1,0 +1,563 @@
+"""What all thresholds have in common: levels, caps, what is shown, and how they are fitted."""
+
+import functools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
+
+import skfilterrank.thresholds
+from all_thresholds import MEASURE, PLAIN, THRESHOLDS
+from profiles import times
+from scikit_learn_checks import assert_passes_checks
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.io import load_model, save_model
+from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_f_score
+from skfilterrank.thresholds import (
+    BaseThreshold,
+    CertifiedThreshold,
+    FirstK,
+    FixedThreshold,
+    JudgedScores,
+    LargestGap,
+    Surprise,
+    TunedThreshold,
+)
+from skfilterrank.thresholds._base import curve_of
+
+INF = np.inf
+
+LISTS = [
+    {},
+    {"abstain": "best_score"},
+    {"abstain": "score_regression"},
+    {"max_shown": 2},
+    {"min_shown": 1},
+    {"min_shown": 1, "max_shown": 3},
+]
+
+
+@pytest.fixture(scope="module")
+def few():
+    return make_rank_and_filter(80, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def few_new():
+    return make_rank_and_filter(80, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def fitted_once(few):
+    """A clone fitted on few queries, which the tests of one threshold share."""
+
+    @functools.cache
+    def of(name, lists):
+        model = clone(THRESHOLDS[name]).set_params(**dict(lists))
+        return model.fit(few.bayes_scores, few.y, groups=few.groups)
+
+    return lambda name, lists=None: of(name, tuple((lists or {}).items()))
+
+
+def n_shown(model, data):
+    shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
+    return np.bincount(data.groups, shown)
+
+
+def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
+    """Labels, scores with ties and -inf, and queries in no order."""
+    rng = np.random.RandomState(seed)
+    groups = rng.randint(0, n_queries, 40)
+    scores = rng.randint(0, n_ties * 4, 40) / 4.0
+    if filtered:
+        scores[rng.rand(40) < 0.1] = -INF
+    return rng.choice([-1.0, 0, 1, 2], 40), scores, groups
+
+
+def level_curve(lists, keys, parsed):
+    return curve_of(EntryValues.of(lists.with_ties(parsed.measure.ties[0]), parsed, keys), parsed)
+
+
+class TestLevels:
+    """The best level of keys is found as if each were tried."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("measure", ["ndcg_f@3", "ap", "rbp", "f@5", "forbidden@3"])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_values_are_those_of_the_lists_that_are_shown(self, measure, seed):
+        y, scores, groups = lists_of(seed)
+        # Documents of one score that a cut parts stand in the order of the rows.
+        scores = scores + np.arange(40) / 1000
+        y = y if measure in ("ndcg_f@3", "forbidden@3") else np.maximum(y, 0)
+        index = GroupIndex.from_groups(groups)
+        rng = np.random.RandomState(seed)
+        per_query = rng.randint(0, 3, index.n_queries).astype(float)
+        keys = per_query[index.codes()] - places(scores, index) // 2
+        keys[rng.rand(40) < 0.1 * (places(scores, index) == 0)] = INF
+        keys[scores == -INF] = -INF
+        parsed = parse_measure(measure)
+        curve = level_curve(RankedLists(y, scores, groups=groups), keys, parsed)
+        sign = 1 if parsed.measure.greater_is_better else -1
+        for level, value in zip(curve.thresholds, curve.values):
+            kept = np.where(keys >= level, scores, -INF)
+            expected = evaluate(y, kept, [measure], groups=groups, average="mean")[measure]
+            assert value == pytest.approx(sign * float(expected))
+        assert curve.best_value == curve.values.max()
+        kept = np.where(keys >= curve.best_threshold, scores, -INF)
+        best = evaluate(y, kept, [measure], groups=groups, average="mean")[measure]
+        assert curve.best_value == pytest.approx(sign * float(best))
+
+    def test_hidden_and_shown_whatever_the_level(self):
+        y, scores, groups = [1.0, -1, 1], [3.0, 2, 1], [0, 0, 0]
+        keys = np.array([INF, 1.0, -INF])
+        curve = level_curve(RankedLists(y, scores, groups=groups), keys, parse_measure("ndcg_f"))
+        assert curve.thresholds.tolist() == [1.0, INF]
+        shown = [[3.0, 2, -INF], [3.0, -INF, -INF]]
+        expected = [ndcg_f_score(y, kept, groups=groups) for kept in shown]
+        np.testing.assert_allclose(curve.values, expected)
+        assert curve.best_threshold == INF
+
+    @pytest.mark.parametrize("rule", [FirstK(), LargestGap(), Surprise()], ids=repr)
+    @given(seed=st.integers(0, 10**6))
+    def test_keys_never_rise_down_a_list(self, rule, seed):
+        _, scores, groups = lists_of(seed)
+        index = GroupIndex.from_groups(groups)
+        order = np.lexsort((-scores, index.codes()))
+        keys = rule._keys(scores, index, {})
+        assert not np.isnan(keys).any()
+        falls = keys[order][1:] <= keys[order][:-1]
+        assert falls[np.diff(index.codes()[order]) == 0].all()
+
+
+def names_and_lists():
+    """Each threshold alone, and each rule of lists with two; the other pairs at night."""
+    for i, name in enumerate(PLAIN):
+        for j, lists in enumerate(LISTS):
+            by_day = not lists or (i - j) % len(PLAIN) in (1, 2)
+            marks = () if by_day else pytest.mark.nightly
+            yield pytest.param(name, lists, id=f"{name}-{lists}", marks=marks)
+    yield pytest.param("certified", {}, id="certified")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "lists"), list(names_and_lists()))
+class TestEveryThreshold:
+    def test_all_ways_to_serve_agree(self, fitted_once, few_new, name, lists):
+        model, new = fitted_once(name, lists), few_new
+        rows = np.random.RandomState(0).permutation(len(new.y))
+        scores, groups = new.bayes_scores[rows], new.groups[rows]
+        predicted = model.predict(scores, groups=groups)
+        shown = predicted > -INF
+        np.testing.assert_array_equal(predicted[shown], scores[shown])
+        np.testing.assert_array_equal(model.rank(scores, groups=groups) > 0, shown)
+        if name != "all" or lists:
+            margins = model.decision_function(scores, groups=groups)
+            np.testing.assert_array_equal(margins >= 0, shown)
+        # What is shown is the head of each list.
+        for query in range(20):
+            own = groups == query
+            assert scores[own & shown].min(initial=INF) > scores[own & ~shown].max(initial=-INF)
+        # No query is looked at by another.
+        one = groups == 7
+        np.testing.assert_array_equal(
+            model.predict(scores[one], groups=groups[one]), predicted[one]
+        )
+        # Query ids may stand in the index, and scores in a column.
+        frame = pd.DataFrame({"score": scores}, index=pd.Index(groups, name="qid"))
+        for table in (frame, frame["score"], frame.assign(other="x")):
+            np.testing.assert_array_equal(model.predict(table), predicted)
+        np.testing.assert_array_equal(
+            model.predict(scores[:, np.newaxis], groups=groups), predicted
+        )
+
+    def test_clones_and_pickles(self, fitted_once, few, few_new, name, lists):
+        model, new = fitted_once(name, lists), few_new
+        expected = model.predict(new.bayes_scores, groups=new.groups)
+        again = pickle.loads(pickle.dumps(model))
+        fresh = clone(model)
+        with pytest.raises(NotFittedError):
+            fresh.predict(new.bayes_scores, groups=new.groups)
+        refitted = fresh.fit(few.bayes_scores, few.y, groups=few.groups)
+        for each in (again, refitted):
+            np.testing.assert_array_equal(
+                each.predict(new.bayes_scores, groups=new.groups), expected
+            )
+            assert repr(each) == repr(model)
+
+    def test_files(self, fitted_once, few_new, name, lists, tmp_path):
+        model, new = fitted_once(name, lists), few_new
+        expected = model.predict(new.bayes_scores, groups=new.groups)
+        model.save(tmp_path / "filter.json")
+        save_model(model, tmp_path / "model.skops")
+        read = skfilterrank.thresholds.load_threshold(tmp_path / "filter.json")
+        for each in (read, load_model(tmp_path / "model.skops")):
+            np.testing.assert_array_equal(
+                each.predict(new.bayes_scores, groups=new.groups), expected
+            )
+            assert type(each) is type(model)
+        read.save(tmp_path / "again.json")
+        assert (tmp_path / "again.json").read_text() == (tmp_path / "filter.json").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLAIN.keys() - {"per_query", "expected"})
+def test_best_score_is_the_measure_of_what_is_shown(few, fitted_once, name):
+    """Of a rule that learns nothing, `predict` shows the training lists as they were tuned."""
+    for lists in LISTS[1:2] + LISTS[3:]:
+        model = fitted_once(name, lists)
+        if hasattr(model, "best_score_"):
+            score = model.score(few.bayes_scores, few.y, groups=few.groups)
+            assert model.best_score_ == pytest.approx(score, abs=1e-12)
+
+
+class TestCaps:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", PLAIN)
+    def test_show_at_most_and_at_least(self, fitted_once, few_new, name):
+        sizes = np.bincount(few_new.groups)
+        most = n_shown(fitted_once(name, {"max_shown": 2}), few_new)
+        least = n_shown(fitted_once(name, {"min_shown": 2}), few_new)
+        both = n_shown(fitted_once(name, {"min_shown": 2, "max_shown": 2}), few_new)
+        assert most.max() <= 2
+        assert (least >= np.minimum(sizes, 2)).all()
+        assert (both == np.minimum(sizes, 2)).all()
+
+    def test_what_scores_minus_infinity_is_never_shown(self):
+        scores, groups = np.array([-INF, 0.5, -INF]), np.array([0, 0, 1])
+        model = FixedThreshold(0.9, min_shown=2).fit(scores, [1, -1, 1], groups=groups)
+        assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
+
+    def test_no_queries_at_predict(self, few, fitted_once):
+        message = "groups is missing: TunedThreshold decides by whole lists what is shown"
+        with pytest.raises(InputError, match=message):
+            fitted_once("tuned", {"max_shown": 2}).predict(few.bayes_scores)
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up, got 0"),
+            ({"min_shown": 1.5}, "min_shown must be None or a whole number from 1 up, got 1.5"),
+            ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown, got min_sh"),
+            ({"min_shown": 1, "abstain": "score_gap"}, "leave out one of the two"),
+            ({"abstain": "gap"}, "abstain must be one of 'best_score'"),
+            ({"measure": "rdp"}, "'rdp' is not a measure"),
+            ({"measure": "ndcg_f@0"}, "ndcg_f@0"),
+            ({"gains": "exp3"}, "gains must be None, 'exp2', a dict"),
+        ],
+    )
+    @pytest.mark.parametrize("rule", [TunedThreshold, LargestGap])
+    def test_bad_parameters(self, few, rule, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            rule(**parameters).fit(few.bayes_scores, few.y, groups=few.groups)
+
+
+class TestRows:
+    """What `fit` and `predict` take."""
+
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"scores": [[1.0, 2], [1, 2]]}, r"scores must have shape .* got \(2, 2\)"),
+            ({"scores": pd.DataFrame({"a": [1, 2], "b": [1, 2]})}, "or one named 'score'"),
+            ({"scores": [1.0, np.nan]}, "scores .*NaN"),
+            ({"scores": [1.0, INF]}, "scores .*inf"),
+            ({"scores": ["a", "b"]}, "scores must hold numbers"),
+            ({"scores": 1.0}, "scores must hold one score per row"),
+            ({"scores": [], "y": [], "groups": []}, "is empty: expected at least one row"),
+            ({"y": [1]}, "y has 1 labels but there are 2 scores"),
+            ({"y": None}, "TunedThreshold requires y to be passed"),
+            ({"y": ["a", "b"]}, "y holds labels that are not numbers .* pass gains"),
+            ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
+            ({"groups": [1, np.nan]}, "groups has .* missing value"),
+            ({"clusters": [1]}, "clusters has 1 entries"),
+            ({"groups": [1, 1], "clusters": [1, 2]}, "clusters names several clusters in query 1"),
+            ({"filter_scores": [1.0]}, "filter_scores has 1 entries but there are 2 scores"),
+            ({"judged_by": ["people"]}, "judged_by has 1 entries but there are 2 rows"),
+        ],
+    )
+    def test_bad_rows(self, changed, message):
+        rows = {"scores": [1.0, 2.0], "y": [1, -1], "groups": [1, 2]} | changed
+        with pytest.raises(ValueError, match=message):
+            TunedThreshold().fit(**rows)
+
+    def test_a_failed_fit_changes_nothing(self, few):
+        model = TunedThreshold(MEASURE).fit(few.bayes_scores, few.y, groups=few.groups)
+        before = dict(vars(model))
+        with pytest.raises(ValueError, match="labels"):
+            model.fit(few.bayes_scores, few.y[1:], groups=few.groups)
+        assert vars(model) == before
+
+    def test_without_queries_each_row_is_its_own(self, few):
+        with pytest.warns(FitWarning, match="TunedThreshold was fitted without query ids"):
+            model = TunedThreshold().fit(few.bayes_scores, few.y)
+        rows = np.arange(len(few.y))
+        other = TunedThreshold().fit(few.bayes_scores, few.y, groups=rows)
+        assert model.threshold_ == other.threshold_
+        assert model.score(few.bayes_scores, few.y) == pytest.approx(model.best_score_)
+
+    def test_no_rows(self, fitted_once):
+        model = fitted_once("tuned")
+        for method in (model.predict, model.decision_function):
+            assert method(np.empty(0)).shape == (0,)
+        assert model.rank(np.empty(0), groups=np.empty(0)).shape == (0,)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", THRESHOLDS)
+    @times(1 / 4)  # each is fitted twice
+    @given(seed=st.integers(0, 10**6))
+    def test_order_of_rows_is_no_matter(self, name, seed):
+        rng = np.random.RandomState(seed)
+        groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
+        scores = rng.permutation(40) / 40.0
+        order = rng.permutation(40)
+        model = clone(THRESHOLDS[name])
+        if name == "certified":
+            model.set_params(risks={"any_forbidden@2": 0.95}, confidence_level=0.3)
+        else:
+            model.set_params(max_shown=4, abstain="score_gap")
+        one, two = (
+            clone(model).fit(scores[rows], y[rows], groups=groups[rows])
+            for rows in (np.arange(40), order)
+        )
+        np.testing.assert_array_equal(
+            one.predict(scores, groups=groups)[order],
+            two.predict(scores[order], groups=groups[order]),
+        )
+
+
+class TestClusters:
+    """Lists of one cluster are never on both sides of a split."""
+
+    @given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(2, 5))
+    def test_folds_never_split_one(self, clusters, n_folds):
+        clusters = np.array(clusters)
+        groups = np.repeat(np.arange(len(clusters)), 2)
+        lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
+        judged = JudgedScores(lists, np.ones(len(groups)), clusters, {})
+        tried = []
+        for train, test in judged.fold_rows(n_folds):
+            of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))
+            assert not of_train & of_test
+            tried += test.tolist()
+        n_clusters = len(set(clusters))
+        assert sorted(tried) == (list(range(len(groups))) if n_clusters > 1 else [])
+
+    @pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "first_k", "all"])
+    def test_levels_and_keys_are_tried_on_other_clusters(self, few, name):
+        """What is learned is recorded: no fold has seen the clusters that it is tried on."""
+        kind = type(PLAIN[name])
+        clusters = few.groups // 4
+        seen = []
+
+        class Recorded(kind):
+            def _fit_levels(self, judged, parsed):
+                seen.append(set(judged.names[0].tolist()) if judged.names else None)
+                return super()._fit_levels(judged, parsed)
+
+            def _shown(self, scores, index, columns):
+                seen.append(set(scores.tolist()))
+                return super()._shown(scores, index, columns)
+
+        params = PLAIN[name].get_params()
+        model = Recorded(**params | {"abstain": "best_score"})
+        judged = JudgedScores(
+            RankedLists(few.y, few.bayes_scores, groups=few.groups),
+            few.y,
+            np.arange(80) // 4,
+            {},
+            names=(clusters, np.arange(len(clusters))),
+        )
+        model.fit_judged(judged)
+        fits = seen[1:]  # the first is of all rows
+        assert len(fits) == 10
+        of_score = dict(zip(few.bayes_scores, clusters))
+        for learned, tried in zip(fits[::2], fits[1::2]):
+            assert not learned & {of_score[score] for score in tried}
+
+    def test_lists_of_one_cluster_count_once(self, few):
+        """A query that is held out several times says no more than once."""
+        rows = few.groups < 60
+        y, scores, groups = few.y[rows], few.bayes_scores[rows], few.groups[rows]
+        said = set()
+        for n_times in (1, 4):
+            copies = np.repeat(np.arange(n_times), len(y)) * 1000
+            clusters = np.tile(groups, n_times)
+            with pytest.warns(FitWarning, match="not shown to pay") as caught:
+                LargestGap(MEASURE).fit(
+                    np.tile(scores, n_times),
+                    np.tile(y, n_times),
+                    groups=clusters + copies,
+                    clusters=clusters,
+                )
+            said |= {str(each.message) for each in caught}
+        assert len(said) == 1
+
+    def test_a_query_held_out_twice_is_left_out_twice(self, few):
+        one = TunedThreshold(MEASURE).fit(few.bayes_scores, few.y, groups=few.groups)
+        two = TunedThreshold(MEASURE).fit(
+            np.tile(few.bayes_scores, 2),
+            np.tile(few.y, 2),
+            groups=np.append(few.groups, few.groups + 1000),
+            clusters=np.tile(few.groups, 2),
+        )
+        assert two.held_out_score_ == pytest.approx(one.held_out_score_, abs=1e-12)
+
+    def test_one_cluster_has_no_held_out_score(self, few):
+        model = TunedThreshold(MEASURE)
+        model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=np.zeros(len(few.y)))
+        assert not hasattr(model, "held_out_score_")
+
+    def test_a_certificate_counts_each_cluster_once(self, few):
+        model = CertifiedThreshold({"any_forbidden@3": 0.4})
+        with pytest.raises(InputError, match="queries occur several times"):
+            model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=few.groups // 2)
+
+
+class TestSearch:
+    """A threshold alone in scikit-learn's searches."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", ["tuned", "first_k", "expected", "certified"])
+    def test_query_ids_in_the_index(self, few, name):
+        y = pd.Series(few.y, index=pd.Index(few.groups, name="qid"))
+        search = GridSearchCV(
+            clone(THRESHOLDS[name]), {"max_shown": [1, 3]}, cv=GroupKFold(2), error_score="raise"
+        ).fit(few.bayes_scores[:, np.newaxis], y, groups=few.groups)
+        assert search.best_params_ == {"max_shown": 3}
+        # `score` has the same measure in each fold.
+        folds = GroupKFold(2).split(few.bayes_scores, groups=few.groups)
+        for fold, (train, test) in enumerate(folds):
+            model = clone(THRESHOLDS[name]).set_params(max_shown=3)
+            model.fit(few.bayes_scores[train], few.y[train], groups=few.groups[train])
+            kept = model.predict(few.bayes_scores[test], groups=few.groups[test])
+            expected = ndcg_f_score(few.y[test], kept, groups=few.groups[test], k=3)
+            found = search.cv_results_[f"split{fold}_test_score"]
+            assert found[1] == pytest.approx(expected)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("scoring", [None, make_ranking_scorer("ndcg_f@3")], ids=type)
+    def test_metadata_routing(self, few, scoring):
+        with sklearn.config_context(enable_metadata_routing=True):
+            search = GridSearchCV(
+                TunedThreshold(MEASURE),
+                {"max_shown": [1, 3]},
+                cv=GroupKFold(2),
+                scoring=scoring,
+                error_score="raise",
+            ).fit(
+                few.bayes_scores[:, np.newaxis],
+                few.y,
+                groups=few.groups,
+                clusters=few.groups // 2,
+                query_weight=np.ones(len(few.y)),
+            )
+        assert search.best_params_ == {"max_shown": 3}
+
+    def test_set_params_and_repr(self):
+        model = TunedThreshold("ndcg_f@3", max_shown=3)
+        assert repr(model) == "TunedThreshold(max_shown=3, measure='ndcg_f@3')"
+        assert model.set_params(max_shown=None).max_shown is None
+        assert "k" not in model.get_params()
+        with pytest.raises(ValueError, match="Invalid parameter 'k'"):
+            model.set_params(k=3)
+
+
+class TestOwnThreshold:
+    """A user's threshold has keys, and what it learns of them."""
+
+    class BelowTheBest(BaseThreshold):
+        def _keys(self, scores, index, columns):
+            best = np.full(index.n_queries, -INF)
+            np.maximum.at(best, index.codes(), scores)
+            return scores - best[index.codes()]
+
+    def test_level_of_keys_is_tuned(self, few):
+        model = self.BelowTheBest(MEASURE).fit(few.bayes_scores, few.y, groups=few.groups)
+        best = pd.Series(few.bayes_scores).groupby(few.groups).transform("max").to_numpy()
+        behind = few.bayes_scores - best
+        value = {
+            level: ndcg_f_score(
+                few.y,
+                np.where(behind >= level, few.bayes_scores, -INF),
+                groups=few.groups,
+                k=3,
+            )
+            for level in [*np.unique(behind)[::5], model.level_]
+        }
+        assert model.best_score_ == pytest.approx(value[model.level_])
+        assert max(value.values()) == pytest.approx(model.best_score_)
+        assert model.threshold_ is None
+        shown = model.predict(few.bayes_scores, groups=few.groups) > -INF
+        np.testing.assert_array_equal(shown, behind >= model.level_)
+
+
+class OfFirstColumn:
+    """For scikit-learn's checks, which know tables of features and no queries."""
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y)
+        n_features = self.n_features_in_
+        super().fit(X[:, 0], y, groups=np.arange(len(y)))
+        self.n_features_in_ = n_features
+        return self
+
+    def _asked(self, method, X, *args):
+        X = validate_data(self, X, reset=False)
+        return getattr(super(), method)(X[:, 0], *args, groups=np.arange(len(X)))
+
+    def predict(self, X, groups=None):
+        return self._asked("predict", X)
+
+    def decision_function(self, X, groups=None):
+        return self._asked("decision_function", X)
+
+    def score(self, X, y):
+        return super().score(X, y, groups=np.arange(len(X)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array, tags.input_tags.two_d_array = False, True
+        return tags
+
+
+def checked(kind):
+    """A kind of threshold for scikit-learn's checks, which pickle can find."""
+    members = {"__init__": kind.__init__, "__module__": __name__}
+    globals()[kind.__name__ + "OfFirstColumn"] = made = type(
+        kind.__name__ + "OfFirstColumn", (OfFirstColumn, kind), members
+    )
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.nightly if n == "per_query" else ()) for n in THRESHOLDS],
+)
+def test_scikit_learn_checks(name):
+    threshold = THRESHOLDS[name]
+    params = threshold.get_params()
+    if name == "certified":
+        params |= {"risks": {"any_forbidden@3": 0.9}, "confidence_level": 0.3}
+    assert_passes_checks(checked(type(threshold))(**params))
+
+
+def test_of_two_columns_scikit_learn_knows_nothing():
+    tags = get_tags(TunedThreshold()).input_tags
+    assert (tags.one_d_array, tags.two_d_array) == (True, False)

@@ -1,0 +1,487 @@
+"""Monitors: an alarm and an interval that hold at any time, and states that are resumed."""
+
+import itertools
+import math
+import warnings
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
+from skfilterrank.thresholds._monitor import _BETS, _SUM_OF_STARTS
+
+
+def stream(rng, n, rate):
+    """One document a query, forbidden at a rate."""
+    return np.where(rng.random(n) < rate, -1.0, 1.0), np.ones(n), np.arange(n)
+
+
+def watch(monitor, y_true, y_score, groups, **params):
+    return monitor.update(y_true, y_score, groups=groups, **params)
+
+
+def test_the_capital_is_that_of_bets_that_start_at_each_query():
+    losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
+    capital = [0.0] * len(_BETS)
+    highest = 1.0
+    for number, loss in enumerate(losses, 2):
+        start = 1 / (number * math.log(number) ** 2) / 2.1098
+        for i, bet in enumerate(_BETS):
+            capital[i] = (capital[i] + start) * (1 + bet / 0.1 * (loss - 0.1))
+        highest = max(highest, sum(capital) / len(capital))
+
+    def of_label(y_true, shown, groups):
+        return np.bincount(groups, y_true * shown)
+
+    monitor = RiskMonitor({of_label: 0.1}, alpha=1e-9)
+    watch(monitor, losses[:3], np.ones(3), np.arange(3))
+    status = watch(monitor, losses[3:], np.ones(5), 3 + np.arange(5))
+    rate = status.rates.loc["of_label"]
+    assert rate["evidence"] == pytest.approx(highest)
+    assert rate["observed"] == pytest.approx(np.mean(losses))
+    assert rate["n_queries"] == 8
+
+
+FIVE = [1.0, 0.0, 1.0, 1 / 3, 1.0]
+
+
+def loss_of_label(y_true, shown, groups):
+    return np.bincount(groups, y_true * shown)
+
+
+def after(losses, **params):
+    """The only rate of a monitor after some losses."""
+    monitor = RiskMonitor({loss_of_label: 0.1}, **params)
+    return watch(monitor, losses, np.ones(len(losses)), np.arange(len(losses))).rates.iloc[0]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_the_interval_after_one_query_by_hand(alpha):
+    """A loss of 1 multiplies the capital at a level by 1 + bet * (1 / level - 1), which is linear
+    in the bet, so that the mean bet tells the level at which it is 2 / alpha."""
+    bet = sum(0.01 * 98 ** (i / 23) for i in range(24)) / 24
+    level = bet / (2 / alpha - 1 + bet)
+    bad, good = after([1.0], alpha=alpha), after([0.0], alpha=alpha)
+    assert (bad["lower"], bad["upper"]) == (pytest.approx(level), 1.0)
+    assert (good["lower"], good["upper"]) == (0.0, pytest.approx(1 - level))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_the_interval_after_five_queries_by_enumeration(alpha):
+    """At its ends one of the two mixtures of bets has won 2 / alpha."""
+
+    def capital(losses, level):
+        bets = [0.01 * 98 ** (i / 23) for i in range(24)]
+        return sum(math.prod(1 + b * (x / level - 1) for x in losses) for b in bets) / 24
+
+    rate = after(FIVE, alpha=alpha)
+    assert capital(FIVE, rate["lower"]) == pytest.approx(2 / alpha)
+    rest = [1 - loss for loss in FIVE]
+    assert capital(rest, 1 - rate["upper"]) == pytest.approx(2 / alpha)
+    assert 0 < rate["lower"] < np.mean(FIVE) < rate["upper"] < 1
+
+
+def test_the_alarm_comes_where_the_capital_is_one_over_alpha():
+    """The evidence of the first so many queries is the highest capital until then."""
+    evidence = [after(FIVE[:n], alpha=1e-9)["evidence"] for n in range(1, 6)]
+    assert evidence[0] < evidence[2] < evidence[4]
+    for n in (3, 5):
+        just, not_yet = (1 / evidence[n - 1] * share for share in (1 + 1e-9, 1 - 1e-9))
+        assert after(FIVE, alpha=just)["alarm_at"] == n
+        later = after(FIVE, alpha=not_yet)["alarm_at"]
+        assert later > n or np.isnan(later)
+
+
+def test_two_rates_have_half_of_alpha_each():
+    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, alpha=0.1)
+    rates = watch(both, FIVE, np.ones(5), np.arange(5)).rates
+    alone = after(FIVE, alpha=0.05)
+    for column in ("lower", "upper"):
+        assert rates.loc["loss_of_label", column] == alone[column]
+    evidence = alone["evidence"]
+    for share, number in ((1 + 1e-9, 5), (1 - 1e-9, np.nan)):
+        both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, alpha=2 / evidence * share)
+        at = watch(both, FIVE, np.ones(5), np.arange(5)).rates.loc["loss_of_label", "alarm_at"]
+        assert at == number or np.isnan([at, number]).all()
+
+
+def test_the_starts_of_the_bets_sum_to_at_most_one():
+    """The exact sum to a million, and for the rest the integral of 1 / (m log(m) ** 2)."""
+    m = np.arange(2, 10**6, dtype=np.float64)
+    starts = 1 / (m * np.log(m) ** 2)
+    most = starts.sum() + 1 / math.log(10**6 - 1)
+    assert most <= _SUM_OF_STARTS
+    assert most > 0.999 * _SUM_OF_STARTS
+
+
+def test_every_path_of_seven_losses_is_fair_at_the_level():
+    """The capital and what is not yet staked are 1 on average, weighed by the chance of a path."""
+    mean, level = 0.0, 0.1
+    m = np.arange(2, 9)
+    reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / _SUM_OF_STARTS
+    for path in itertools.product([0.0, 1.0], repeat=7):
+        watched = RiskMonitor({"any_forbidden": level})._watched[0]
+        watched = watched.after(np.array(path), np.inf)
+        chance = level ** sum(path) * (1 - level) ** (7 - sum(path))
+        mean += chance * (np.exp(watched.log_capital).mean() + reserve)
+    assert mean == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calm", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_a_rate_that_doubles_after_a_calm_time_is_noticed(calm):
+    rng = np.random.default_rng(0)
+    delays = []
+    for _ in range(10):
+        monitor = RiskMonitor({"any_forbidden": 0.1}, allow_repeats=True)
+        assert not watch(monitor, *stream(rng, calm, 0.05)).alarm
+        status = watch(monitor, *stream(rng, 1000, 0.2))
+        delays.append(status.rates["alarm_at"].iloc[0] - calm)
+    assert np.median(delays) < 450
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rate", [0.1, 0.05])
+def test_false_alarms_are_rare_at_all_looks(rate):
+    rng = np.random.default_rng(0)
+    alpha, times = 0.1, 200
+    alarms = sum(
+        watch(
+            RiskMonitor({"any_forbidden": 0.1}, alpha=alpha), *stream(rng, 1000, rate)
+        ).alarm
+        for _ in range(times)
+    )
+    assert alarms <= binom.ppf(0.999, times, alpha)
+
+
+@pytest.mark.slow
+def test_a_rate_that_doubles_is_noticed():
+    rng = np.random.default_rng(0)
+    at = [
+        watch(RiskMonitor({"any_forbidden": 0.1}), *stream(rng, 1000, 0.2))
+        .rates["alarm_at"]
+        .iloc[0]
+        for _ in range(20)
+    ]
+    assert np.isfinite(at).all()
+    assert np.median(at) < 150
+
+
+@pytest.mark.nightly
+def test_the_interval_holds_at_all_looks_and_shrinks():
+    rng = np.random.default_rng(0)
+    wrong, times = 0, 100
+    for _ in range(times):
+        monitor = RiskMonitor({"any_forbidden": 0.1}, alpha=0.1)
+        widths, is_wrong = [], False
+        y_true, y_score, ids = stream(rng, 500, 0.3)
+        for look in np.split(ids, [20, 50, 100, 250]):
+            rate = watch(monitor, y_true[look], y_score[look], look).rates.iloc[0]
+            is_wrong |= not rate["lower"] <= 0.3 <= rate["upper"]
+            widths.append(rate["upper"] - rate["lower"])
+        wrong += is_wrong
+    assert wrong <= binom.ppf(0.999, times, 0.1)
+    assert widths[-1] < 0.25 < widths[0]
+
+
+@pytest.mark.slow
+@given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
+def test_batches_do_not_matter(cuts):
+    y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
+    whole = RiskMonitor({"forbidden": 0.1})
+    watch(whole, y_true, y_score, np.arange(200))
+    parts = RiskMonitor({"forbidden": 0.1})
+    for rows in np.split(np.arange(200), sorted(cuts)):
+        watch(parts, y_true[rows], y_score[rows], rows)
+    pd.testing.assert_frame_equal(whole.status.rates, parts.status.rates)
+
+
+def test_queries_count_in_the_order_in_which_they_come():
+    y_true = np.concatenate([np.ones(100), -np.ones(30)])
+    ids = np.array([f"{i:03}" for i in range(130)])
+    forward = RiskMonitor({"any_forbidden": 0.1})
+    watch(forward, y_true, np.ones(130), ids)
+    # Ids that would sort the forbidden ones first.
+    backward = RiskMonitor({"any_forbidden": 0.1})
+    watch(backward, y_true, np.ones(130), ids[::-1])
+    assert forward.status.rates.equals(backward.status.rates)
+    assert forward.status.rates["alarm_at"].iloc[0] > 100
+
+
+def test_thresholds_and_filtered_scores_are_the_same():
+    rng = np.random.default_rng(0)
+    y_true, y_score, groups = stream(rng, 100, 0.3)
+    y_score = rng.random(100)
+    one, two = (RiskMonitor({"any_forbidden": 0.1}) for _ in range(2))
+    watch(one, y_true, y_score, groups, threshold=0.5)
+    watch(two, y_true, np.where(y_score >= 0.5, y_score, -np.inf), groups)
+    assert one.status.rates.equals(two.status.rates)
+    assert 0 < one.status.rates["observed"].iloc[0] < 0.3
+
+
+def test_several_rates_share_the_chance_of_a_false_alarm():
+    rng = np.random.default_rng(0)
+    monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, alpha=0.1)
+    alone = RiskMonitor({"any_forbidden": 0.1}, alpha=0.05)
+    rows = stream(rng, 300, 0.25)
+    status = watch(monitor, *rows)
+    assert status.rates.loc["any_forbidden"].equals(watch(alone, *rows).rates.loc["any_forbidden"])
+    assert str(status).count("\n") == 1
+    assert "Alarm: the share of queries with a forbidden document" in str(status)
+    assert "No alarm: the share of a query's good documents" in str(status)
+    assert status.alarm
+
+
+def test_before_the_first_query():
+    status = RiskMonitor({"any_forbidden": 0.1}).status
+    assert not status.alarm
+    rate = status.rates.iloc[0]
+    assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
+    assert math.isnan(rate["observed"])
+    assert "0 queries" in str(status)
+
+
+def test_a_query_counts_once_unless_it_may_come_again():
+    rows = ([1, -1], [1, 2], ["a", "b"])
+    monitor = RiskMonitor({"any_forbidden": 0.05})
+    watch(monitor, *rows)
+    with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Give"):
+        watch(monitor, [1, 1], [1, 2], ["b", "c"])
+    assert monitor.status.rates["n_queries"].tolist() == [2]
+    again = RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True)
+    watch(again, *rows)
+    assert watch(again, *rows).rates["n_queries"].tolist() == [4]
+
+
+def test_a_query_that_was_not_judged_may_come_again_when_it_is():
+    monitor = RiskMonitor({"any_forbidden": 0.05})
+    watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
+    assert watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates["n_queries"].tolist() == [2]
+    with pytest.raises(ValueError, match=r"counted already: 'a'\. Give"):
+        watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([1, 2], [1.0, 2.0]),
+        ([1, 2], np.array([2, 1], dtype=object)),
+        ([1, 2], ["1", "2"]),
+        ([True, False], np.array(["False", "True"])),
+        (["a", "b"], np.array(["a", "b"]).astype(object)),
+        ([np.str_("a")], ["a"]),
+        ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[ns]")),
+        ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[D]")),
+        ([date(2024, 1, 31)], ["2024-01-31"]),
+        (pd.to_datetime(["2024-01-31 12:00:01"]), ["2024-01-31 12:00:01"]),
+        (pd.to_datetime(["2024-01-31 12:00+01:00"]), pd.to_datetime(["2024-01-31 11:00Z"])),
+        (np.array(["20000-01-31"], dtype="datetime64[s]"), ["20000-01-31"]),
+        (pd.to_timedelta([1], unit="s"), np.array([1000], dtype="timedelta64[ms]")),
+    ],
+)
+def test_equal_ids_of_other_types_are_counted_once(one, other):
+    for first, second in ((one, other), (other, one)):
+        monitor = RiskMonitor({"any_forbidden": 0.05})
+        n = len(first)
+        watch(monitor, np.ones(n), np.ones(n), first)
+        with pytest.raises(ValueError, match="counted already"):
+            watch(monitor, np.ones(n), np.ones(n), second)
+
+
+def test_a_warning_that_is_an_error_counts_nothing():
+    monitor = RiskMonitor({"any_forbidden": 0.05})
+    rows = ([1, np.nan], [2, 3], ["a", "a"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        with pytest.raises(DataWarning, match="unjudged"):
+            watch(monitor, *rows)
+    with pytest.warns(DataWarning, match="unjudged"):
+        assert watch(monitor, *rows).rates["n_queries"].tolist() == [1]
+
+
+def test_a_rate_that_looks_at_no_label_needs_none():
+    scores, queries = [1, 2, -np.inf, -np.inf], ["a", "a", "b", "c"]
+    monitor = RiskMonitor({"empty_list_rate": 0.5})
+    rate = watch(monitor, [np.nan] * 4, scores, queries).rates.iloc[0]
+    assert (rate["observed"], rate["n_queries"]) == (2 / 3, 3)
+    with pytest.raises(ValueError, match="counted already: 'a', 'b', 'c'"):
+        watch(monitor, [np.nan] * 4, scores, queries)
+    # With one that does, both count the same queries.
+    both = RiskMonitor({"empty_list_rate": 0.5, "any_forbidden": 0.5})
+    assert watch(both, [1, 1, np.nan, 1], scores, queries).rates["n_queries"].tolist() == [2, 2]
+
+
+def test_nothing_is_counted_when_an_update_fails():
+    monitor = RiskMonitor({"any_forbidden": 0.1, "forbidden@3": 0.1})
+    with pytest.raises(ValueError, match="y_score has 3 entries"):
+        monitor.update([1, -1], [1, 2, 3], groups=["a", "b"])
+    with pytest.raises(ValueError, match="y_true is empty"):
+        monitor.update([], [], groups=[])
+    with pytest.raises(ValueError, match="threshold must be a number or None"):
+        monitor.update([1], [1], groups=["a"], threshold="x")
+    assert monitor.status.rates["n_queries"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"risks": {"ndcg": 0.1}}, "risks must name"),
+        ({"risks": {"any_forbidden": 0}}, "must be a number between 0 and 1"),
+        ({"risks": "any_forbidden"}, "risks must be a dict"),
+        ({"alpha": 1}, "alpha must be a number between 0 and 1"),
+        ({"gains": 3}, "gains must be None"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        RiskMonitor(**({"risks": {"any_forbidden": 0.1}} | params))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=200, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def safe(data):
+    risks = {"any_forbidden@3": 0.2, "false_reject_rate": 0.7}
+    safe = CertifiedThreshold(risks, gains={-1: -1, 0: 0, 1: 1, 2: 2})
+    return safe.fit(data.bayes_scores, data.y, groups=data.groups)
+
+
+class TestOfAThreshold:
+    def test_has_its_risks_and_gains(self, data, safe):
+        monitor = RiskMonitor.of(safe, alpha=0.01)
+        assert monitor.levels == {"any_forbidden@3": 0.2, "false_reject_rate": 0.7}
+        assert monitor.gains == safe.gains
+        shown = safe.predict(data.bayes_scores, data.groups)
+        rates = monitor.update(data.y, shown, groups=data.groups).rates
+        for name, promise in safe.certificate_.promises.items():
+            assert rates.loc[name, "observed"] == pytest.approx(promise.observed)
+
+    def test_watches_this_threshold_alone(self, data, safe, tmp_path):
+        monitor = RiskMonitor.of(safe)
+        safe.save(tmp_path / "threshold.json")
+        monitor.save(tmp_path / "monitor.json")
+        loaded = RiskMonitor.load(tmp_path / "monitor.json")
+        for each in (monitor, loaded):
+            assert each.watches(safe)
+            assert each.watches(load_threshold(tmp_path / "threshold.json"))
+        other = clone(safe).set_params(confidence_level=0.9)
+        assert not loaded.watches(other.fit(data.bayes_scores, data.y, groups=data.groups))
+        assert not RiskMonitor({"any_forbidden": 0.1}).watches(safe)
+
+    def test_takes_a_model_with_one(self, data):
+        model = RankAndFilter(LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.4}))
+        with pytest.raises(NotFittedError):
+            RiskMonitor.of(model)
+        model.fit(data.X, data.y, groups=data.groups)
+        monitor = RiskMonitor.of(model)
+        assert monitor.levels == {"any_forbidden": 0.4}
+        assert monitor.watches(model)
+        assert monitor.watches(model.filter_)
+
+    def test_bad_thresholds(self, data, safe):
+        tuned = TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups)
+        with pytest.raises(InputError, match="TunedThreshold keeps no risk"):
+            RiskMonitor.of(tuned)
+        for wrong in (3, LogisticRegression().fit([[0], [1]], [0, 1])):
+            with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
+                RiskMonitor.of(wrong)
+        with pytest.raises(NotFittedError, match="CertifiedThreshold is not fitted. Call fit"):
+            RiskMonitor.of(clone(safe))
+        by_function = CertifiedThreshold({loss_of_forbidden: 0.4})
+        by_function.fit(data.bayes_scores, data.y, groups=data.groups)
+        with pytest.raises(InputError, match="has the function loss_of_forbidden, which JSON"):
+            RiskMonitor.of(by_function)
+
+
+def loss_of_forbidden(y_true, shown, groups):
+    return np.bincount(groups, shown & (y_true < 0)) > 0
+
+
+class TestFiles:
+    def monitor(self):
+        monitor = RiskMonitor(
+            {"any_forbidden@2": 0.1, "false_reject_rate": 0.3},
+            gains={"bad": -1, "good": 1, np.int64(3): 2},
+            alpha=0.01,
+        )
+        monitor.update(["bad", "good"] * 9, np.arange(18), groups=np.arange(18) // 3, threshold=2)
+        return monitor
+
+    def test_resumed_as_if_never_stopped(self, tmp_path):
+        whole = self.monitor()
+        self.monitor().save(tmp_path / "monitor.json")
+        resumed = RiskMonitor.load(tmp_path / "monitor.json")
+        assert resumed.status.rates.equals(whole.status.rates)
+        for monitor in (whole, resumed):
+            monitor.update(["bad"] * 50, np.ones(50), groups=10 + np.arange(50))
+            with pytest.raises(ValueError, match="counted already: '0', '10'"):
+                monitor.update(["good"] * 2, np.ones(2), groups=[0, 10])
+        assert resumed.status.rates.equals(whole.status.rates)
+        assert resumed.status.alarm
+
+    def test_a_file_that_another_process_wrote_is_not_written_over(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        self.monitor().save(path)
+        one, other = RiskMonitor.load(path), RiskMonitor.load(path)
+        one.update(["bad"], [9], groups=["new"])
+        one.save(path)
+        text = path.read_text()
+        with pytest.raises(ValueError, match="has changed since this monitor was loaded"):
+            other.save(path)
+        assert path.read_text() == text
+        one.save(path)
+        other.save(tmp_path / "other.json")
+
+    def test_a_state_before_the_first_query(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        RiskMonitor({"any_forbidden": 0.1}).save(path)
+        rows = stream(np.random.default_rng(0), 50, 0.2)
+        again = RiskMonitor.load(path).update(rows[0], rows[1], groups=rows[2])
+        new = RiskMonitor({"any_forbidden": 0.1})
+        assert again.rates.equals(watch(new, *rows).rates)
+
+    def test_a_changed_file_is_told(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        self.monitor().save(path)
+        path.write_text(path.read_text().replace('"max_risk": 0.1', '"max_risk": 0.2'))
+        with pytest.raises(FileFormatError, match=r"monitor.json: .* was changed after"):
+            RiskMonitor.load(path)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("{", "no JSON"),
+            ("[]", "no file of the kind 'skfilterrank monitor 3'"),
+            ('{"format": "skfilterrank monitor 9"}', "of another version"),
+            ('{"format": "other"}', "got 'other'"),
+            ("", "no JSON"),
+        ],
+    )
+    def test_foreign_files(self, tmp_path, content, message):
+        path = tmp_path / "monitor.json"
+        path.write_text(content)
+        with pytest.raises(FileFormatError, match=message):
+            RiskMonitor.load(path)
+
+    def test_functions_cannot_be_saved(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        with pytest.raises(ValueError, match="risks has the function <lambda>"):
+            RiskMonitor({(lambda y, s, g: y[:0]): 0.1}).save(path)
+        with pytest.raises(ValueError, match="gains of monitor is a function"):
+            RiskMonitor({"forbidden": 0.05}, gains=abs).save(path)
+        assert not path.exists()
