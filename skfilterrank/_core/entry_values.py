@@ -293,8 +293,15 @@ class EntryValues:
         levels = np.append(levels, np.inf)
         return levels, means[np.searchsorted(-keys, -levels, side="right")]
 
-    def best(self, among: np.ndarray | None = None) -> tuple[float, float]:
+    def best(self, among: np.ndarray | None = None, curve=None) -> tuple[float, float]:
         """Find the best level, and the mean there; of equally good ones the lowest.
+
+        Parameters
+        ----------
+        among : ndarray of shape (n_queries,), bool, or None
+            The queries that count; None means all.
+        curve : tuple of two ndarrays, or None
+            What `curve` has given for these queries; None computes it.
 
         Returns
         -------
@@ -305,7 +312,7 @@ class EntryValues:
         value : float
             The highest mean, or the lowest where lower is better.
         """
-        levels, means = self.curve(among)
+        levels, means = self.curve(among) if curve is None else curve
         sign = 1.0 if self.greater_is_better else -1.0
         place = first_of_highest(np.where(np.isnan(means), -np.inf, sign * means))
         level, value = -np.inf, float(means[place])
@@ -325,7 +332,11 @@ class EntryValues:
             weights = among.astype(np.float64) if weights is None else weights * among
             start = float(np.nansum(self._nothing * weights))
             n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
-        if weights is not None:
+        if weights is not None and self.weights is None:
+            is_step = among.take(self._step_queries)
+            keys, changes = keys[is_step], changes[is_step]
+            counts = None if counts is None else counts[is_step]
+        elif weights is not None:
             weights = weights.take(self._step_queries)
             changes = changes * weights
             is_step = changes != 0
@@ -338,13 +349,17 @@ class EntryValues:
         sums = _running_sums(changes, start)
         return keys, sums, n_queries if counts is None else _running_sums(counts, n_queries)
 
+    @cached_property
+    def _codes(self):
+        return self._index.codes()
+
     def _counted_keys(self, among):
         """Keys of the rows of queries that count."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
             counted = counted & (self.weights > 0)
-        return keys if counted.all() else keys[counted[self._index.codes()]]
+        return keys if counted.all() else keys[counted.take(self._codes)]
 
 
 def values_along(lists: RankedLists, kernel, sets: Iterable) -> np.ndarray:

@@ -137,6 +137,8 @@ class GroupIndex:
 
     def codes(self) -> np.ndarray:
         """Number of the query of each row."""
+        if self.order is None and (self.starts[1:] > self.starts[:-1]).all():
+            return np.repeat(np.arange(self.n_queries), self.sizes)
         codes = np.empty(self.n_rows, dtype=np.intp)
         codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
         return codes

@@ -14,6 +14,7 @@ from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
 from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
 from skfilterrank.thresholds._per_query import PerQueryThreshold
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED
@@ -38,7 +39,9 @@ __all__ = [
     "PerQueryThreshold",
     "RiskCertificate",
     "RiskCoverageCurve",
+    "RiskMonitor",
     "RiskPromise",
+    "RiskStatus",
     "SegmentedThreshold",
     "Surprise",
     "ThresholdCurve",

@@ -261,6 +261,12 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
+        labels = label_array(y)
+        if len(labels) not in (0, len(column)):
+            raise InputError(
+                f"y has {len(labels)} labels but there are {len(column)} scores: give one for "
+                "each row."
+            )
         lists = RankedLists(y, column, groups=groups, gains=self.gains, name="y")
         self._check_weights(query_weight)
         lists.weights = query_weights(query_weight, lists.index)
@@ -271,7 +277,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             machines = machine_labels(judged_by, lists.gains)
         judged = JudgedScores(
             lists,
-            label_array(y),
+            labels,
             _cluster_of_lists(clusters, lists.index),
             columns,
             machines=machines,
@@ -711,13 +717,15 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
+        # Columns of a table are no features, which scikit-learn's checks would draw.
+        tags.input_tags.two_d_array = False
         return tags
 
 
 def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
     """Make the curve of entries, negated where lower is better."""
     levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among)
+    best_level, best_value = entries.best(among, (levels, values))
     if not parsed.measure.greater_is_better:
         values, best_value = 0.0 - values, 0.0 - best_value
     return ThresholdCurve(levels, values, best_level, best_value)
@@ -755,9 +763,9 @@ def _cluster_of_lists(clusters, index) -> np.ndarray:
     first[codes] = numbers
     if (first[codes] != numbers).any():
         row = int((first[codes] != numbers).argmax())
+        query = index.query_ids[codes[row : row + 1]].tolist()[0]
         raise InputError(
-            f"clusters names several clusters in query {brief(index.query_ids[codes[row]])}: a "
-            "query is in one cluster."
+            f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
         )
     return first
 

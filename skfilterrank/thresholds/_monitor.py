@@ -1,4 +1,4 @@
-"""Watch a rate while judged queries come in: an alarm and an interval that hold at any time."""
+"""Monitors of risks while judged queries come in, with an alarm that holds at any time."""
 
 import os
 from collections import Counter
@@ -9,9 +9,11 @@ from datetime import date, timedelta
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_flag, check_k, check_share, is_level, one_of
+from skfilterrank._core.checks import check_flag, check_share, is_level, one_of
 from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
@@ -34,9 +36,9 @@ from skfilterrank._files.states import (
     write_state,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
-from skfilterrank.thresholds._files import filter_checksum
+from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._risk_steps import has_judged
 from skfilterrank.thresholds._risks import find_unjudged, read_promises
 
@@ -44,13 +46,12 @@ from skfilterrank.thresholds._risks import find_unjudged, read_promises
 _BETS = np.geomspace(0.01, 0.98, 24)
 # Not less than the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
 _SUM_OF_STARTS = 2.1098
-_FORMAT = "skfilterrank monitor 2"
+_FORMAT = "skfilterrank monitor 3"
 _FIELDS = record(
     {
-        "k": check_k,
         "gains": gains_from_json,
         "alpha": check_share,
-        "rates": listed(
+        "risks": listed(
             record(
                 {
                     "risk": text,
@@ -64,7 +65,7 @@ _FIELDS = record(
             least=1,
         ),
         "allow_repeats": one_of(True, False),
-        "filter": optional(text),
+        "threshold": optional(text),
         "queries": listed(text),
     }
 )
@@ -72,16 +73,16 @@ _FIELDS = record(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskStatus(Result):
-    """What a :class:`RiskMonitor` knows so far.
+    """The state of a :class:`RiskMonitor`.
 
     Attributes
     ----------
     rates : DataFrame
-        One row per rate, named after it, with columns "max_risk"; "n_queries", those that counted;
-        "observed", their mean rate; "lower" and "upper", an interval for the rate that holds at
-        all times at once; "evidence", by how much the bets against the promise have multiplied
-        their capital at best; and "alarm_at", the number of queries at which that was too much,
-        NaN if it never was.
+        One row per risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
+        "n_queries", the queries that counted; "observed", their mean; "lower" and "upper", an
+        interval that holds at all times at once; "evidence", the highest factor by which bets
+        against the risk have multiplied their capital; "alarm_at", the number of queries at which
+        it was too high, NaN if it never was.
     alpha : float
         Chance of a false alarm, ever, and that any interval is ever wrong.
     """
@@ -91,11 +92,11 @@ class RiskStatus(Result):
 
     @property
     def alarm(self) -> bool:
-        """Whether a promise is broken."""
+        """True if a risk was shown to be above its level."""
         return bool(self.rates["alarm_at"].notna().any())
 
     def to_frame(self) -> pd.DataFrame:
-        """The rates."""
+        """Return the table of risks."""
         return self.rates
 
     def _summary(self):
@@ -127,59 +128,54 @@ class RiskStatus(Result):
 
 
 class RiskMonitor:
-    """Test, query by query, whether promised rates still hold.
+    """A test, query by query, of whether risks are still kept.
 
-    Judged queries may come at any time and be looked at after each: the chance that a monitor ever
-    raises an alarm while all promises hold is at most `alpha`, however long it runs. A test for a
-    fixed number of queries that is repeated at every look has no such limit.
+    Judged queries may come at any time, and the monitor may be looked at after each. The chance
+    that it ever raises an alarm while all risks are kept is at most `alpha`, however long it runs.
+    A test for a fixed number of queries has no such limit if it is repeated at every look.
 
     Parameters
     ----------
-    risk : str, callable or dict
-        The rate, or several with their levels, as in :func:`risk_threshold`.
-    max_risk : float, default=0.05
-        Highest rate, where `risk` is one rate.
-    k : int or None, default=None
-        Number of places of the returned list that count; None means all.
+    risks : dict
+        Risks with their levels, as in :class:`CertifiedThreshold`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     alpha : float, default=0.05
-        Chance of a false alarm, between 0 and 1; several rates share it evenly.
+        Chance of a false alarm, between 0 and 1; several risks share it evenly.
     allow_repeats : bool, default=False
-        Whether a query id may come again, as that of another draw. Otherwise it is an error, so
-        that no batch is counted twice.
+        Whether a query id may come again, as another draw. Otherwise it is an error, so that no
+        batch is counted twice.
 
     Attributes
     ----------
     status : RiskStatus
-        What is known so far.
+        The state so far.
     levels : dict of str to float
-        Highest rate of each kind, by its name.
+        Level of each risk, by its name.
 
     See Also
     --------
     risk_certificate : A test of a fixed number of queries.
-    write_monitor, read_monitor : Save and resume.
 
     Notes
     -----
-    Each query is a bet that the rate is above its level: a loss multiplies the capital of the bet
-    by ``1 + bet * (loss - max_risk)``. If the rate is at most the level, given all queries before,
+    Each query is a bet that the risk is above its level: a loss multiplies the capital of the bet
+    by ``1 + bet * (loss - level)``. If the risk is at most the level, given all queries before,
     the capital is not expected to grow. By Ville's inequality it ever reaches ``1 / alpha`` with a
     probability of at most `alpha`, however long the stream is [1]_.
 
     If all of the capital were staked from the first query on, a long calm time would lose most of
-    it, which later losses would first have to win back. So before query n only the share
+    it, and later losses would first have to win it back. So before query n only the share
     ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098`` of it is added to the stakes. These shares sum to
     at most 1, which keeps the bound: it is a mixture of bets that start at each query [2]_. Each
     share is spread over 24 bets, from careful ones to such that stake nearly all.
 
     The interval holds the levels against which neither of two such bets, from the first query on,
-    has won ``2 / alpha``. It is one of a rate that does not change. If the rate changes, the
-    highest rate so far is at least "lower", and the lowest at most "upper".
+    has won ``2 / alpha``. It is an interval for a risk that does not change. If the risk changes,
+    its highest value so far is at least "lower", and its lowest at most "upper".
 
     Queries of one update count in the order in which their first rows come. Queries without a
-    judged document do not count, except where no rate looks at labels, as "empty_list_rate" alone.
+    judged document do not count, except where no risk looks at labels, as "empty_list_rate" alone.
     Ids are compared as text, and numbers or dates that are equal are one id, such as 1 and 1.0. A
     saved state grows by the id of each query; with `allow_repeats` it keeps no ids.
 
@@ -194,8 +190,8 @@ class RiskMonitor:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfilterrank.ranking import RiskMonitor
-    >>> monitor = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.05)
+    >>> from skfilterrank.thresholds import RiskMonitor
+    >>> monitor = RiskMonitor({"any_forbidden": 0.1}, alpha=0.05)
     >>> good, bad = np.ones(60), np.where(np.arange(60) % 2 == 0, -1, 1)
     >>> print(monitor.update(good, good, groups=np.arange(60)))
     No alarm: the share of queries with a forbidden document in the shown list is 0.0000 on 60 ...
@@ -205,92 +201,87 @@ class RiskMonitor:
 
     def __init__(
         self,
-        risk,
+        risks,
         *,
-        max_risk: float = 0.05,
-        k: int | None = None,
         gains: Gains = None,
         alpha: float = 0.05,
         allow_repeats: bool = False,
     ):
-        self.k, self.gains = check_k(k), gains
         check_gains(gains)
-        self.alpha = check_share(alpha, "alpha")
         check_flag(allow_repeats, "allow_repeats")
+        self.gains = gains
+        self.alpha = check_share(alpha, "alpha")
         self.allow_repeats = allow_repeats
-        self._watched = [_Watched(p) for p in read_promises(risk, max_risk, self.k)]
+        self._watched = [_Watched(promise) for promise in read_promises(risks)]
         self._seen: set[str] = set()
-        # The filter that is watched, and the file that held this state, with its checksum.
-        self._filter: str | None = None
+        # Checksum of the threshold that is watched; the file of this state, with its checksum.
+        self._threshold: str | None = None
         self._file: tuple[str, str] | None = None
 
     @classmethod
-    def for_filter(
-        cls, model: RankAndFilter, *, alpha: float = 0.05, allow_repeats: bool = False
-    ) -> "RiskMonitor":
-        """Make a monitor of all that a filter of scores promises.
+    def of(cls, threshold, *, alpha: float = 0.05, allow_repeats: bool = False) -> "RiskMonitor":
+        """Make a monitor of the risks that a fitted threshold keeps.
 
         Parameters
         ----------
-        model : RankAndFilter
-            Fitted with ``threshold="risk"`` around "passthrough", or read by :func:`read_filter`.
+        threshold : CertifiedThreshold or RankAndFilter
+            A fitted threshold with a certificate, or a fitted model with one.
         alpha, allow_repeats
-            As of the class.
+            As in the class.
 
         Returns
         -------
         RiskMonitor
-            The monitor, which goes with this filter alone; see `watches`.
+            The monitor, which goes with this threshold alone; see `watches`.
 
         Raises
         ------
         ValueError
-            If the model promises nothing, or is no filter of scores.
+            If the threshold has no certificate, or a risk or the gains are functions.
+        NotFittedError
+            If the threshold is not fitted.
 
         Examples
         --------
         >>> from skfilterrank.datasets import make_rank_and_filter
-        >>> from skfilterrank.ranking import RankAndFilter, RiskMonitor
+        >>> from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor
         >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
-        >>> safe = RankAndFilter("passthrough", k=3, threshold="risk", risk="any_forbidden")
-        >>> safe.set_params(max_risk=0.2).fit(scores, y, groups=groups)
-        RankAndFilter(...)
-        >>> monitor = RiskMonitor.for_filter(safe)
+        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
+        >>> monitor = RiskMonitor.of(safe)
         >>> monitor.levels
-        {'any_forbidden': 0.2}
-        >>> monitor.watches(safe.set_params(max_risk=0.3).fit(scores, y, groups=groups))
+        {'any_forbidden@3': 0.2}
+        >>> safe.set_params(risks={"any_forbidden@3": 0.3}).fit(scores, y, groups=groups)
+        CertifiedThreshold(risks={'any_forbidden@3': 0.3})
+        >>> monitor.watches(safe)
         False
         """
-        checksum = filter_checksum(model)
-        if not hasattr(model, "risk_certificate_"):
+        threshold = _threshold_of(threshold)
+        certificate = getattr(threshold, "certificate_", None)
+        checksum = threshold_checksum(threshold)
+        if certificate is None:
             raise InputError(
-                "model promises nothing that could be monitored: fit it with threshold='risk'."
+                f"threshold must have a certificate, but {type(threshold).__name__} keeps no risk. "
+                "Fit a CertifiedThreshold."
             )
-        promises = model.risk_certificate_.promises
-        monitor = cls(
-            {name: promise.max_risk for name, promise in promises.items()},
-            k=model._k,
-            gains=model.gains,
-            alpha=alpha,
-            allow_repeats=allow_repeats,
-        )
-        monitor._filter = checksum
+        levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
+        monitor = cls(levels, gains=threshold.gains, alpha=alpha, allow_repeats=allow_repeats)
+        monitor._threshold = checksum
         return monitor
 
-    def watches(self, model: RankAndFilter) -> bool:
-        """Tell if this monitor was made for a filter that shows and promises exactly the same.
+    def watches(self, threshold) -> bool:
+        """Tell if this monitor was made of a threshold that shows and certifies exactly this.
 
         Parameters
         ----------
-        model : RankAndFilter
-            A filter of scores.
+        threshold : threshold estimator or RankAndFilter
+            A fitted threshold, or a fitted model with one.
 
         Returns
         -------
         bool
-            False also of a monitor that was made without a filter.
+            False also for a monitor that was made without a threshold.
         """
-        return self._filter == filter_checksum(model)
+        return self._threshold == threshold_checksum(_threshold_of(threshold))
 
     def update(self, y_true, y_score, *, groups=None, threshold: float | None = None) -> RiskStatus:
         """Take new judged queries.
@@ -310,7 +301,7 @@ class RiskMonitor:
         Returns
         -------
         RiskStatus
-            What is known now.
+            The state now.
 
         Raises
         ------
@@ -350,15 +341,93 @@ class RiskMonitor:
 
     @property
     def levels(self) -> dict[str, float]:
-        """Highest rate of each kind, by its name."""
+        """Level of each risk, by its name."""
         return {watched.promise.name: watched.promise.max_risk for watched in self._watched}
 
     @property
     def status(self) -> RiskStatus:
-        """What is known so far."""
+        """The state so far."""
         alpha = self.alpha / len(self._watched)
         rows = {watched.promise.name: watched.summary(alpha) for watched in self._watched}
         return RiskStatus(pd.DataFrame.from_dict(rows, orient="index"), self.alpha)
+
+    def save(self, path) -> None:
+        """Save the monitor as JSON, which a person can read.
+
+        Parameters
+        ----------
+        path : str, path-like or open file
+            Target; an older file is replaced once the new one is whole.
+
+        Raises
+        ------
+        ValueError
+            If a risk or the gains are a function, or a label of the gains is neither text nor a
+            number. If another process has written the file since this monitor was loaded from it.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skfilterrank.thresholds import RiskMonitor
+        >>> path = os.path.join(tempfile.mkdtemp(), "monitor.json")
+        >>> RiskMonitor({"forbidden@3": 0.1}).save(path)
+        >>> RiskMonitor.load(path)
+        <RiskMonitor: forbidden@3 at most 0.1; no alarm after 0 queries>
+        """
+        for watched in self._watched:
+            if not isinstance(watched.promise.rate, ParsedMeasure):
+                raise InputError(
+                    f"risks has the function {watched.promise.name}, which JSON cannot hold. Use a "
+                    "measure by its name, or pickle the monitor."
+                )
+        state = {
+            "gains": gains_to_json(self.gains, "monitor"),
+            "alpha": self.alpha,
+            "risks": [watched.state() for watched in self._watched],
+            "allow_repeats": self.allow_repeats,
+            "threshold": self._threshold,
+            "queries": sorted(self._seen),
+        }
+        call = "monitor.save(path)"
+        if not is_path(path):
+            write_state(path, _FORMAT, state, call)
+            return
+        check_name(path)
+        file = os.path.realpath(path)
+        with locked(path):
+            before, checksum = self._file or (None, None)
+            is_own = before == file and os.path.exists(path)
+            if is_own and read_state(path, _FORMAT, checksum_of) != checksum:
+                raise InputError(
+                    f"{os.fspath(path)} has changed since this monitor was loaded from it. Load it "
+                    "again, and update that monitor."
+                )
+            self._file = file, write_state(path, _FORMAT, state, call)
+
+    @classmethod
+    def load(cls, source) -> "RiskMonitor":
+        """Load a monitor that `save` wrote.
+
+        Parameters
+        ----------
+        source : str, path-like or open file
+            The file.
+
+        Returns
+        -------
+        RiskMonitor
+            The monitor, as it was.
+
+        Raises
+        ------
+        FileFormatError
+            If the file holds no monitor, is of another version, or was changed since.
+        """
+        monitor, checksum = read_state(source, _FORMAT, _from_json)
+        monitor._file = (os.path.realpath(source), checksum) if is_path(source) else None
+        return monitor
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.promise.name} at most {w.promise.max_risk:g}" for w in self._watched)
@@ -366,7 +435,7 @@ class RiskMonitor:
 
 
 class _Watched:
-    """A promise, the capital of the bets against it, and how often each loss came."""
+    """A risk, the capital of the bets against it, and how often each loss came."""
 
     def __init__(self, promise):
         self.promise = promise
@@ -473,101 +542,33 @@ def _log_mean(logs):
     return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
 
 
-def write_monitor(path, monitor: RiskMonitor) -> None:
-    """Save a monitor as JSON that a person can read.
-
-    Parameters
-    ----------
-    path : str or path-like
-        File to write; an older one is replaced once the new one is whole.
-    monitor : RiskMonitor
-        Rates that are functions, and gains that are, cannot be saved.
-
-    Raises
-    ------
-    ValueError
-        If a rate, or `gains`, is a function, or a label of `gains` is neither text nor a number.
-        If another process has written the file since this monitor was read from it.
-    OSError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
-    >>> path = os.path.join(tempfile.mkdtemp(), "monitor.json")
-    >>> write_monitor(path, RiskMonitor("forbidden@3", max_risk=0.1))
-    >>> read_monitor(path)
-    <RiskMonitor: forbidden@3 at most 0.1; no alarm after 0 queries>
-    """
-    if not isinstance(monitor, RiskMonitor):
-        raise InputError(f"monitor must be a RiskMonitor, got {brief(monitor)}.")
-    if not all(isinstance(watched.promise.rate, ParsedMeasure) for watched in monitor._watched):
-        raise InputError("monitor has a function for a rate, which JSON cannot hold: pickle it.")
-    state = {
-        "k": monitor.k,
-        "gains": gains_to_json(monitor.gains, "monitor"),
-        "alpha": monitor.alpha,
-        "rates": [watched.state() for watched in monitor._watched],
-        "allow_repeats": monitor.allow_repeats,
-        "filter": monitor._filter,
-        "queries": sorted(monitor._seen),
-    }
-    call = "write_monitor(path, monitor)"
-    if not is_path(path):
-        write_state(path, _FORMAT, state, call)
-        return
-    check_name(path)
-    file = os.path.realpath(path)
-    with locked(path):
-        before, checksum = monitor._file or (None, None)
-        is_own = before == file and os.path.exists(path)
-        if is_own and read_state(path, _FORMAT, checksum_of) != checksum:
-            raise InputError(
-                f"{os.fspath(path)} has changed since monitor was read from it: read it again and "
-                "update what it holds now."
-            )
-        monitor._file = file, write_state(path, _FORMAT, state, call)
-
-
-def read_monitor(source) -> RiskMonitor:
-    """Resume a monitor that :func:`write_monitor` has saved.
-
-    Parameters
-    ----------
-    source : str or path-like
-        The file.
-
-    Returns
-    -------
-    RiskMonitor
-        The monitor, as it was.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is none that :func:`write_monitor` wrote, or was changed since.
-    """
-    monitor, checksum = read_state(source, _FORMAT, _from_json)
-    monitor._file = (os.path.realpath(source), checksum) if is_path(source) else None
-    return monitor
+def _threshold_of(model) -> BaseThreshold:
+    """Return a fitted threshold, or the one inside a fitted model."""
+    if isinstance(model, BaseEstimator) and not isinstance(model, BaseThreshold):
+        check_is_fitted(model)
+        model = getattr(model, "filter_", model)
+    if not isinstance(model, BaseThreshold):
+        raise InputError(
+            "threshold must be a fitted CertifiedThreshold, or a RankAndFilter with one, got "
+            f"{brief(model)}."
+        )
+    return model
 
 
 def _from_json(content):
     """Return the monitor, and the checksum of its file."""
     state = _FIELDS(content)
-    levels = {rate["risk"]: rate["max_risk"] for rate in state["rates"]}
-    if len(levels) < len(state["rates"]):
-        raise InputError("rates names a rate twice.")
+    levels = {risk["risk"]: risk["max_risk"] for risk in state["risks"]}
+    if len(levels) < len(state["risks"]):
+        raise InputError("risks names a risk twice.")
     monitor = RiskMonitor(
         levels,
-        k=state["k"],
         gains=state["gains"],
         alpha=state["alpha"],
         allow_repeats=state["allow_repeats"],
     )
     monitor._seen = set(state["queries"])
-    for watched, rate in zip(monitor._watched, state["rates"], strict=True):
-        watched.resume(rate)
-    monitor._filter = state["filter"]
+    for watched, risk in zip(monitor._watched, state["risks"], strict=True):
+        watched.resume(risk)
+    monitor._threshold = state["threshold"]
     return monitor, checksum_of(content)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
 
 import skfilterrank.thresholds
 from all_thresholds import MEASURE, PLAIN, THRESHOLDS
@@ -274,9 +276,12 @@ class TestRows:
             ({"scores": pd.DataFrame({"a": [1, 2], "b": [1, 2]})}, "or one named 'score'"),
             ({"scores": [1.0, np.nan]}, "scores .*NaN"),
             ({"scores": [1.0, INF]}, "scores .*inf"),
-            ({"scores": ["a", "b"]}, "scores"),
-            ({"y": [1]}, r"1 label|entries"),
-            ({"y": None}, "y"),
+            ({"scores": ["a", "b"]}, "scores must hold numbers"),
+            ({"scores": 1.0}, "scores must hold one score per row"),
+            ({"scores": [], "y": [], "groups": []}, "is empty: expected at least one row"),
+            ({"y": [1]}, "y has 1 labels but there are 2 scores"),
+            ({"y": None}, "TunedThreshold requires y to be passed"),
+            ({"y": ["a", "b"]}, "y holds labels that are not numbers .* pass gains"),
             ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
             ({"groups": [1, np.nan]}, "groups has .* missing value"),
             ({"clusters": [1]}, "clusters has 1 entries"),
@@ -501,15 +506,58 @@ class TestOwnThreshold:
         np.testing.assert_array_equal(shown, behind >= model.level_)
 
 
-class RowsAreQueries:
-    """For scikit-learn's checks, which know no queries."""
+class OfFirstColumn:
+    """For scikit-learn's checks, which know tables of features and no queries."""
 
-    def fit(self, scores, y=None, groups=None):
-        rows = np.arange(np.size(y)) if y is not None else None
-        return super().fit(scores, y, groups=rows if groups is None else groups)
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y)
+        n_features = self.n_features_in_
+        super().fit(X[:, 0], y, groups=np.arange(len(y)))
+        self.n_features_in_ = n_features
+        return self
 
-    def predict(self, scores, groups=None):
-        return super().predict(scores, groups=groups)
+    def _asked(self, method, X, *args):
+        X = validate_data(self, X, reset=False)
+        return getattr(super(), method)(X[:, 0], *args, groups=np.arange(len(X)))
 
-    def decision_function(self, scores, groups=None):
-        return super().decision_function(scores, groups=groups)
+    def predict(self, X, groups=None):
+        return self._asked("predict", X)
+
+    def decision_function(self, X, groups=None):
+        return self._asked("decision_function", X)
+
+    def score(self, X, y):
+        return super().score(X, y, groups=np.arange(len(X)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array, tags.input_tags.two_d_array = False, True
+        return tags
+
+
+def checked(kind):
+    """A kind of threshold for scikit-learn's checks, which pickle can find."""
+    members = {"__init__": kind.__init__, "__module__": __name__}
+    globals()[kind.__name__ + "OfFirstColumn"] = made = type(
+        kind.__name__ + "OfFirstColumn", (OfFirstColumn, kind), members
+    )
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.nightly if n == "per_query" else ()) for n in THRESHOLDS],
+)
+def test_scikit_learn_checks(name):
+    threshold = THRESHOLDS[name]
+    params = threshold.get_params()
+    if name == "certified":
+        params |= {"risks": {"any_forbidden@3": 0.9}, "confidence_level": 0.3}
+    assert_passes_checks(checked(type(threshold))(**params))
+
+
+def test_of_two_columns_scikit_learn_knows_nothing():
+    tags = get_tags(TunedThreshold()).input_tags
+    assert (tags.one_d_array, tags.two_d_array) == (True, False)

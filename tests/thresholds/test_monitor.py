@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
-from skfilterrank.exceptions import DataWarning, FileFormatError
-from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
 from skfilterrank.thresholds._monitor import _BETS, _SUM_OF_STARTS
 
 
@@ -39,7 +44,7 @@ def test_the_capital_is_that_of_bets_that_start_at_each_query():
     def of_label(y_true, shown, groups):
         return np.bincount(groups, y_true * shown)
 
-    monitor = RiskMonitor(of_label, max_risk=0.1, alpha=1e-9)
+    monitor = RiskMonitor({of_label: 0.1}, alpha=1e-9)
     watch(monitor, losses[:3], np.ones(3), np.arange(3))
     status = watch(monitor, losses[3:], np.ones(5), 3 + np.arange(5))
     rate = status.rates.loc["of_label"]
@@ -57,7 +62,7 @@ def loss_of_label(y_true, shown, groups):
 
 def after(losses, **params):
     """The only rate of a monitor after some losses."""
-    monitor = RiskMonitor(loss_of_label, max_risk=0.1, **params)
+    monitor = RiskMonitor({loss_of_label: 0.1}, **params)
     return watch(monitor, losses, np.ones(len(losses)), np.arange(len(losses))).rates.iloc[0]
 
 
@@ -126,7 +131,7 @@ def test_every_path_of_seven_losses_is_fair_at_the_level():
     m = np.arange(2, 9)
     reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / _SUM_OF_STARTS
     for path in itertools.product([0.0, 1.0], repeat=7):
-        watched = RiskMonitor("any_forbidden", max_risk=level)._watched[0]
+        watched = RiskMonitor({"any_forbidden": level})._watched[0]
         watched = watched.after(np.array(path), np.inf)
         chance = level ** sum(path) * (1 - level) ** (7 - sum(path))
         mean += chance * (np.exp(watched.log_capital).mean() + reserve)
@@ -139,7 +144,7 @@ def test_a_rate_that_doubles_after_a_calm_time_is_noticed(calm):
     rng = np.random.default_rng(0)
     delays = []
     for _ in range(10):
-        monitor = RiskMonitor("any_forbidden", max_risk=0.1, allow_repeats=True)
+        monitor = RiskMonitor({"any_forbidden": 0.1}, allow_repeats=True)
         assert not watch(monitor, *stream(rng, calm, 0.05)).alarm
         status = watch(monitor, *stream(rng, 1000, 0.2))
         delays.append(status.rates["alarm_at"].iloc[0] - calm)
@@ -153,7 +158,7 @@ def test_false_alarms_are_rare_at_all_looks(rate):
     alpha, times = 0.1, 200
     alarms = sum(
         watch(
-            RiskMonitor("any_forbidden", max_risk=0.1, alpha=alpha), *stream(rng, 1000, rate)
+            RiskMonitor({"any_forbidden": 0.1}, alpha=alpha), *stream(rng, 1000, rate)
         ).alarm
         for _ in range(times)
     )
@@ -164,7 +169,7 @@ def test_false_alarms_are_rare_at_all_looks(rate):
 def test_a_rate_that_doubles_is_noticed():
     rng = np.random.default_rng(0)
     at = [
-        watch(RiskMonitor("any_forbidden", max_risk=0.1), *stream(rng, 1000, 0.2))
+        watch(RiskMonitor({"any_forbidden": 0.1}), *stream(rng, 1000, 0.2))
         .rates["alarm_at"]
         .iloc[0]
         for _ in range(20)
@@ -178,7 +183,7 @@ def test_the_interval_holds_at_all_looks_and_shrinks():
     rng = np.random.default_rng(0)
     wrong, times = 0, 100
     for _ in range(times):
-        monitor = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.1)
+        monitor = RiskMonitor({"any_forbidden": 0.1}, alpha=0.1)
         widths, is_wrong = [], False
         y_true, y_score, ids = stream(rng, 500, 0.3)
         for look in np.split(ids, [20, 50, 100, 250]):
@@ -194,9 +199,9 @@ def test_the_interval_holds_at_all_looks_and_shrinks():
 @given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
 def test_batches_do_not_matter(cuts):
     y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
-    whole = RiskMonitor("forbidden", max_risk=0.1)
+    whole = RiskMonitor({"forbidden": 0.1})
     watch(whole, y_true, y_score, np.arange(200))
-    parts = RiskMonitor("forbidden", max_risk=0.1)
+    parts = RiskMonitor({"forbidden": 0.1})
     for rows in np.split(np.arange(200), sorted(cuts)):
         watch(parts, y_true[rows], y_score[rows], rows)
     pd.testing.assert_frame_equal(whole.status.rates, parts.status.rates)
@@ -205,10 +210,10 @@ def test_batches_do_not_matter(cuts):
 def test_queries_count_in_the_order_in_which_they_come():
     y_true = np.concatenate([np.ones(100), -np.ones(30)])
     ids = np.array([f"{i:03}" for i in range(130)])
-    forward = RiskMonitor("any_forbidden", max_risk=0.1)
+    forward = RiskMonitor({"any_forbidden": 0.1})
     watch(forward, y_true, np.ones(130), ids)
     # Ids that would sort the forbidden ones first.
-    backward = RiskMonitor("any_forbidden", max_risk=0.1)
+    backward = RiskMonitor({"any_forbidden": 0.1})
     watch(backward, y_true, np.ones(130), ids[::-1])
     assert forward.status.rates.equals(backward.status.rates)
     assert forward.status.rates["alarm_at"].iloc[0] > 100
@@ -218,7 +223,7 @@ def test_thresholds_and_filtered_scores_are_the_same():
     rng = np.random.default_rng(0)
     y_true, y_score, groups = stream(rng, 100, 0.3)
     y_score = rng.random(100)
-    one, two = (RiskMonitor("any_forbidden", max_risk=0.1) for _ in range(2))
+    one, two = (RiskMonitor({"any_forbidden": 0.1}) for _ in range(2))
     watch(one, y_true, y_score, groups, threshold=0.5)
     watch(two, y_true, np.where(y_score >= 0.5, y_score, -np.inf), groups)
     assert one.status.rates.equals(two.status.rates)
@@ -228,7 +233,7 @@ def test_thresholds_and_filtered_scores_are_the_same():
 def test_several_rates_share_the_chance_of_a_false_alarm():
     rng = np.random.default_rng(0)
     monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, alpha=0.1)
-    alone = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.05)
+    alone = RiskMonitor({"any_forbidden": 0.1}, alpha=0.05)
     rows = stream(rng, 300, 0.25)
     status = watch(monitor, *rows)
     assert status.rates.loc["any_forbidden"].equals(watch(alone, *rows).rates.loc["any_forbidden"])
@@ -239,7 +244,7 @@ def test_several_rates_share_the_chance_of_a_false_alarm():
 
 
 def test_before_the_first_query():
-    status = RiskMonitor("any_forbidden", max_risk=0.1).status
+    status = RiskMonitor({"any_forbidden": 0.1}).status
     assert not status.alarm
     rate = status.rates.iloc[0]
     assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
@@ -249,18 +254,18 @@ def test_before_the_first_query():
 
 def test_a_query_counts_once_unless_it_may_come_again():
     rows = ([1, -1], [1, 2], ["a", "b"])
-    monitor = RiskMonitor("any_forbidden")
+    monitor = RiskMonitor({"any_forbidden": 0.05})
     watch(monitor, *rows)
     with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Give"):
         watch(monitor, [1, 1], [1, 2], ["b", "c"])
     assert monitor.status.rates["n_queries"].tolist() == [2]
-    again = RiskMonitor("any_forbidden", allow_repeats=True)
+    again = RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True)
     watch(again, *rows)
     assert watch(again, *rows).rates["n_queries"].tolist() == [4]
 
 
 def test_a_query_that_was_not_judged_may_come_again_when_it_is():
-    monitor = RiskMonitor("any_forbidden")
+    monitor = RiskMonitor({"any_forbidden": 0.05})
     watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
     assert watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates["n_queries"].tolist() == [2]
     with pytest.raises(ValueError, match=r"counted already: 'a'\. Give"):
@@ -288,7 +293,7 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
 )
 def test_equal_ids_of_other_types_are_counted_once(one, other):
     for first, second in ((one, other), (other, one)):
-        monitor = RiskMonitor("any_forbidden")
+        monitor = RiskMonitor({"any_forbidden": 0.05})
         n = len(first)
         watch(monitor, np.ones(n), np.ones(n), first)
         with pytest.raises(ValueError, match="counted already"):
@@ -296,7 +301,7 @@ def test_equal_ids_of_other_types_are_counted_once(one, other):
 
 
 def test_a_warning_that_is_an_error_counts_nothing():
-    monitor = RiskMonitor("any_forbidden")
+    monitor = RiskMonitor({"any_forbidden": 0.05})
     rows = ([1, np.nan], [2, 3], ["a", "a"])
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
@@ -308,7 +313,7 @@ def test_a_warning_that_is_an_error_counts_nothing():
 
 def test_a_rate_that_looks_at_no_label_needs_none():
     scores, queries = [1, 2, -np.inf, -np.inf], ["a", "a", "b", "c"]
-    monitor = RiskMonitor("empty_list_rate", max_risk=0.5)
+    monitor = RiskMonitor({"empty_list_rate": 0.5})
     rate = watch(monitor, [np.nan] * 4, scores, queries).rates.iloc[0]
     assert (rate["observed"], rate["n_queries"]) == (2 / 3, 3)
     with pytest.raises(ValueError, match="counted already: 'a', 'b', 'c'"):
@@ -332,16 +337,79 @@ def test_nothing_is_counted_when_an_update_fails():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"risk": "ndcg"}, "risk must be one of"),
-        ({"max_risk": 0}, "max_risk must be a number between 0 and 1"),
+        ({"risks": {"ndcg": 0.1}}, "risks must name"),
+        ({"risks": {"any_forbidden": 0}}, "must be a number between 0 and 1"),
+        ({"risks": "any_forbidden"}, "risks must be a dict"),
         ({"alpha": 1}, "alpha must be a number between 0 and 1"),
-        ({"k": 0}, "k must be"),
         ({"gains": 3}, "gains must be None"),
     ],
 )
 def test_bad_parameters(params, message):
     with pytest.raises(ValueError, match=message):
-        RiskMonitor(**({"risk": "any_forbidden"} | params))
+        RiskMonitor(**({"risks": {"any_forbidden": 0.1}} | params))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=200, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def safe(data):
+    risks = {"any_forbidden@3": 0.2, "false_reject_rate": 0.7}
+    safe = CertifiedThreshold(risks, gains={-1: -1, 0: 0, 1: 1, 2: 2})
+    return safe.fit(data.bayes_scores, data.y, groups=data.groups)
+
+
+class TestOfAThreshold:
+    def test_has_its_risks_and_gains(self, data, safe):
+        monitor = RiskMonitor.of(safe, alpha=0.01)
+        assert monitor.levels == {"any_forbidden@3": 0.2, "false_reject_rate": 0.7}
+        assert monitor.gains == safe.gains
+        shown = safe.predict(data.bayes_scores, data.groups)
+        rates = monitor.update(data.y, shown, groups=data.groups).rates
+        for name, promise in safe.certificate_.promises.items():
+            assert rates.loc[name, "observed"] == pytest.approx(promise.observed)
+
+    def test_watches_this_threshold_alone(self, data, safe, tmp_path):
+        monitor = RiskMonitor.of(safe)
+        safe.save(tmp_path / "threshold.json")
+        monitor.save(tmp_path / "monitor.json")
+        loaded = RiskMonitor.load(tmp_path / "monitor.json")
+        for each in (monitor, loaded):
+            assert each.watches(safe)
+            assert each.watches(load_threshold(tmp_path / "threshold.json"))
+        other = clone(safe).set_params(confidence_level=0.9)
+        assert not loaded.watches(other.fit(data.bayes_scores, data.y, groups=data.groups))
+        assert not RiskMonitor({"any_forbidden": 0.1}).watches(safe)
+
+    def test_takes_a_model_with_one(self, data):
+        model = RankAndFilter(LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.4}))
+        with pytest.raises(NotFittedError):
+            RiskMonitor.of(model)
+        model.fit(data.X, data.y, groups=data.groups)
+        monitor = RiskMonitor.of(model)
+        assert monitor.levels == {"any_forbidden": 0.4}
+        assert monitor.watches(model)
+        assert monitor.watches(model.filter_)
+
+    def test_bad_thresholds(self, data, safe):
+        tuned = TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups)
+        with pytest.raises(InputError, match="TunedThreshold keeps no risk"):
+            RiskMonitor.of(tuned)
+        for wrong in (3, LogisticRegression().fit([[0], [1]], [0, 1])):
+            with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
+                RiskMonitor.of(wrong)
+        with pytest.raises(NotFittedError, match="CertifiedThreshold is not fitted. Call fit"):
+            RiskMonitor.of(clone(safe))
+        by_function = CertifiedThreshold({loss_of_forbidden: 0.4})
+        by_function.fit(data.bayes_scores, data.y, groups=data.groups)
+        with pytest.raises(InputError, match="has the function loss_of_forbidden, which JSON"):
+            RiskMonitor.of(by_function)
+
+
+def loss_of_forbidden(y_true, shown, groups):
+    return np.bincount(groups, shown & (y_true < 0)) > 0
 
 
 class TestFiles:
@@ -356,8 +424,8 @@ class TestFiles:
 
     def test_resumed_as_if_never_stopped(self, tmp_path):
         whole = self.monitor()
-        write_monitor(tmp_path / "monitor.json", self.monitor())
-        resumed = read_monitor(tmp_path / "monitor.json")
+        self.monitor().save(tmp_path / "monitor.json")
+        resumed = RiskMonitor.load(tmp_path / "monitor.json")
         assert resumed.status.rates.equals(whole.status.rates)
         for monitor in (whole, resumed):
             monitor.update(["bad"] * 50, np.ones(50), groups=10 + np.arange(50))
@@ -368,37 +436,37 @@ class TestFiles:
 
     def test_a_file_that_another_process_wrote_is_not_written_over(self, tmp_path):
         path = tmp_path / "monitor.json"
-        write_monitor(path, self.monitor())
-        one, other = read_monitor(path), read_monitor(path)
+        self.monitor().save(path)
+        one, other = RiskMonitor.load(path), RiskMonitor.load(path)
         one.update(["bad"], [9], groups=["new"])
-        write_monitor(path, one)
+        one.save(path)
         text = path.read_text()
-        with pytest.raises(ValueError, match="has changed since monitor was read from it"):
-            write_monitor(path, other)
+        with pytest.raises(ValueError, match="has changed since this monitor was loaded"):
+            other.save(path)
         assert path.read_text() == text
-        write_monitor(path, one)
-        write_monitor(tmp_path / "other.json", other)
+        one.save(path)
+        other.save(tmp_path / "other.json")
 
     def test_a_state_before_the_first_query(self, tmp_path):
         path = tmp_path / "monitor.json"
-        write_monitor(path, RiskMonitor("any_forbidden", max_risk=0.1))
+        RiskMonitor({"any_forbidden": 0.1}).save(path)
         rows = stream(np.random.default_rng(0), 50, 0.2)
-        again = read_monitor(path).update(rows[0], rows[1], groups=rows[2])
-        new = RiskMonitor("any_forbidden", max_risk=0.1)
+        again = RiskMonitor.load(path).update(rows[0], rows[1], groups=rows[2])
+        new = RiskMonitor({"any_forbidden": 0.1})
         assert again.rates.equals(watch(new, *rows).rates)
 
     def test_a_changed_file_is_told(self, tmp_path):
         path = tmp_path / "monitor.json"
-        write_monitor(path, self.monitor())
+        self.monitor().save(path)
         path.write_text(path.read_text().replace('"max_risk": 0.1', '"max_risk": 0.2'))
         with pytest.raises(FileFormatError, match=r"monitor.json: .* was changed after"):
-            read_monitor(path)
+            RiskMonitor.load(path)
 
     @pytest.mark.parametrize(
         ("content", "message"),
         [
             ("{", "no JSON"),
-            ("[]", "no file of the kind 'skfilterrank monitor 2'"),
+            ("[]", "no file of the kind 'skfilterrank monitor 3'"),
             ('{"format": "skfilterrank monitor 9"}', "of another version"),
             ('{"format": "other"}', "got 'other'"),
             ("", "no JSON"),
@@ -408,14 +476,12 @@ class TestFiles:
         path = tmp_path / "monitor.json"
         path.write_text(content)
         with pytest.raises(FileFormatError, match=message):
-            read_monitor(path)
+            RiskMonitor.load(path)
 
     def test_functions_cannot_be_saved(self, tmp_path):
         path = tmp_path / "monitor.json"
-        with pytest.raises(ValueError, match="function for a rate"):
-            write_monitor(path, RiskMonitor(lambda y, s, g: y[:0]))
+        with pytest.raises(ValueError, match="risks has the function <lambda>"):
+            RiskMonitor({(lambda y, s, g: y[:0]): 0.1}).save(path)
         with pytest.raises(ValueError, match="gains of monitor is a function"):
-            write_monitor(path, RiskMonitor("forbidden", gains=abs))
-        with pytest.raises(ValueError, match="must be a RiskMonitor"):
-            write_monitor(path, "monitor")
+            RiskMonitor({"forbidden": 0.05}, gains=abs).save(path)
         assert not path.exists()

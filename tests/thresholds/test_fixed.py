@@ -1,0 +1,74 @@
+"""A threshold that is a given number."""
+
+import numpy as np
+import pytest
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.thresholds import FixedThreshold
+
+INF = np.inf
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(80, random_state=0)
+
+
+def test_documents_of_one_score_stand_in_the_order_of_the_rows():
+    scores, groups = np.array([0.5, 0.5, 0.5, 0.5, 0.2]), np.array([0, 0, 0, 1, 1])
+    model = FixedThreshold(0.3, max_shown=2).fit(scores, [1, -1, 1, 1, -1], groups=groups)
+    shown = [True, True, False, True, False]
+    assert (model.predict(scores, groups=groups) > -INF).tolist() == shown
+    assert (model.decision_function(scores, groups=groups) >= 0).tolist() == shown
+    assert model.rank(scores, groups=groups).tolist() == [1, 2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("threshold", [-INF, -1.0, 0.3, INF])
+def test_margins_of_infinite_scores_are_finite(threshold):
+    model = FixedThreshold(threshold).fit()
+    scores = np.array([-INF, -1e308, 0.5, 1e308])
+    margins = model.decision_function(scores)
+    assert np.isfinite(margins).all()
+    assert (margins >= 0).tolist() == (model.predict(scores) > -INF).tolist()
+    assert (np.diff(margins) >= 0).all()
+
+
+def test_none_shows_all_and_margins_are_the_scores(data):
+    model = FixedThreshold().fit()
+    assert model.threshold_ == -INF
+    scores = data.bayes_scores
+    np.testing.assert_array_equal(model.predict(scores), scores)
+    np.testing.assert_array_equal(model.decision_function(scores), scores)
+
+
+def test_needs_rows_for_abstention_alone(data):
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        FixedThreshold(0.3, abstain="best_score").fit(data.bayes_scores)
+    model = FixedThreshold(0.3).fit(data.bayes_scores)
+    expected = ndcg_f_score(
+        data.y, np.where(data.bayes_scores >= 0.3, data.bayes_scores, -INF), groups=data.groups
+    )
+    assert model.score(data.bayes_scores, data.y, groups=data.groups) == pytest.approx(expected)
+
+
+def test_an_abstention_that_does_not_pay_is_told(data):
+    own = data.groups < 30
+    model = FixedThreshold(None, measure="ndcg_f@3", abstain="best_score")
+    with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
+        model.fit(data.bayes_scores[own], data.y[own], groups=data.groups[own])
+
+
+def test_unfiltered_is_above_the_threshold(data):
+    model = FixedThreshold(0.5, measure="ndcg_f@3", abstain="best_score")
+    model.fit(data.bayes_scores, data.y, groups=data.groups)
+    above = np.where(data.bayes_scores >= 0.5, data.bayes_scores, -INF)
+    expected = ndcg_f_score(data.y, above, groups=data.groups, k=3)
+    assert model.held_out_score_unfiltered_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("threshold", ["0.3", np.nan, True, [0.3]])
+def test_what_is_no_number(threshold):
+    with pytest.raises(ValueError, match="threshold must be a number or None"):
+        FixedThreshold(threshold).fit()
