@@ -17,7 +17,7 @@ from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
 
@@ -288,7 +288,7 @@ class SegmentedThreshold(BaseThreshold):
 
     def _check_parameters(self, parsed):
         if not isinstance(self.threshold, BaseThreshold):
-            raise InputTypeError(
+            raise InputError(
                 "threshold must be a threshold estimator such as TunedThreshold(), got "
                 f"{brief(self.threshold)}."
             )
