@@ -49,7 +49,7 @@ def test_counts_day_by_day(run, data):
     assert code == 0, err
     assert pd.read_csv(io.StringIO(out))["n_queries"].tolist() == [200]
     monitor = RiskMonitor.load("filter.monitor.json")
-    assert monitor.levels == {"any_forbidden": 0.3}
+    assert monitor.levels == {"any_forbidden@3": 0.3}
 
 
 @pytest.mark.slow
