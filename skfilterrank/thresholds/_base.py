@@ -36,6 +36,8 @@ from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
+from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._files import SavedAsJson
 from skfilterrank.thresholds._list_sizes import scored_sizes, size_range, warn_of_other_sizes
 from skfilterrank.thresholds._score_scale import Calibration, warn_of_other_scale
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
@@ -141,7 +143,7 @@ class JudgedScores:
             yield from folds.split(clusters, groups=clusters)
 
 
-class BaseThreshold(RankerMixin, BaseEstimator):
+class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     """Base of all thresholds: estimators on scores that show a part of each list.
 
     A threshold of your own gives each row a key that never rises down its list, and shows the rows
@@ -163,6 +165,8 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     # Whether threshold_ says which scores are shown, apart from caps.
     _is_by_score = False
     _takes_weights = False
+    # Whether `level_` is one number, and not a threshold for each of several parts.
+    _has_one_level = True
     # Whether one split of the queries calibrates it, and a model fitted on all must not follow.
     is_calibrated = False
 
@@ -272,8 +276,6 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         lists.weights = query_weights(query_weight, lists.index)
         machines = None
         if judged_by is not None:
-            from skfilterrank.thresholds._certify import machine_labels
-
             machines = machine_labels(judged_by, lists.gains)
         names = None
         if lists.has_unjudged:
@@ -533,31 +535,6 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         ranks = places(shown, index).astype(np.int64) + 1
         ranks[np.isneginf(shown)] = 0
         return ranks
-
-    def save(self, path) -> None:
-        """Save the fitted threshold as JSON, which a person can read.
-
-        Parameters
-        ----------
-        path : str, path-like or open file
-            Target; an older file is replaced once the new one is whole.
-
-        Raises
-        ------
-        ValueError
-            If gains are a function, or what was learned cannot be written as JSON.
-        NotFittedError
-            If the threshold is not fitted.
-        OSError
-            If the file cannot be written.
-
-        See Also
-        --------
-        load_threshold : Reads it.
-        """
-        from skfilterrank.thresholds._files import save_threshold
-
-        save_threshold(path, self)
 
     def _checked(self, scores, groups, filter_scores):
         """Scores, queries where they are needed or known, and other columns; warns of drift."""

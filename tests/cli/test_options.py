@@ -4,11 +4,10 @@ import argparse
 
 import pytest
 
-from skfilterrank.cli import _options
 from skfilterrank.cli import _options as options
+from skfilterrank.cli import _thresholds
 from skfilterrank.plot import _risk_coverage
 from skfilterrank.thresholds._abstention import CONFIDENCES
-from skfilterrank.ranking._filtering.parameters import CUTS
 
 
 @pytest.mark.slow
@@ -94,8 +93,8 @@ def test_commas_between_measures_and_between_options():
 
 
 def test_names_are_those_of_the_library():
-    assert set(_options.CUTS) == set(CUTS) - {"risk"}
-    assert _options.CONFIDENCES == CONFIDENCES
+    assert set(options.THRESHOLDS) == set(_thresholds.BY_NAME)
+    assert options.CONFIDENCES == CONFIDENCES
     assert _risk_coverage.CONFIDENCES == CONFIDENCES
     with pytest.raises(argparse.ArgumentTypeError, match="expected tune, per_query, expected, fi"):
-        _options.threshold("risk")
+        options.threshold("risk")
