@@ -14,9 +14,9 @@ from skfilterrank._core.inside import final_step
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.queries import query_runs
 from skfilterrank._core.row_blocks import Block
-from skfilterrank._dask.fold import each_partition, fold_partitions
-from skfilterrank._dask.frames import numbered_partitions
-from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
+from skfilterrank._rows.dask_frames import each_partition, fold_partitions
+from skfilterrank._rows.dask_frames import numbered_partitions
+from skfilterrank._rows.dask_frames import find_query_ids, hash_queries
 from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief

@@ -6,7 +6,7 @@ import numpy as np
 
 from skfilterrank._core.checks import is_number, is_whole_number
 from skfilterrank._core.gains import as_gains
-from skfilterrank._dask.frames import (
+from skfilterrank._rows.dask_frames import (
     check_rows,
     check_series,
     check_type,
@@ -14,7 +14,7 @@ from skfilterrank._dask.frames import (
     numbered_partitions,
     row_numbers,
 )
-from skfilterrank._dask.whole_queries import (
+from skfilterrank._rows.dask_frames import (
     cut_query,
     hash_queries,
     in_query_order,
