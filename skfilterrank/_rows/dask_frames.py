@@ -1,4 +1,4 @@
-"""Dask DataFrames: rows joined by position, whole queries in each partition, sums over partitions."""
+"""Dask DataFrames: rows joined by position, whole queries in partitions, sums over them."""
 
 import sys
 from collections.abc import Iterator

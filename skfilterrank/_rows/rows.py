@@ -147,6 +147,13 @@ class Rows:
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
 
 
+def whole_partitions(frame, **columns) -> Rows:
+    """Make rows of a Dask DataFrame, each of whose partitions is known to hold whole queries."""
+    rows = Rows(frame, **columns)
+    rows._source.is_whole = True
+    return rows
+
+
 class Reading:
     """Rows that are being read: whole queries stand together, in parts."""
 

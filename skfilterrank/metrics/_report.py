@@ -213,7 +213,7 @@ class _Sums(NamedTuple):
     values: dict
     differences: dict
 
-    def merge(self, other: "_Sums") -> "_Sums":
+    def merge(self, other: _Sums) -> _Sums:
         """Add up both."""
         values = {
             system: {name: mine.merge(other.values[system][name]) for name, mine in every.items()}
@@ -301,7 +301,7 @@ def _row(values, main, confidence, weights):
 
 
 def _paired_p_value(differences, weights, rounding):
-    """Test by a two-sided paired t test; 1 where nothing but rounding differs, NaN for a single query."""
+    """Test two-sided by pairs; 1 where nothing but rounding differs, NaN for a single query."""
     counts = slice(None) if weights is None else weights > 0
     if (np.abs(differences[counts]) <= rounding).all():
         return 1.0

@@ -73,8 +73,7 @@ class RowsEvaluation(Result):
         """
         if not isinstance(other, RowsEvaluation) or other.measures != self.measures:
             raise InputError(
-                f"other must be a RowsEvaluation of {', '.join(self.measures)}, got "
-                f"{brief(other)}."
+                f"other must be a RowsEvaluation of {', '.join(self.measures)}, got {brief(other)}."
             )
         return RowsEvaluation(
             self.measures,

@@ -291,8 +291,8 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     def _fit_rows(self, rows: Rows) -> "BaseThreshold":
         """Fit on rows that need not fit into memory."""
         raise InputError(
-            f"{type(self).__name__} cannot be fitted on Rows, as it needs whole lists in memory. Use "
-            "TunedThreshold, CertifiedThreshold or FixedThreshold, or give arrays of a sample."
+            f"{type(self).__name__} cannot be fitted on Rows, as it needs whole lists in memory. "
+            "Use TunedThreshold, CertifiedThreshold or FixedThreshold, or give arrays of a sample."
         )
 
     def _refuse_with_rows(self, *names) -> None:
@@ -710,8 +710,8 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         """The score of each row, and the other columns that are read."""
         if isinstance(scores, Rows):
             raise InputError(
-                "scores are Rows, of which a threshold gives no array of scores or places. Give the "
-                "scores of whole lists, some at a time."
+                "scores are Rows, of which a threshold gives no array of scores or places. Give "
+                "the scores of whole lists, some at a time."
             )
         column, columns = _split_columns(scores, self._column_names)
         column = check_scores(column, name="scores")
