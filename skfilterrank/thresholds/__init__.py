@@ -16,7 +16,6 @@ from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._list_features import list_features
-from skfilterrank.thresholds._list_sizes import usual_sizes
 from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
 from skfilterrank.thresholds._per_query import PerQueryThreshold
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
@@ -26,11 +25,7 @@ from skfilterrank.thresholds._surprise import Surprise
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
 from skfilterrank.thresholds._trade_off import TradeOffCurve, trade_off_curve
 from skfilterrank.thresholds._tuned import TunedThreshold
-from skfilterrank.thresholds._values import (
-    NOT_SHOWN_TO_PAY,
-    warn_unless_filter_pays,
-    warn_without_good,
-)
+from skfilterrank.thresholds._values import NOT_SHOWN_TO_PAY, warn_unless_filter_pays
 
 __all__ = [
     "AutoThreshold",
