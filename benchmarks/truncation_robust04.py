@@ -49,24 +49,24 @@ RULES = {
 }
 PAPERS, ALL = "papers' split", "5 folds"
 NOTES = """
-Mean over test queries ({papers} of the papers' split for BM25 and DRMM-TKS; {every} of all queries),
-and in brackets the p value of Wilcoxon's signed-rank test against the best fixed k. F1 takes
-recall over the list; in DCG a relevant document is worth 1, any other -1, over log2(place + 1).
-Oracle: the best prefix of each list. No rule has seen a test query. Seconds are CPU seconds of one
-fit on the training queries of the papers' split, and of cutting the test lists.
+Mean over test queries ({papers} of the papers' split for BM25 and DRMM-TKS; {every} of all
+queries), and in brackets the p value of Wilcoxon's signed-rank test against the best fixed k. F1
+takes recall over the list; in DCG a relevant document is worth 1, any other -1, over
+log2(place + 1). Oracle: the best prefix of each list. No rule was fitted on a test query. Seconds
+are CPU seconds of four fits on the training queries of the papers' split, and of cutting.
 
 **DRMM-TKS scores mean the same in every query, which is close to leakage**: one threshold on the
-score reaches most of what is learned. What learning from lists is worth shows on BM25.
+score reaches most of what is learned. BM25 shows what learning from lists is worth.
 
-**The less flattering figures.** On the 50 BM25 test queries of the papers' split, `learned` against the
-best fixed k has p = {p_f1} for F1 and p = {p_dcg} for DCG; over all queries by folds p = {p_f1_all} and
-{p_dcg_all}. A fixed k that is chosen by the order of rows in the file, and not as if the worst of
-tied documents came first, has an F1 of {plain_k} on BM25 there. Form and settings of the learner were
-chosen by out-of-fold log loss on the training queries of the papers' split, so that the five folds, which hold
-these queries too, are not quite untouched by that choice.
+**The less flattering figures.** On the 50 BM25 test queries of the papers' split, `learned` against
+the best fixed k has p = {p_f1} for F1 and p = {p_dcg} for DCG; over all queries by folds
+p = {p_f1_all} and {p_dcg_all}. A fixed k that is chosen by the order of rows in the file, and not as
+if the worst of tied documents came first, has an F1 of {plain_k} on BM25 there. Form and settings
+of the learner were chosen by out-of-fold log loss on the training queries of the papers' split, so
+that the five folds, which hold these queries too, are not quite untouched by that choice.
 
-Printed in Woody5962/Ranked-List-Truncation for DRMM-TKS, F1 on the papers' split: AttnCut .782 (MtAttnCut
-.7815), MtChoopy .7750, MMOECut .8104, with the epoch chosen on the test queries; oracle .855.
+Printed in Woody5962/Ranked-List-Truncation for DRMM-TKS, F1 on the papers' split: MtAttnCut .7815,
+MtChoopy .7750, MMOECut .8104, with the epoch chosen on the test queries; oracle .855.
 """
 
 
