@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._names import names_of
+from skfilterrank.thresholds._auto import AutoThreshold
 from skfilterrank.thresholds._base import FILTER_SCORE, BaseThreshold, JudgedScores
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._certified import CertifiedThreshold
@@ -13,6 +14,8 @@ from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._largest_gap import LargestGap
+from skfilterrank.thresholds._learned import LearnedThreshold
+from skfilterrank.thresholds._list_features import list_features
 from skfilterrank.thresholds._list_sizes import usual_sizes
 from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
 from skfilterrank.thresholds._per_query import PerQueryThreshold
@@ -30,12 +33,14 @@ from skfilterrank.thresholds._values import (
 )
 
 __all__ = [
+    "AutoThreshold",
     "BaseThreshold",
     "CertifiedThreshold",
     "ExpectedThreshold",
     "FirstK",
     "FixedThreshold",
     "LargestGap",
+    "LearnedThreshold",
     "PerQueryThreshold",
     "RiskCertificate",
     "RiskCoverageCurve",
@@ -47,6 +52,7 @@ __all__ = [
     "ThresholdCurve",
     "TradeOffCurve",
     "TunedThreshold",
+    "list_features",
     "load_threshold",
     "risk_certificate",
     "risk_coverage_curve",

@@ -275,11 +275,16 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             from skfilterrank.thresholds._certify import machine_labels
 
             machines = machine_labels(judged_by, lists.gains)
+        names = None
+        if lists.has_unjudged:
+            # Rows that are to be judged are named as they came, whatever order ties are put in.
+            names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
         judged = JudgedScores(
             lists,
             labels,
             _cluster_of_lists(clusters, lists.index),
             columns,
+            names=names,
             machines=machines,
         )
         return self.fit_judged(judged)

@@ -6,7 +6,9 @@ import pytest
 
 from skfilterrank.cli import _options as options
 from skfilterrank.cli import _thresholds
+from skfilterrank.plot import _risk_coverage
 from skfilterrank.thresholds._abstention import CONFIDENCES
+from skfilterrank.thresholds._hide_rules import RULES
 
 
 @pytest.mark.slow
@@ -93,6 +95,7 @@ def test_commas_between_measures_and_between_options():
 
 def test_names_are_those_of_the_library():
     assert set(options.THRESHOLDS) == set(_thresholds.BY_NAME)
-    assert options.CONFIDENCES == CONFIDENCES
+    assert options.CONFIDENCES == _risk_coverage.CONFIDENCES == CONFIDENCES
+    assert options.RULES == RULES
     with pytest.raises(argparse.ArgumentTypeError, match="expected tune, per_query, expected, fi"):
         options.threshold("risk")

@@ -236,9 +236,7 @@ class Answered(MTCSelector):
 
 CASES = {
     "RankAndFilter": Case(RankAndFilter(Ridge(), measure="ndcg_f@3", cv=2), "rows"),
-    "RankAndFilter of a ranker": Case(
-        RankAndFilter(LIGHTGBM, measure="ndcg_f@3", cv=2), "rows"
-    ),
+    "RankAndFilter of a ranker": Case(RankAndFilter(LIGHTGBM, measure="ndcg_f@3", cv=2), "rows"),
     "RankAndFilter with PerQueryThreshold": Case(
         RankAndFilter(LOGISTIC, PerQueryThreshold(), measure="ndcg_f@3", cv=2), "rows"
     ),
