@@ -400,6 +400,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return
         if self._level is None or self.abstain is not None:
             values = values_shown(lists, self._held_out_shown(judged, parsed, entries), parsed)
+        self._compare_held_out(judged, parsed, values)
+
+    def _compare_held_out(self, judged, parsed, values):
+        """Keep the means of held-out queries; warn unless they gain by what is hidden."""
+        lists, clusters = judged.lists, judged.clusters
         self.held_out_score_ = mean_over_queries(values, lists.weights)
         plain = values_shown(lists, self._unfiltered(judged), parsed)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)

@@ -33,7 +33,7 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--threshold", "gap"], "expected tune, per_query"),
+        (["--threshold", "gap"], "expected tune, auto"),
         (["--abstain", "gap"], "invalid choice: 'gap'"),
         (["--max-shown", "0"], "a whole number from 1 up"),
         (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
