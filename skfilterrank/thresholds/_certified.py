@@ -10,6 +10,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import ends_behind, shown_at_most
 from skfilterrank._core.scoring import with_undefined
+from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
@@ -134,6 +135,10 @@ class CertifiedThreshold(TwoScores):
     counts as filtered. `predict` shows no more than that; with ``show_beyond_k=True``
     lists have no end, and the certificate says that the rates cover the first places alone.
 
+    Of :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
+    bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
+    than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
+
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
     `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
     among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
@@ -219,6 +224,10 @@ class CertifiedThreshold(TwoScores):
 
     def _keys(self, scores, index, columns):
         return scores
+
+    def _fit_rows(self, rows):
+        groups, labels, scores = rows_in_memory(rows)
+        return self.fit(scores, labels, groups=groups)
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)

@@ -379,7 +379,9 @@ def check_own_query(loss, name, labels, shown, codes, n_queries):
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
     for begin, end in parts:
         rows = (codes >= begin) & (codes < end)
-        alone = ask_function(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
+        alone = ask_function(
+            loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin
+        )
         is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
         if not is_same.all():
             first = int(np.argmin(is_same))

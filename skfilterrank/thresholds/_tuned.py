@@ -1,7 +1,12 @@
 """The best threshold on a score, exactly."""
 
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import warn_of_forbidden
+from skfilterrank.thresholds._list_sizes import usual_sizes
+from skfilterrank.thresholds._of_rows import search_rows
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._two_scores import TwoScores
+from skfilterrank.thresholds._values import warn_without_good
 
 
 class TunedThreshold(TwoScores):
@@ -70,6 +75,10 @@ class TunedThreshold(TwoScores):
     equally good thresholds the one that shows most is taken. Ties count as is the measure's
     default; with caps as if the worst of tied documents came first.
 
+    Of :class:`skfilterrank.io.Rows` the same threshold is found in three passes at most.
+    `threshold_curve_` then has at most 64 thresholds for each doubling of the score, with exact
+    values, and `held_out_score_`, `held_out_score_unfiltered_` and `calibration_` are not set.
+
     **Two scores.** r is the expected gain of a document, counting 0 where it is forbidden. Both
     curves are isotonic and are learned here, so that scores may be logits, ranks or probabilities.
     The level is chosen by curves that have not seen the query, in five folds. "ratio" and "harm"
@@ -114,3 +123,21 @@ class TunedThreshold(TwoScores):
 
     def _keys(self, scores, index, columns):
         return scores
+
+    def _fit_rows(self, rows, gains="own"):
+        """Fit on rows; "own" gains are those of the parameter."""
+        self._refuse_with_rows("abstain", "max_shown", "min_shown")
+        parsed = self._parsed()
+        found, noted = search_rows(rows, parsed, self.gains if gains == "own" else gains)
+        values, value = found.values, found.best_value
+        if not parsed.measure.greater_is_better:
+            values, value = 0.0 - values, 0.0 - value
+        warn_without_good(noted.some_gains())
+        self._set_level(found.best_threshold)
+        self.fitted_with_groups_ = True
+        self.threshold_curve_ = ThresholdCurve(found.thresholds, values, self.level_, value)
+        self.best_score_ = value
+        self.list_sizes_ = usual_sizes(noted.every_size())
+        self.n_unjudged_ = noted.n_unjudged
+        warn_of_forbidden([parsed], noted.some_gains())
+        return self

@@ -39,7 +39,7 @@ from skfilterrank.thresholds._hide_rules import (
 )
 from skfilterrank.thresholds._list_sizes import scored_sizes, size_range
 from skfilterrank.thresholds._score_scale import Calibration
-from skfilterrank.thresholds._values import values_shown, warn_without_good
+from skfilterrank.thresholds._values import warn_without_good
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
