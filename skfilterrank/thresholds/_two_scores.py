@@ -104,10 +104,12 @@ class TwoScores(BaseThreshold):
         entries = entries_of(values, path, lists, parsed)
         self.threshold_curve_ = curve_of(entries, parsed)
         self.level_ = self.threshold_curve_.best_threshold
-        own = _higher_is_better(_values_at(values, self.level_), parsed)
+        own = utility_at(values, self.level_, parsed)
         self._describe_shown(judged, worth, harm)
         self.best_score_ = mean_over_queries(own, judged.lists.weights)
-        self._hold_out(judged, parsed, entries, values, own)
+        self._hold_out(judged, parsed, entries, values, len(own))
+        if judged.folds is not None:
+            self._describe_folds(judged, parsed, entries, own)
 
     def _most_of_rule(self):
         """Return the number of documents that are shown at most; subsets end at the cut-off."""
@@ -166,20 +168,18 @@ class TwoScores(BaseThreshold):
             sizes = scored_sizes(judged.scores, judged.index)
             self.calibration_ = Calibration.of(judged.scores, ordered > -np.inf, sizes)
 
-    def _hold_out(self, judged, parsed, entries, values, own):
+    def _hold_out(self, judged, parsed, entries, values, n_lists):
         """Measure queries that the level was not chosen on, with the filter and without it."""
-        clusters, lists = judged.clusters, judged.lists
+        clusters = judged.clusters
         if clusters.min() == clusters.max():
             return
-        held_out = np.empty(len(own))
+        held_out = np.empty(n_lists)
         for _, rows in judged.fold_rows(N_FOLDS):
-            tried = np.zeros(len(own), dtype=bool)
+            tried = np.zeros(n_lists, dtype=bool)
             tried[judged.codes[rows]] = True
             level, _ = entries.best(~tried)
-            held_out[tried] = _higher_is_better(_values_at(values, level), parsed)[tried]
+            held_out[tried] = utility_at(values, level, parsed)[tried]
         self._compare_held_out(judged, parsed, held_out)
-        if judged.folds is not None:
-            self._describe_folds(judged, parsed, entries, own)
 
     def _check_two_scores(self, judged):
         """Raise a ValueError for filter scores that cannot tell what to hide; warn of few rows."""
@@ -369,14 +369,11 @@ def entries_of(
     return EntryValues([changes], Entries(lists, keys), better, levels)
 
 
-def _values_at(values: PathValues, level) -> np.ndarray:
-    """Return the value of each list at a level."""
+def utility_at(values: PathValues, level: float, parsed: ParsedMeasure) -> np.ndarray:
+    """Return the value of each list at a level, negated where lower is better."""
     n_reached = np.count_nonzero(values.levels >= level, axis=1)
-    return values.values[np.arange(len(n_reached)), n_reached]
-
-
-def _higher_is_better(values, parsed):
-    return values if parsed.measure.greater_is_better else 0.0 - values
+    found = values.values[np.arange(len(n_reached)), n_reached]
+    return found if parsed.measure.greater_is_better else 0.0 - found
 
 
 def _check_finite(filter_scores):
