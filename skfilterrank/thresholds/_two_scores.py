@@ -194,8 +194,8 @@ class TwoScores(BaseThreshold):
         _check_finite(filter_scores)
         if filter_scores.min() == filter_scores.max():
             raise InputError(
-                f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it tells "
-                "nothing apart. Give higher scores to what is to be hidden, or leave them out."
+                f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it "
+                "tells nothing apart. Give higher scores to what is to be hidden, or leave them out."
             )
         n_forbidden = int(np.count_nonzero(judged.gains < 0))
         if not n_forbidden:
@@ -208,8 +208,8 @@ class TwoScores(BaseThreshold):
         # RankAndFilter warns of few rows itself.
         if n_forbidden < FEW_FORBIDDEN and judged.watches_scale:
             warn_user(
-                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what is "
-                "hidden by filter_scores may be chance. Judge more forbidden documents.",
+                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what "
+                "is hidden by filter_scores may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
 
@@ -380,8 +380,8 @@ def _check_finite(filter_scores):
     if not np.isfinite(filter_scores).all():
         row = int(np.argmin(np.isfinite(filter_scores)))
         raise InputError(
-            f"filter_scores must be finite, got {filter_scores[row]} at row {row}. Give a low score "
-            "to what is never to be hidden."
+            f"filter_scores must be finite, got {filter_scores[row]} at row {row}. Give a low "
+            "score to what is never to be hidden."
         )
 
 
