@@ -195,7 +195,7 @@ class TwoScores(BaseThreshold):
         if filter_scores.min() == filter_scores.max():
             raise InputError(
                 f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it "
-                "tells nothing apart. Give higher scores to what is to be hidden, or leave them out."
+                "tells nothing apart. Give higher scores to what is to be hidden, or none."
             )
         n_forbidden = int(np.count_nonzero(judged.gains < 0))
         if not n_forbidden:
