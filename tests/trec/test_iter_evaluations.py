@@ -17,6 +17,10 @@ def test_errors_of_the_library_may_be_yielded(files):
     found = list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap", on_error="yield"))
     assert [each.error is None for each in found] == [True, False]
     assert found[1].values is None
+    assert found[0].to_frame().to_dict("list") == {"ap": [1.0]}
+    assert found[1].to_frame().empty
+    assert repr(found[0]) == "<RunEvaluation: good, 1 measure of 1 topic>"
+    assert repr(found[1]) == "<RunEvaluation: nope: FileNotFoundError>"
     with pytest.raises(FileNotFoundError):
         list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap"))
     with pytest.raises(ValueError, match="on_error must be one of 'raise', 'yield', got 'skip'"):
