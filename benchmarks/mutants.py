@@ -47,10 +47,13 @@ off by one, a tolerance gone, and runs the tests of `make test` that reach the l
 "Changes" are all that Cosmic Ray's operators and three more find in a room, "tried" those that were
 drawn of them by chance. "Spared" are survivors for which `mutants_spared.toml` gives the reason why
 no test should notice them; the others are the effective ones, and the last column is the share of
-these that a test noticed. A test that hangs notices, too. The sources are those of the commit;
-tests that were written for survivors are later ones. Rooms that are not in the table were not tried
-yet. Of metrics, significance tests and thresholds, all changes were tried at older commits:
-`git show 2581b2e:benchmarks/results/mutants.md`.
+these that a test noticed. A test that hangs notices, too.
+
+The sources are those of the commit; tests that were written for survivors are later ones, so that
+the shares are better than those of changes that are drawn anew: in the first trial of 2026-11-24,
+before these tests, 288 of the 319 effective changes were noticed (90.3%). Rooms that are not in the
+table were not tried then. Of metrics, significance tests and thresholds, all changes were tried at
+older commits: `git show 2581b2e:benchmarks/results/mutants.md`.
 """
 
 
