@@ -87,11 +87,11 @@ class _Kept(NamedTuple):
     blocks: tuple
 
     def merge(self, other: "_Kept") -> "_Kept":
-        """Of both."""
+        """Return the blocks of both."""
         return _Kept(self.blocks + other.blocks)
 
 
 def _keep(block: Block) -> _Kept:
-    """All of a block, and nothing that it is a part of."""
+    """Copy a block, without what it is a part of."""
     columns = {name: values.copy() for name, values in block.columns.items()}
     return _Kept((block._replace(columns=columns),))

@@ -249,7 +249,7 @@ class SegmentedThreshold(BaseThreshold):
         return found
 
     def _read_segments(self, scores, index):
-        """Scores without the segments, the number of each row's segment, and their names."""
+        """Return scores without the segments, the number of each row's segment, and their names."""
         name = self._segment
         if name is None:
             return scores, np.zeros(count_rows(scores), dtype=np.intp), ["all"]
