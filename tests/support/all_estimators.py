@@ -241,7 +241,10 @@ CASES = {
         RankAndFilter(LOGISTIC, PerQueryThreshold(), measure="ndcg_f@3", cv=2), "rows"
     ),
     "RankAndFilter with CertifiedThreshold": Case(
-        RankAndFilter(LOGISTIC, CertifiedThreshold(RISKS, confidence_level=0.6), cv=0.5), "rows"
+        RankAndFilter(
+            LOGISTIC, CertifiedThreshold({"any_forbidden": 0.8}, confidence_level=0.6), cv=0.5
+        ),
+        "rows",
     ),
     "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, 0.5), "rows"),
     "TunedThreshold": Case(TunedThreshold("ndcg_f@3"), "scores"),

@@ -171,7 +171,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     before, said = state(estimator), quietly(asked, estimator, first)
     steps = steps_that_change_nothing(case.refit, looked_at, second)
     # Without a stop, the estimator is another afterwards.
-    assert isinstance(estimator, FilterAll) or state(looked_at) != before
+    assert isinstance(estimator, FilterAll | FixedThreshold) or state(looked_at) != before
     for step in steps if is_stopped(case) else ():
         stopped(case.refit, estimator, step, second)
         assert state(estimator) == before
@@ -302,7 +302,7 @@ def test_predictions_before_fit(case):
 @pytest.mark.slow
 @every_ranker
 def test_dates_are_no_features(case):
-    if isinstance(case.estimator, FilterAll):
+    if isinstance(case.estimator, FilterAll | BaseThreshold):
         return
     (X, y), params = DATA[case.kind][0].args, DATA[case.kind][0].kwargs
     estimator = fitted(case)
