@@ -274,8 +274,12 @@ def _hulls_of_block(up, right, sizes):
         lists = lists[top[lists] > 0]
         while len(lists):
             last = top[lists]
-            steep = ups[lists, last] * rights[lists, last - 1]
-            lists = lists[steep >= ups[lists, last - 1] * rights[lists, last]]
+            up_last, right_last = ups[lists, last], rights[lists, last]
+            up_first, right_first = ups[lists, last - 1], rights[lists, last - 1]
+            is_steeper = up_last * right_first >= up_first * right_last
+            # Vertical steps: products do not tell up from down.
+            of_vertical = np.where(right_last == 0, up_last >= 0, up_first < 0)
+            lists = lists[np.where(right_first == 0, of_vertical, is_steeper)]
             last = top[lists]
             ups[lists, last - 1] += ups[lists, last]
             rights[lists, last - 1] += rights[lists, last]

@@ -23,6 +23,7 @@ from skfilterrank.thresholds._expected_values import (
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
+    Curves,
     Linear,
     Own,
     Shares,
@@ -30,6 +31,7 @@ from skfilterrank.thresholds._list_learner import (
     best_share,
     fit_member,
     mixed,
+    mixture,
 )
 
 # Factors that are tried between 1 and the best one.
@@ -39,12 +41,15 @@ _FIELDS = record(
     {
         "gains": numbers(1),
         "columns": listed(text),
-        "share_of_trees": number(0, 1),
+        "shares": record({name: number(0, 1) for name in ("trees", "linear", "score")}),
         "cost": number(0),
     },
-    {"trees": lambda value, name: Trees.restored(value, name)},
-    {"linear": lambda value, name: Linear.restored(value, name)},
-    {"shares": lambda value, name: Shares.restored(value, name)},
+    {
+        "trees": Trees.restored,
+        "linear": Linear.restored,
+        "score": Curves.restored,
+    },
+    {"constant": Shares.restored},
 )
 
 
@@ -63,9 +68,9 @@ class LearnedThreshold(BaseThreshold):
         and inside RankAndFilter its measure.
     estimator : classifier or None, default=None
         Classifier with `predict_proba` of the kinds of gain given the features. None mixes boosted
-        trees of LightGBM and a logistic regression; their shares are chosen by the log loss on
-        queries that they have not seen. Rows of equal gain are a kind; of more than ten gains, ten
-        bins are.
+        trees of LightGBM, a logistic regression, and a rising curve of the score alone. Their
+        shares are chosen by the log loss on queries that they have not seen. Rows of equal gain
+        are a kind; of more than ten gains, ten bins are.
     cv : int, default=10
         Folds by query, at least 2, for probabilities that do not know the query's own labels.
     cost : float, default=0.0
@@ -94,8 +99,8 @@ class LearnedThreshold(BaseThreshold):
         The measure at every factor, of rows by models that have not seen their query.
     gains_ : ndarray of shape (n_kinds,)
         Gain of each kind, ascending.
-    share_of_trees_ : float
-        Share of the trees in the mixture; 1 with an estimator of the user.
+    shares_ : dict of str to float
+        Shares of "trees", "linear" and "score" in the mixture.
     columns_ : list of str
         Own columns, which `predict` needs too.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
@@ -201,11 +206,11 @@ class LearnedThreshold(BaseThreshold):
             n_lists = len(np.unique(codes[rows]))
             return fit_member(make, features[rows], kinds[rows], n_kinds, own_seeds, n_lists)
 
-        def of_fold(number, train, test):
+        def of_fold(place, train, test):
             if self.verbose:
-                print(f"{type(self).__name__}: fold {number + 1}", flush=True)
+                print(f"{type(self).__name__}: fold {place + 1}", flush=True)
             test = test[listed_rows[test]]
-            seed = seeds[N_SEEDS + number : N_SEEDS + number + 1]
+            seed = seeds[N_SEEDS + place : N_SEEDS + place + 1]
             return test, [
                 fitted(make, train, seed).predict(features[test]) if len(test) else None
                 for make in makers
@@ -214,7 +219,7 @@ class LearnedThreshold(BaseThreshold):
         every = np.arange(len(gains))
         folds = enumerate(judged.fold_rows(self.cv))
         found = Parallel(self.n_jobs, prefer="threads")(
-            delayed(of_fold)(number, train, test) for number, (train, test) in folds
+            delayed(of_fold)(place, train, test) for place, (train, test) in folds
         )
         self.members_ = [fitted(make, every, seeds[:N_SEEDS]) for make in makers]
         chances = [np.zeros((n_kinds, len(gains))) for _ in makers]
@@ -228,17 +233,15 @@ class LearnedThreshold(BaseThreshold):
             for member, model in zip(chances, self.members_):
                 if len(rows):
                     member[:, rows] = model.predict(features[rows])
-        self.share_of_trees_ = 1.0
-        if len(makers) == 2 and learned.any():
-            self.share_of_trees_ = best_share(
-                *(member[:, learned] for member in chances), kinds[learned]
-            )
+        self.shares_ = self._best_shares(
+            [member[:, learned] for member in chances], kinds[learned], codes[learned]
+        )
         return self._keys_of(self._mixed(chances), scores, index)
 
     def _makers(self):
         """Make the kinds of models that are fitted."""
         if self.estimator is None:
-            return [Trees, Linear]
+            return [Trees, Linear, Curves]
         return [_OwnMaker(self.estimator)]
 
     def _features(self, scores, index, columns):
@@ -251,9 +254,20 @@ class LearnedThreshold(BaseThreshold):
                 )
         return np.column_stack([feature_matrix(scores, index), *own])
 
+    def _best_shares(self, chances, kinds, lists):
+        """Shares of the models, by their log loss."""
+        if self.estimator is not None or not len(kinds):
+            return dict.fromkeys(("trees", "linear", "score")[: len(chances)], 1.0 / len(chances))
+        trees, linear, score = chances
+        of_trees = best_share(trees, linear, kinds, lists)
+        learner = mixed(trees, linear, of_trees)
+        # The score alone, unless lists tell more than noise.
+        rest = best_share(learner, score, kinds, lists, simple=True)
+        return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
+
     def _mixed(self, chances):
         """Probabilities of the kinds by all models."""
-        return chances[0] if len(chances) == 1 else mixed(*chances, self.share_of_trees_)
+        return chances[0] if len(chances) == 1 else mixture(chances, self.shares_.values())
 
     def _keys_of(self, kinds, scores, index):
         """Key of each row, from the probabilities of the kinds of gain."""
@@ -327,7 +341,7 @@ class LearnedThreshold(BaseThreshold):
         """Rows shown by models without their query, and a factor chosen without their fold."""
         keys, fold = self._out_of_fold, fold_of_lists(judged.clusters)
         factors = [
-            self._best_factor(judged, entries, fold != number) for number in range(fold.max() + 1)
+            self._best_factor(judged, entries, fold != each) for each in range(fold.max() + 1)
         ]
         shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
         if self.confidence_ is not None:
@@ -341,10 +355,10 @@ class LearnedThreshold(BaseThreshold):
         state = {
             "gains": self.gains_.tolist(),
             "columns": [str(name) for name in self.columns_],
-            "share_of_trees": self.share_of_trees_,
+            "shares": self.shares_,
             "cost": self._cost,
         }
-        names = {Trees: "trees", Linear: "linear", Shares: "shares"}
+        names = {Trees: "trees", Linear: "linear", Curves: "score", Shares: "constant"}
         for member in self.members_:
             if type(member) not in names:
                 raise InputError(
@@ -357,10 +371,11 @@ class LearnedThreshold(BaseThreshold):
     def _restore(self, state, name):
         state = _FIELDS(state, name)
         self.gains_, self.columns_ = state["gains"], state["columns"]
-        self.share_of_trees_, self._cost = state["share_of_trees"], float(state["cost"])
-        self.members_ = [state[each] for each in ("trees", "linear", "shares") if each in state]
-        if len(self.members_) != (1 if "shares" in state else 2):
-            raise InputError(f"{name} must hold trees and linear, or shares alone.")
+        self.shares_, self._cost = state["shares"], float(state["cost"])
+        if ("constant" in state) == ("trees" in state):
+            raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
+        names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
+        self.members_ = [state[each] for each in names]
 
 
 class _OwnMaker:
@@ -375,6 +390,6 @@ def fold_of_lists(clusters) -> np.ndarray:
     known = np.flatnonzero(np.bincount(clusters))
     fold = np.zeros(clusters.max() + 1, dtype=np.intp)
     parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
-    for number, part in enumerate(parts):
-        fold[part] = number
+    for place, part in enumerate(parts):
+        fold[part] = place
     return fold[clusters]

@@ -78,9 +78,7 @@ def list_features(scores, *, groups=None, columns=None) -> pd.DataFrame:
     scores = check_scores(scores, name="scores").astype(np.float64)
     if not len(scores):
         raise InputError("scores is empty: expected at least one row.")
-    index = check_groups(
-        groups, carrier, n_rows=len(scores), carrier="scores as a pandas Series"
-    )
+    index = check_groups(groups, carrier, n_rows=len(scores), carrier="scores as a pandas Series")
     names, own = own_columns(columns, len(scores))
     values = np.column_stack([feature_matrix(scores, index), own])
     return pd.DataFrame(values, columns=[*FEATURES, *names], index=row_index)

@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
-import lightgbm
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import listed, numbers, record, text
+from skfilterrank._core.calibrators import fit_calibrator
+from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._files.states import listed, numbers, pair, record, text
 from skfilterrank.exceptions import InputError
 
 # Trees of different seeds, whose probabilities are averaged.
@@ -57,6 +58,9 @@ class Trees(NamedTuple):
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
         """Fit boosted trees to rows of several kinds."""
+        # Imported where needed: it takes longer than all the rest.
+        import lightgbm
+
         settings = _TREES | {"min_data_in_leaf": max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))}
         if n_kinds == 2:
             settings["objective"] = "binary"
@@ -81,6 +85,8 @@ class Trees(NamedTuple):
     @classmethod
     def restored(cls, state, name) -> "Trees":
         """Make the models from their texts."""
+        import lightgbm
+
         try:
             return cls(
                 tuple(
@@ -146,6 +152,44 @@ class Linear(NamedTuple):
         if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
             raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
         return cls(**state | {"weights": np.array(state["weights"])})
+
+
+class Curves(NamedTuple):
+    """Rising curves of the score, one for each kind but the lowest.
+
+    Attributes
+    ----------
+    curves : tuple of (scores, probabilities)
+        P(kind >= level), linear between the scores and constant beyond them.
+    """
+
+    curves: tuple
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Curves":
+        """Fit isotonic regressions of the score, the first of the features."""
+        fits = [
+            fit_calibrator("isotonic", features[:, 0], kinds >= kind) for kind in range(1, n_kinds)
+        ]
+        return cls(tuple((each.X_thresholds_, each.y_thresholds_) for each in fits))
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        above = [np.interp(features[:, 0], *curve) for curve in self.curves]
+        above = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
+        return above - np.append(above[1:], np.zeros((1, len(features))), axis=0)
+
+    def state(self) -> list:
+        """Return the curves as JSON holds them."""
+        return [[nodes.tolist(), values.tolist()] for nodes, values in self.curves]
+
+    @classmethod
+    def restored(cls, state, name) -> "Curves":
+        """Make the curves from their numbers."""
+        curves = listed(pair(numbers(1), numbers(1)), 1)(state, name)
+        if any(len(nodes) != len(values) for nodes, values in curves):
+            raise InputError(f"{name} must hold as many values as scores in each curve.")
+        return cls(tuple(curves))
 
 
 class Own(NamedTuple):
@@ -232,17 +276,46 @@ class _Wider(NamedTuple):
         return result
 
 
-def best_share(first, second, kinds) -> float:
-    """Return the share of the first of two models in the mixture of the lowest log loss."""
-    rows = np.arange(len(kinds))
-    losses = [-np.log(mixed(first, second, share)[kinds, rows]).mean() for share in _SHARES]
-    return float(_SHARES[int(np.argmin(losses))])
+def best_share(first, second, kinds, lists, *, simple=False) -> float:
+    """Return the share of the first of two models in the mixture of the lowest log loss.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_kinds, n_rows)
+        Probabilities by models that have not seen the list of the row.
+    kinds, lists : ndarray of shape (n_rows,), int
+        Kind and list of each row.
+    simple : bool, default=False
+        Take the smallest share within one standard error over lists of the best.
+    """
+    rows, n_rows = np.arange(len(kinds)), np.maximum(np.bincount(lists), 1)
+    losses = np.array(
+        [
+            np.bincount(lists, -np.log(mixed(first, second, share)[kinds, rows])) / n_rows
+            for share in _SHARES
+        ]
+    )[:, np.bincount(lists) > 0]
+    best = int(losses.mean(axis=1).argmin())
+    if simple:
+        for place, own in enumerate(losses):
+            mean, error, _ = mean_and_error(own - losses[best])
+            if mean <= error:
+                return float(_SHARES[place])
+    return float(_SHARES[best])
 
 
 def mixed(first, second, share) -> np.ndarray:
     """Mix probabilities of two models on the scale of their logarithms."""
-    first, second = np.maximum(first, _LEAST_CHANCE), np.maximum(second, _LEAST_CHANCE)
-    return _softmax(share * np.log(first) + (1.0 - share) * np.log(second))
+    return mixture((first, second), (share, 1.0 - share))
+
+
+def mixture(chances, shares) -> np.ndarray:
+    """Mix probabilities of several models on the scale of their logarithms."""
+    total = 0.0
+    for each, share in zip(chances, shares):
+        if share:
+            total = total + share * np.log(np.maximum(each, _LEAST_CHANCE))
+    return _softmax(total)
 
 
 def _terms(features):

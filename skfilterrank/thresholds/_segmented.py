@@ -1,5 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -13,11 +15,12 @@ from skfilterrank._core.checks import (
     find_groups,
     is_hashable,
 )
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
 
@@ -80,18 +83,20 @@ class SegmentedThreshold(BaseThreshold):
     True
     """
 
+    _has_one_level = False
+
     def __init__(self, threshold, *, segment="segment", min_queries: int = 10):
         self.threshold = threshold
         self.segment = segment
         self.min_queries = min_queries
 
     @property
-    def measure(self):
+    def measure(self) -> str | Callable:  # type: ignore[override]  # the threshold's
         """The measure of the threshold."""
         return getattr(self.threshold, "measure", None) or DEFAULT_MEASURE
 
     @property
-    def gains(self):
+    def gains(self) -> Gains:  # type: ignore[override]  # the threshold's
         """The gains of the threshold."""
         return getattr(self.threshold, "gains", None)
 
@@ -162,7 +167,7 @@ class SegmentedThreshold(BaseThreshold):
         self.n_unjudged_ = sum(getattr(each, "n_unjudged_", 0) for each in thresholds)
         return self
 
-    def fit_judged(self, judged):
+    def fit_judged(self, judged) -> "SegmentedThreshold":
         """Refuse rows without segments.
 
         Parameters
@@ -288,7 +293,7 @@ class SegmentedThreshold(BaseThreshold):
 
     def _check_parameters(self, parsed):
         if not isinstance(self.threshold, BaseThreshold):
-            raise InputTypeError(
+            raise InputError(
                 "threshold must be a threshold estimator such as TunedThreshold(), got "
                 f"{brief(self.threshold)}."
             )

@@ -1,0 +1,242 @@
+"""The simplest cut that is as good as the best one on queries it was not learned from."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.checks import check_random_state, one_of
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.scoring import mean_over_queries
+from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._files.states import record
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._base import BaseThreshold, curve_of
+from skfilterrank.thresholds._expected import ExpectedThreshold
+from skfilterrank.thresholds._expected_values import check_has_prefix_values
+from skfilterrank.thresholds._first_k import FirstK
+from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
+from skfilterrank.thresholds._tuned import TunedThreshold
+from skfilterrank.thresholds._values import values_shown
+
+
+class _Everything(BaseThreshold):
+    """Every document of every list."""
+
+    _level = -np.inf
+
+    def _keys(self, scores, index, columns):
+        return scores
+
+
+# From the simplest on.
+_CANDIDATES = {
+    "everything": _Everything,
+    "first_k": FirstK,
+    "one_threshold": TunedThreshold,
+    "expected": ExpectedThreshold,
+    "learned": LearnedThreshold,
+}
+_BY_SCORE = ("everything", "one_threshold")
+_FIELDS = record({"chosen": one_of(*_CANDIDATES), "state": lambda value, name: value})
+
+
+class AutoThreshold(BaseThreshold):
+    """The simplest cut that is as good as the best one on held-out queries.
+
+    It compares showing everything, a fixed number of documents, one threshold on the score, the
+    prefix of the highest expected value, and a learned cut.
+
+    Parameters
+    ----------
+    measure : str or None, default=None
+        Measure to maximise: a name of the measure table such as "ndcg_f@10", or one of the measure
+        functions. None means "ndcg_f", and inside RankAndFilter its measure.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    random_state : int, RandomState or None, default=0
+        Seed of the models of the learned cut.
+    n_jobs : int or None, default=None
+        Folds of the learned cut that are fitted at once.
+
+    Attributes
+    ----------
+    chosen_ : BaseThreshold
+        The fitted cut.
+    candidates_ : DataFrame
+        For each candidate, from the simplest on: "value", the measure on held-out queries, "loss"
+        against the best candidate, "error", the standard error of that loss, and "is_chosen".
+    threshold_ : float or None
+        Threshold on the score where everything or one threshold was chosen.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        As of :class:`TunedThreshold`. For `held_out_score_` the candidate, too, is chosen without
+        the query's fold.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    TunedThreshold, FirstK, ExpectedThreshold, LearnedThreshold : The candidates.
+
+    Notes
+    -----
+    Each candidate shows documents of a query by what was learned from other queries. The simplest
+    candidate is taken whose mean is within one standard error of the best, by the paired
+    differences over queries. So filtering has to be better than showing everything by more than
+    noise. Measures without an expected value for each prefix have the first three candidates.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import AutoThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> cut = AutoThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> cut.candidates_.index[cut.candidates_["is_chosen"]].tolist()
+    ['one_threshold']
+    """
+
+    _column_names = None
+
+    def __init__(
+        self,
+        measure=None,
+        *,
+        max_shown: int | None = None,
+        min_shown: int | None = None,
+        abstain: str | None = None,
+        gains: Gains = None,
+        random_state=0,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
+        )
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, parsed):
+        super()._check_parameters(parsed)
+        check_random_state(self.random_state)
+
+    def _make_candidates(self, parsed):
+        """Make the candidates that the measure allows, by name, the simplest first."""
+        given = {"max_shown": self.max_shown, "min_shown": self.min_shown, "gains": self.gains}
+        made = {}
+        for name, kind in _CANDIDATES.items():
+            if name in ("expected", "learned"):
+                try:
+                    check_has_prefix_values(parsed, kind.__name__)
+                except InputError:
+                    continue
+            own = {}
+            if name == "learned":
+                own = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+            made[name] = kind(parsed.text, **given, **own)
+        return made
+
+    def _fit_levels(self, judged, parsed):
+        made = self._make_candidates(parsed)
+        shown, held_out, values = {}, {}, {}
+        for name, candidate in made.items():
+            shown[name], entries = candidate._fit_levels(judged, parsed)
+            held_out[name] = shown[name]
+            if candidate._level is None and judged.clusters.min() < judged.clusters.max():
+                held_out[name] = candidate._held_out_shown(judged, parsed, entries)
+            values[name] = values_shown(judged.lists, held_out[name], parsed)
+        vars(made.get("learned", self)).pop("_out_of_fold", None)
+        names, values = list(values), np.stack(list(values.values()))
+        clusters = judged.clusters
+        chosen = names[_simplest(values, clusters, np.ones(len(clusters), dtype=bool))]
+        self.candidates_ = _compared(names, values, clusters, chosen)
+        self.chosen_ = made[chosen]
+        self.chosen_.measure_ = parsed.text
+        self.chosen_name_ = chosen
+        self.level_ = self.chosen_.level_
+        keys = self._capped(
+            self._keys(judged.scores, judged.index, judged.columns), judged.scores, judged.index
+        )
+        lists = judged.lists.with_ties(parsed.measure.ties[0])
+        entries = EntryValues.of(lists, parsed, keys)
+        self.threshold_curve_ = curve_of(entries, parsed)
+        # By the candidate that is chosen without the list's fold.
+        fold, found = fold_of_lists(clusters), np.zeros(len(judged.codes), dtype=bool)
+        for number in range(fold.max() + 1):
+            name = names[_simplest(values, clusters, fold != number)]
+            rows = (fold == number)[judged.codes]
+            found[rows] = held_out[name][rows]
+        self._found = found
+        return self._fit_abstention(judged, parsed, shown[chosen]), entries
+
+    def _held_out_shown(self, judged, parsed, entries):
+        shown = self._found
+        if self.confidence_ is not None:
+            sure = self.confidence_.out_of_fold_ >= self.answer_level_
+            shown = shown & sure[judged.codes]
+        return shown
+
+    def fit_judged(self, judged):
+        """Fit on rows that were checked already, as :class:`RankAndFilter` does.
+
+        Parameters
+        ----------
+        judged : JudgedScores
+            The rows.
+
+        Returns
+        -------
+        self : AutoThreshold
+            The fitted threshold.
+        """
+        super().fit_judged(judged)
+        del self._found
+        if self.chosen_name_ in _BY_SCORE and self.abstain is None:
+            self.threshold_ = self.level_
+        return self
+
+    def _keys(self, scores, index, columns):
+        if "measure_" not in vars(self.chosen_):
+            self.chosen_.measure_ = self.measure_
+        return self.chosen_._keys(scores, index, columns)
+
+    def _state(self):
+        return {"chosen": self.chosen_name_, "state": self.chosen_._state()}
+
+    def _restore(self, state, name):
+        state = _FIELDS(state, name)
+        self.chosen_name_ = state["chosen"]
+        self.chosen_ = _CANDIDATES[self.chosen_name_]()
+        self.chosen_._restore(state["state"], f"{name}.state")
+
+
+def _by_cluster(values, clusters, among):
+    """Mean of each cluster of the lists among those that count."""
+    numbers = clusters[among]
+    n_lists = np.bincount(numbers)
+    return np.bincount(numbers, values[among])[n_lists > 0] / n_lists[n_lists > 0]
+
+
+def _simplest(values, clusters, among) -> int:
+    """Number of the first candidate that is within one standard error of the best."""
+    best = values[:, among].mean(axis=1).argmax()
+    for place, own in enumerate(values):
+        mean, error, _ = mean_and_error(_by_cluster(values[best] - own, clusters, among))
+        if mean <= error:
+            return place
+    return int(best)
+
+
+def _compared(names, values, clusters, chosen):
+    """Table of the candidates."""
+    best = values[values.mean(axis=1).argmax()]
+    among = np.ones(len(clusters), dtype=bool)
+    rows = []
+    for name, own in zip(names, values):
+        mean, error, _ = mean_and_error(_by_cluster(best - own, clusters, among))
+        rows.append((mean_over_queries(own, None), mean, error, name == chosen))
+    return pd.DataFrame(
+        rows, index=pd.Index(names, name="rule"), columns=["value", "loss", "error", "is_chosen"]
+    )

@@ -1,0 +1,200 @@
+"""Cuts that are learned from features of whole lists."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import f_score
+from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
+from skfilterrank.thresholds._base import JudgedScores
+from skfilterrank._core.lists import RankedLists
+from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
+
+INF = np.inf
+QUICK = LogisticRegression(C=0.1)
+
+
+def two_kinds(n_queries=40, n_documents=8, seed=0):
+    """Scores on a scale of each query's own, and labels."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_queries), n_documents)
+    behind = rng.normal(size=len(groups))
+    y = (behind + 0.5 * rng.normal(size=len(groups)) > 0.3).astype(float)
+    scores = behind * np.exp(rng.normal(size=n_queries))[groups] + 5 * rng.normal(size=n_queries)[groups]
+    return scores, y, groups
+
+
+def judged_scores(scores, y, groups, clusters=None):
+    lists = RankedLists(y, scores, groups=groups)
+    n = lists.index.n_queries
+    clusters = np.arange(n) if clusters is None else clusters
+    return JudgedScores(lists, np.asarray(y), clusters, {})
+
+
+def test_follows_the_list_where_one_threshold_does_not():
+    scores, y, groups = two_kinds(80)
+    new, labels, queries = two_kinds(80, seed=1)
+    learned = LearnedThreshold("f", estimator=QUICK, cv=3).fit(scores, y, groups=groups)
+    one = TunedThreshold("f").fit(scores, y, groups=groups)
+    values = [
+        f_score(labels, cut.predict(new, groups=queries), groups=queries) for cut in (learned, one)
+    ]
+    assert values[0] > values[1] + 0.05
+
+
+@pytest.mark.parametrize("share_a_cluster", [False, True])
+def test_keys_do_not_depend_on_the_labels_of_their_own_query(share_a_cluster):
+    scores, y, groups = two_kinds(12)
+    clusters = np.arange(12) // 2 if share_a_cluster else np.arange(12)
+    cut = LearnedThreshold("f", estimator=QUICK, cv=4)
+    before = cut._learn(judged_scores(scores, y, groups, clusters), cut._parsed())
+    changed = y.copy()
+    own = groups == 3
+    changed[own] = 1 - changed[own]
+    after = cut._learn(judged_scores(scores, changed, groups, clusters), cut._parsed())
+    same = np.isin(groups, [2, 3]) if share_a_cluster else own
+    np.testing.assert_array_equal(before[same], after[same])
+    assert (before[~same] != after[~same]).any()
+
+
+def test_hidden_rows_ties_and_short_lists():
+    scores = np.array([2.0, 2, 1, -INF, 0.5, -INF, 3, 1, 1, 0] * 3)
+    groups = np.repeat(np.arange(15), [4, 1, 1, 2, 2] * 3)
+    y = np.array([1.0, 0, 0, 1, 1, np.nan, 1, 0, np.nan, 0] * 3)
+    cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
+    shown = cut.predict(scores, groups=groups) > -INF
+    assert not shown[scores == -INF].any()
+    assert (shown[0] == shown[1]) and (shown[7] == shown[8] or groups[7] != groups[8])
+    order = np.random.RandomState(0).permutation(len(scores))
+    again = cut.predict(scores[order], groups=groups[order]) > -INF
+    np.testing.assert_array_equal(again, shown[order])
+
+
+def test_one_query_and_one_kind():
+    cut = LearnedThreshold("dcg", estimator=QUICK)
+    assert cut.fit([3.0, 2, 1], [1, 1, 1], groups=[0, 0, 0]).rank([1.0], [0]).tolist() == [1]
+    cut.fit([3.0, 2, 1], [1, 0, 0], groups=[0, 0, 0])
+    assert cut.predict([3.0, 2, 1], groups=[1, 1, 1]).shape == (3,)
+
+
+def test_the_factor_stays_at_1_unless_another_is_better_than_noise():
+    scores, y, groups = two_kinds(60)
+    cut = LearnedThreshold("f", estimator=QUICK, cv=3).fit(scores, y, groups=groups)
+    curve = cut.threshold_curve_
+    assert curve.best_value >= cut.best_score_
+    assert 0.2 < cut.level_ < 5
+
+
+def test_cost_of_shown_documents():
+    scores, y, groups = two_kinds(40)
+    cuts = [
+        LearnedThreshold("recall", estimator=QUICK, cv=3, cost=cost).fit(scores, y, groups=groups)
+        for cost in (0.0, 0.1, 10.0)
+    ]
+    n_shown = [(cut.predict(scores, groups=groups) > -INF).sum() for cut in cuts]
+    assert n_shown[0] == len(scores)
+    assert n_shown[0] > n_shown[1] > n_shown[2] == 0
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+def test_several_kinds_of_gain(kinds):
+    scores, y, groups = two_kinds(30)
+    if kinds == 3:
+        y = y - (scores < np.median(scores)) * (1 - y)
+    cut = LearnedThreshold("dcg", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
+    assert cut.gains_.tolist() == np.unique(y).tolist()
+    assert len(cut.members_) == 1
+
+
+def test_own_columns():
+    scores, y, groups = two_kinds(30)
+    table = pd.DataFrame({"score": scores, "length": y + 0.1})
+    cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(table, y, groups=groups)
+    assert cut.columns_ == ["length"]
+    assert cut.best_score_ > 0.9
+    with pytest.raises(ValueError, match="scores lacks the columns"):
+        cut.predict(scores, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"cv": 1}, "cv must be"),
+        ({"cost": -1}, "cost must be"),
+        ({"measure": "bpref"}, "LearnedThreshold takes measures such as"),
+        ({"estimator": "trees"}, "estimator must be a classifier"),
+        ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        LearnedThreshold(**parameters).fit([1.0, 2], [0, 1], groups=[0, 0])
+
+
+def test_a_file_cannot_hold_another_estimator(tmp_path):
+    scores, y, groups = two_kinds(10)
+    cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
+    with pytest.raises(ValueError, match="save_model"):
+        cut.save(tmp_path / "cut.json")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kinds", [1, 2, 3])
+def test_is_saved_and_repeats(tmp_path, kinds):
+    if kinds == 3:
+        _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    else:
+        scores, y, groups = two_kinds(60)
+        y = np.ones(len(y)) if kinds == 1 else y
+    cut = LearnedThreshold("dcg", cv=2).fit(scores, y, groups=groups)
+    shown = cut.predict(scores, groups=groups)
+    cut.save(tmp_path / "cut.json")
+    loaded = load_threshold(tmp_path / "cut.json")
+    np.testing.assert_array_equal(loaded.predict(scores, groups=groups), shown)
+    again = clone(cut).fit(scores, y, groups=groups)
+    np.testing.assert_array_equal(again.predict(scores, groups=groups), shown)
+
+
+@pytest.mark.slow
+def test_models_give_probabilities():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(300, 5))
+    kinds = (features[:, 0] + rng.normal(size=300) > 0).astype(int)
+    found = []
+    for model in (Trees, Linear, Curves):
+        fitted = model.fitted(features, kinds, 2, np.arange(1), 30)
+        chances = fitted.predict(features)
+        np.testing.assert_allclose(chances.sum(axis=0), 1)
+        assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
+        restored = model.restored(fitted.state(), "state")
+        np.testing.assert_allclose(restored.predict(features), chances, rtol=1e-12)
+        found.append(chances)
+    lists = np.arange(300) // 10
+    wrong = found[0][::-1]
+    assert best_share(found[0], wrong, kinds, lists) == 1
+    assert best_share(found[0], found[0], kinds, lists, simple=True) == 0
+    np.testing.assert_allclose(mixture([found[0], wrong], [0.5, 0.5]), 0.5)
+
+
+@pytest.mark.nightly
+def test_robust04(data_dir):
+    import gzip
+
+    folder = data_dir / "robust04-truncation"
+    if not folder.is_dir():
+        pytest.skip("needs robust04-truncation")
+    with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
+        relevant = {(row[0], row[2]) for row in map(str.split, lines)}
+    parts = []
+    for part in ("train", "test"):
+        with gzip.open(folder / f"drmm_tks.{part}.run.gz", "rt") as lines:
+            rows = [line.split() for line in lines]
+        labels = np.array([float((row[0], row[2]) in relevant) for row in rows])
+        scores, groups = np.array([float(row[4]) for row in rows]), np.array([r[0] for r in rows])
+        parts.append((scores, labels, groups))
+    (scores, y, groups), (new, labels, queries) = parts
+    cut = LearnedThreshold("f").fit(scores, y, groups=groups)
+    assert f_score(labels, cut.predict(new, groups=queries), groups=queries) > 0.795
