@@ -128,7 +128,8 @@ class Stepping(NamedTuple):
         return self._steps(self.entries(block))
 
     def _steps(self, entries):
-        return keys_of_scores(entries.keys), self._sign * entries.changes
+        # From falling to rising keys.
+        return keys_of_scores(entries.keys)[::-1], self._sign * entries.changes[::-1]
 
     @property
     def _sign(self):
