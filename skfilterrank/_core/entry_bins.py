@@ -62,11 +62,9 @@ class StepBins(NamedTuple):
 
     @classmethod
     def of(cls, keys, changes, start, n_queries) -> "StepBins":
-        """Add up steps in any order; ascending keys are fastest."""
-        if (keys[1:] < keys[:-1]).any():
-            order = np.argsort(keys)
-            keys, changes = keys[order], changes[order]
-        changes = changes.astype(np.longdouble)
+        """Add up steps in any order."""
+        order = np.argsort(keys)
+        keys, changes = keys[order], changes[order].astype(np.longdouble)
         parts = (np.maximum(changes, 0.0), np.minimum(changes, 0.0), keys, keys)
         ones = np.ones(len(keys), dtype=np.int64)
         return cls._grouped(

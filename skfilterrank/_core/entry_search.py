@@ -128,8 +128,8 @@ class Stepping(NamedTuple):
         return self._steps(self.entries(block))
 
     def _steps(self, entries):
-        # From falling to rising keys.
-        return keys_of_scores(entries.keys)[::-1], self._sign * entries.changes[::-1]
+        scores, changes = entries.unsorted
+        return keys_of_scores(scores), self._sign * changes
 
     @property
     def _sign(self):
