@@ -17,7 +17,7 @@ from _common import arguments, write_report
 from _promises import share
 from scipy.stats import binom
 
-from skfilterrank.ranking import RiskMonitor
+from skfilterrank.thresholds import RiskMonitor
 from skfilterrank.thresholds._monitor import _BETS, _log_mean
 
 LEVEL, ALPHA = 0.1, 0.05
@@ -30,7 +30,7 @@ LOOKS = (20, 50, 100, 200, 500, 1000, 2000, 5000)
 def alarm_at(losses, level=LEVEL):
     """Number of the query at which RiskMonitor raises an alarm, NaN if it does not."""
     # RiskMonitor.update does this with the losses of queries.
-    watched = RiskMonitor("any_forbidden", max_risk=level)._watched[0]
+    watched = RiskMonitor({"any_forbidden": level})._watched[0]
     at = watched.after(losses, GOAL).alarm_at
     return np.nan if at is None else at
 
@@ -140,7 +140,7 @@ def intervals(n_streams):
         wrong, widths = 0, []
         for _ in range(n_streams):
             losses = forbidden(rng, rate, LOOKS[-1])
-            watched = RiskMonitor("any_forbidden", max_risk=LEVEL)._watched[0]
+            watched = RiskMonitor({"any_forbidden": LEVEL})._watched[0]
             is_wrong = False
             for part in np.split(losses, LOOKS[:-1]):
                 watched = watched.after(part, GOAL)

@@ -51,9 +51,7 @@ class Single:
         self.k = k
 
     def fit(self, gains, scores, index):
-        curve = threshold_curve(
-            gains, scores, groups=index.codes(), measure=f"ndcg_f@{self.k}"
-        )
+        curve = threshold_curve(gains, scores, groups=index.codes(), measure=f"ndcg_f@{self.k}")
         self.threshold_ = curve.best_threshold
         return self
 

@@ -16,7 +16,6 @@ PARTS = (
     "plot",
     "ranking",
     "robustness",
-    "stream",
     "testing",
     "thresholds",
     "trec",

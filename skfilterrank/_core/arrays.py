@@ -156,7 +156,7 @@ def refuse_dask(values, name: str) -> None:
     if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
             f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
-            "process: measure it with skfilterrank.stream, learn from it with RankAndFilter and an "
+            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and an "
             "estimator for Dask inside, or pass .compute() where it fits into memory."
         )
 

@@ -70,7 +70,17 @@ def _numbers_by_name(text, expected, one, values):
 
 
 # Here, so that --help does not wait for numpy.
-THRESHOLDS = ("tune", "per_query", "expected", "first_k", "largest_gap", "surprise")
+THRESHOLDS = (
+    "tune",
+    "auto",
+    "per_query",
+    "expected",
+    "learned",
+    "first_k",
+    "largest_gap",
+    "surprise",
+)
+RULES = ("ratio", "price", "subset", "harm")
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 
 

@@ -4,17 +4,21 @@ import errno
 import os
 from collections import Counter
 
+import numpy as np
+import pandas as pd
+
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.run_folders import is_run_folder, stored_runs
+from skfilterrank._files.tables import is_table_name
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import progress, standard_input, tell
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
-from skfilterrank.io import read_prels, read_qrels, read_run
+from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
 STDIN = "-"
 # A TREC run cannot say that a topic is shown nothing, so a topic that it lacks may be either.
@@ -78,6 +82,33 @@ def source(path):
         return path
     stdin = standard_input()
     return getattr(stdin, "buffer", stdin)
+
+
+def read_scores(path, arguments):
+    """Read a run, and the second score of each row where --filter-scores names it, else None."""
+    run, column = read_run(source(path)), arguments.filter_scores
+    if column is None:
+        return run, None
+    if path == STDIN or not is_table_name(path):
+        raise InputError(
+            f"--filter-scores names a column, and {path} is no table. Give the run as CSV, TSV, "
+            "JSONL or Parquet, in a file whose name ends so."
+        )
+    table = read_judged_table(path, label=None)
+    if column not in table:
+        raise InputError(
+            f"{path} has no column {brief(column)} (--filter-scores), but {brief_list(table)}."
+        )
+    return run, table[column].to_numpy()
+
+
+def align_second(second, run, aligned):
+    """Put second scores of a run in the order of aligned rows; 0 for documents that it lacks."""
+    if second is None:
+        return None
+    pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
+    places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
+    return np.where(places < 0, 0, second[places])
 
 
 def read_judgments(path, arguments, *, predicted=None, measures=None):

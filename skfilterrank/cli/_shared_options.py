@@ -112,6 +112,8 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "HOW",
         "help": f"where lists are cut: {', '.join(options.THRESHOLDS)}, none or a number",
     },
+    "--filter-scores": _COLUMN
+    | {"help": "column of RUN, a table, with a second score, higher for what is to be hidden"},
     "--risk": {
         "type": options.levels,
         "metavar": "RATE=LEVEL,...",

@@ -4,12 +4,14 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import (
+    AutoThreshold,
     BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
     LargestGap,
+    LearnedThreshold,
     PerQueryThreshold,
     Surprise,
     TunedThreshold,
@@ -18,15 +20,17 @@ from skfilterrank.thresholds import (
 # The estimators that --threshold names.
 BY_NAME = {
     "tune": TunedThreshold,
+    "auto": AutoThreshold,
     "per_query": PerQueryThreshold,
     "expected": ExpectedThreshold,
+    "learned": LearnedThreshold,
     "first_k": FirstK,
     "largest_gap": LargestGap,
     "surprise": Surprise,
 }
 # Those of them that are searched along a curve, which can be drawn.
 WITH_CURVE = ("tune", "first_k", "surprise")
-_CAPS = ("abstain", "max_shown", "min_shown")
+_PARAMETERS = ("abstain", "max_shown", "min_shown", "rule")
 
 
 def read_measure(arguments, default: str) -> ParsedMeasure:
@@ -43,9 +47,16 @@ def read_measure(arguments, default: str) -> ParsedMeasure:
 
 def make_threshold(arguments, measure: ParsedMeasure) -> BaseThreshold:
     """Make the threshold, unfitted: by --threshold, or by --risk in its place."""
-    given = {name: getattr(arguments, name, None) for name in _CAPS}
+    given = {name: getattr(arguments, name, None) for name in _PARAMETERS}
     given = {name: value for name, value in given.items() if value is not None}
     how = arguments.threshold
+    if how != "tune" and getattr(arguments, "filter_scores", None) is not None:
+        raise InputError(
+            f"--filter-scores is for --threshold tune and for --risk, and --threshold is "
+            f"{'none' if how is None else how}: leave one out."
+        )
+    if "rule" in given and arguments.filter_scores is None:
+        raise InputError("--rule hides by a second score: name its column by --filter-scores.")
     if arguments.risk:
         if how != "tune":
             raise InputError(

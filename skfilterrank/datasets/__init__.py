@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from skfilterrank._names import names_of
 from skfilterrank.datasets._cranfield import fetch_cranfield
 from skfilterrank.datasets._generator import RankAndFilterData, make_rank_and_filter
+from skfilterrank.datasets._marketplace import make_marketplace
 from skfilterrank.datasets._remote import get_data_home
 from skfilterrank.datasets._semeval import fetch_semeval_cqa
 from skfilterrank.datasets._trec import fetch_trec_covid, fetch_trec_qrels
@@ -16,6 +17,7 @@ __all__ = [
     "fetch_trec_covid",
     "fetch_trec_qrels",
     "get_data_home",
+    "make_marketplace",
     "make_rank_and_filter",
 ]
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
+from skfilterrank._rows.rows import Rows
 from skfilterrank.io._runs import read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
@@ -15,6 +16,7 @@ __all__ = [
     "AlignedRun",
     "LetorData",
     "QrelsIndex",
+    "Rows",
     "WrittenRuns",
     "align",
     "load_model",

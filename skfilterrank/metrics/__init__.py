@@ -32,6 +32,7 @@ from skfilterrank.metrics._robustness.preferences import (
     preference_matrix,
     recall_paired_preference,
 )
+from skfilterrank.metrics._rows_evaluation import RowsEvaluation
 
 __all__ = [
     "Additive",
@@ -41,6 +42,7 @@ __all__ = [
     "RankingScorer",
     "RankingScorers",
     "RelevantPositions",
+    "RowsEvaluation",
     "UnboundedQueries",
     "UnjudgedBounds",
     "dcg_bounds",

@@ -28,7 +28,14 @@ from skfilterrank._core.scoring import (
     number_over_queries,
     with_undefined,
 )
+from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._rows_evaluation import (
+    Measuring,
+    RowsEvaluation,
+    measure_rows,
+    split_options,
+)
 
 
 @overload
@@ -63,10 +70,38 @@ def evaluate(
     query_weight: QueryWeight = ...,
     **options: Any,
 ) -> pd.Series: ...
+@overload
 def evaluate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: Rows,
+    y_score: None,
     measures: str | Callable | Iterable[str | Callable],
+    *,
+    gains: Gains = ...,
+    ties: str | None = ...,
+    unjudged: str = ...,
+    undefined: float | str = ...,
+    like: str | None = ...,
+    out=...,
+    **options: Any,
+) -> RowsEvaluation: ...
+@overload
+def evaluate(
+    y_true: Rows,
+    measures: str | Callable | Iterable[str | Callable],
+    /,
+    *,
+    gains: Gains = ...,
+    ties: str | None = ...,
+    unjudged: str = ...,
+    undefined: float | str = ...,
+    like: str | None = ...,
+    out=...,
+    **options: Any,
+) -> RowsEvaluation: ...
+def evaluate(
+    y_true,
+    y_score=None,
+    measures=None,
     *,
     groups: ArrayLike | None = None,
     gains: Gains = None,
@@ -76,20 +111,23 @@ def evaluate(
     like: str | None = None,
     average: str | None = None,
     query_weight: QueryWeight = None,
+    out=None,
     **options: Any,
-) -> pd.DataFrame | pd.Series:
-    """Several measures of every query, or their means, at once.
+) -> pd.DataFrame | pd.Series | RowsEvaluation:
+    """Compute several measures of every query, or their means, at once.
 
     The lists are checked, grouped and sorted once for all measures, which makes this several times
     faster than one call after the other.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid".
+        the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` need not fit into
+        memory and are read once; they hold scores and query ids, too, so that measures come next:
+        ``evaluate(rows, measures)``.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf means filtered out or not retrieved.
+        Score of each row, higher is better; -inf means filtered out or not retrieved. Not of Rows.
     measures : str, callable or list of these
         Names of the measure table with a cut-off and options where wanted, such as "ap",
         "ndcg_f@20" or "rbp(persistence=0.95)", see :func:`get_measure_names`; or functions of
@@ -116,25 +154,39 @@ default=None
     average : {None, "mean"}, default=None
         None returns one value per query, "mean" the means over queries.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the means, as in :func:`ndcg_f_score`.
+        What each query counts in the means, as in :func:`ndcg_f_score`. Not of Rows.
+    out : path or None, default=None
+        Of Rows: Parquet file to write the values of every query to, with columns "qid" and one for
+        each measure, queries in the order in which they end. It is renamed to this at the end, and
+        is neither a file of rows nor in a folder of them.
     **options
         Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to
-        the measures that have it and do not set it in their name.
+        the measures that have it and do not set it in their name. With Rows, options that hold one
+        entry per row are the names of columns.
 
     Returns
     -------
     DataFrame of shape (n_queries, n_measures), dtype float64
         Index "qid", sorted; one column per measure, named and ordered as in `measures`.
-        With ``average="mean"`` a Series of shape (n_measures,) by the same names.
+        With ``average="mean"`` a Series of shape (n_measures,) by the same names. Of Rows a
+        :class:`RowsEvaluation`: means over queries, with the sums that other rows can be added to.
 
     Raises
     ------
     ValueError
         For an unknown measure, a measure that is named twice, an option that no measure has, and
-        as the measures themselves.
+        as the measures themselves. Of Rows also if a query comes back after others, a query id is
+        missing, files differ, or there are no rows; nothing is written then.
+
+    Notes
+    -----
+    Sums over the queries of Rows are kept without any rounding, and rounded once, so that the order
+    in which parts are merged makes no difference. The value of a query may differ in its last bit
+    with the queries that it is computed beside: means agree to some 1e-15 however rows are cut.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from skfilterrank.metrics import evaluate
     >>> evaluate(
     ...     [2, -1, 0, 1], [0.9, 0.5, 0.8, 0.1], ["ndcg_f@2", "forbidden@2"], groups=list("aabb")
@@ -143,13 +195,43 @@ default=None
     qid
     a    0.789...          0.5
     b    0.630...          0.0
+
+    Rows that come in parts:
+
+    >>> from skfilterrank.io import Rows
+    >>> rng = np.random.default_rng(0)
+    >>> days = [
+    ...     {
+    ...         "qid": 100 * day + np.repeat(np.arange(100), 20),
+    ...         "label": rng.choice([-1, 0, 1, 2], 2000),
+    ...         "score": rng.normal(size=2000),
+    ...     }
+    ...     for day in range(3)
+    ... ]
+    >>> print(evaluate(Rows(days), ["ndcg_f@10", "forbidden@10"]))
+    2 measures of 300 queries, 6,000 rows
+                   mean     sd  n_queries  n_undefined
+    ndcg_f@10    0.5114 0.1420        300            0
+    forbidden@10 0.2567 0.1338        300            0
     """
+    is_of_rows = isinstance(y_true, Rows)
+    if is_of_rows and measures is None:
+        y_score, measures = None, y_score
     wanted = parse_measures(measures)
     _check_options(wanted, options)
     if like is not None:
         given = {"gains": gains, "ties": ties, "undefined": undefined or None}
         named = {name for name, value in given.items() if value is not None} | options.keys()
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
+    if is_of_rows:
+        of_rows = {"y_score": y_score, "groups": groups, "average": average}
+        rows = check_rows(y_true, "evaluate", **of_rows, query_weight=query_weight)
+        check_undefined(undefined)
+        columns = split_options(options, wanted)
+        how = (gains, ties, unjudged, undefined, *columns, values_of_queries)
+        return measure_rows(rows, Measuring(wanted, *how), out)
+    if out is not None:
+        raise InputError("out is for Rows. Write the table that evaluate returns of arrays.")
     check_average(average, query_weight)
     # Who has parsed them, such as for many runs, has warned.
     if not isinstance(measures, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,18 +11,21 @@ from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_groups, check_k, check_share, count_rows
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.moments import Moments
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.report_pairs import report_measures, report_pairs
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
 from skfilterrank._core.student_t import mean_and_error, t_interval, t_test
+from skfilterrank._rows.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 
 
 def rank_filter_report(
-    y_true: ArrayLike,
+    y_true: ArrayLike | Rows,
     y_scores: Mapping,
     *,
     groups: ArrayLike | None = None,
@@ -40,11 +44,12 @@ def rank_filter_report(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
-        in an index level named "qid".
+        in an index level named "qid". :class:`skfilterrank.io.Rows` are read once; `groups`,
+        `query_weight` and `slices` are not possible with them.
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, -inf where filtered.
+        Scores of each system, -inf where filtered. With Rows the column of each system's scores.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     k : int or None, default=3
@@ -99,6 +104,9 @@ def rank_filter_report(
     weighted mean m of n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) /
     sum(w)``, that of a ratio [2]_; with equal weights it is the plain one.
 
+    Intervals and p values need the number, sum and sum of squares of values and of differences. Of
+    Rows these are added up without rounding, and no value of a single query is kept.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -130,75 +138,160 @@ def rank_filter_report(
         )
     compared = report_pairs(y_scores, baseline, own_baselines)
     confidence = check_share(confidence, "confidence")
-    main, *others = names = report_measures(k)
+    measuring = _Measuring(report_measures(k), gains, ndcg_0_gains, ties, unjudged)
+    if isinstance(y_true, Rows):
+        of_rows = {"groups": groups, "query_weight": query_weight, "slices": slices}
+        rows = check_rows(y_true, "rank_filter_report", **of_rows)
+        pairs = {pair for each in compared.values() for pair in each.items()}
+        summing = _Summing(measuring, tuple(y_scores), tuple(pairs))
+        total = read_once(rows, summing, scores=columns_of_systems(y_scores))
+        lines = {system: total.line(system, confidence) for system in y_scores}
+        return _table(lines, compared, total.p_value)
+    per_query, queries = measuring.per_query(y_true, y_scores, groups)
+    weights = None
+    if query_weight is not None:
+        index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
+        weights = query_weights(query_weight, index)
+    if slices is None:
+        return _report(per_query, confidence, weights, compared)
+    everything = Slice("all", "all", np.ones(len(queries), dtype=bool))
+    parts = {}
+    for slicing, name, members in (everything, *read_slices(slices, queries)):
+        own = {
+            system: {name: values[members] for name, values in columns.items()}
+            for system, columns in per_query.items()
+        }
+        own_weights = None if weights is None else weights[members]
+        report = _report(own, confidence, own_weights, compared)
+        report.insert(0, "n_queries", np.count_nonzero(members))
+        parts[slicing, name] = report
+    return pd.concat(parts, names=["slicing", "slice"])
 
-    def measured(y_score, names, gains):
+
+class _Measuring(NamedTuple):
+    """Measures systems; the first measure is the main one, and the second nDCG_0."""
+
+    names: list[str]
+    gains: Gains
+    ndcg_0_gains: Gains
+    ties: str | ArrayLike
+    unjudged: str
+
+    def per_query(self, y_true, y_scores, groups) -> tuple[dict, pd.Index]:
+        """Return the values of each system by measure, and the queries; NaN: does not count."""
+        found = {}
+        for system, y_score in y_scores.items():
+            try:
+                table = self._measure(y_true, y_score, groups, self.names, self.gains)
+                if self.ndcg_0_gains is not None:
+                    own = self._measure(y_true, y_score, groups, self.names[1:2], self.ndcg_0_gains)
+                    table[self.names[1]] = own
+            except ValueError as error:
+                error.add_note(f"This came up with the scores of {brief(system)}.")
+                raise
+            # Of queries without good documents nothing is falsely rejected or not.
+            filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))
+            found[system] = {name: filled[name].to_numpy() for name in self.names}
+        return found, table.index
+
+    def _measure(self, y_true, y_score, groups, names, gains):
         return evaluate(
             y_true,
             y_score,
             names,
             groups=groups,
             gains=gains,
-            ties=ties,
-            unjudged=unjudged,
+            ties=self.ties,
+            unjudged=self.unjudged,
             undefined="drop",
         )
 
-    per_query = {}
-    for system, y_score in y_scores.items():
-        try:
-            table = measured(y_score, names, gains)
-            if ndcg_0_gains is not None:
-                table[others[0]] = measured(y_score, others[:1], ndcg_0_gains)
-        except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(system)}.")
-            raise
-        defined = table.fillna(dict.fromkeys(set(names) - {"false_reject_rate"}, 0.0))
-        per_query[system] = {name: defined[name].to_numpy() for name in names}
-    weights = None
-    if query_weight is not None:
-        index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
-        weights = query_weights(query_weight, index)
-    if slices is None:
-        return _report(per_query, main, confidence, weights, compared)
-    everything = Slice("all", "all", np.ones(len(table), dtype=bool))
-    parts = {}
-    for slicing, name, members in (everything, *read_slices(slices, table.index)):
-        own = {
-            system: {name: values[members] for name, values in columns.items()}
-            for system, columns in per_query.items()
+
+class _Sums(NamedTuple):
+    """Moments of each system's measures, and of the differences of pairs of systems."""
+
+    values: dict
+    differences: dict
+
+    def merge(self, other: _Sums) -> _Sums:
+        """Add up both."""
+        values = {
+            system: {name: mine.merge(other.values[system][name]) for name, mine in every.items()}
+            for system, every in self.values.items()
         }
-        own_weights = None if weights is None else weights[members]
-        report = _report(own, main, confidence, own_weights, compared)
-        report.insert(0, "n_queries", np.count_nonzero(members))
-        parts[slicing, name] = report
-    return pd.concat(parts, names=["slicing", "slice"])
+        differences = {
+            pair: each.merge(other.differences[pair]) for pair, each in self.differences.items()
+        }
+        return _Sums(values, differences)
+
+    def line(self, system, confidence) -> dict:
+        """Return a system's line of the report."""
+        (main, first), *others = self.values[system].items()
+        low, high = t_interval(first.mean, first.error, first.n, confidence)
+        means = {name: each.mean for name, each in others}
+        return {main: first.mean, "low": low, "high": high} | means
+
+    def p_value(self, system, other) -> float:
+        """Test a difference by the paired t test; 1 where nothing differs."""
+        moments = self.differences[system, other]
+        if not moments.total_of_squares:
+            return 1.0
+        return t_test(moments.mean, moments.error, moments.n)
 
 
-def _report(per_query, main, confidence, weights, compared):
-    """A line for each system, from the values of some queries."""
-    rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
-    report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+class _Summing(NamedTuple):
+    """Measures all systems of a block, and adds up their values."""
+
+    measuring: _Measuring
+    systems: tuple
+    pairs: tuple
+
+    def __call__(self, block: Block) -> _Sums:
+        """Add up a block of whole queries."""
+        labels = block.columns["label"]
+        scores = {system: block.columns["score", system] for system in self.systems}
+        found, _ = self.measuring.per_query(labels, scores, block.group_index())
+        main = self.measuring.names[0]
+        return _Sums(
+            {
+                system: {name: Moments.of(values) for name, values in columns.items()}
+                for system, columns in found.items()
+            },
+            {
+                (one, two): Moments.of(found[one][main] - found[two][main])
+                for one, two in self.pairs
+            },
+        )
+
+
+def _report(per_query, confidence, weights, compared):
+    """Make the report of the values of some queries."""
+    main = next(iter(next(iter(per_query.values()))))
+
+    def p_value(system, other):
+        one, two = per_query[system][main], per_query[other][main]
+        return _paired_p_value(one - two, weights, value_tolerance(np.append(one, two)))
+
+    lines = {system: _row(each, main, confidence, weights) for system, each in per_query.items()}
+    return _table(lines, compared, p_value)
+
+
+def _table(lines, compared, p_value):
+    """Make a table of lines, the first column being the main one, and compare pairs of systems."""
+    report = pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
+    means = report.iloc[:, 0]
     for prefix, pairs in compared.items():
-        found = [
-            _against(report[main], per_query, system, pairs.get(system), main, weights)
-            for system in per_query
+        report[[f"{prefix}difference", f"{prefix}p_value"]] = [
+            (means[system] - means[pairs[system]], p_value(system, pairs[system]))
+            if system in pairs
+            else (np.nan, np.nan)
+            for system in lines
         ]
-        report[[f"{prefix}difference", f"{prefix}p_value"]] = found
     return report
 
 
-def _against(means, per_query, system, other, main, weights):
-    """Difference of two systems and its p value; NaN for a system that is compared with none."""
-    if other is None:
-        return np.nan, np.nan
-    differences = per_query[system][main] - per_query[other][main]
-    rounding = value_tolerance(np.append(per_query[system][main], per_query[other][main]))
-    return means[system] - means[other], _paired_p_value(differences, weights, rounding)
-
-
 def _row(values, main, confidence, weights):
-    """One system's line of the report."""
+    """Make one system's line of the report."""
     row = {}
     for name, per_query in values.items():
         row[name] = mean_over_queries(per_query, weights)
@@ -208,7 +301,7 @@ def _row(values, main, confidence, weights):
 
 
 def _paired_p_value(differences, weights, rounding):
-    """Two-sided paired t test; 1 where nothing but rounding differs, NaN for a single query."""
+    """Test two-sided by pairs; 1 where nothing but rounding differs, NaN for a single query."""
     counts = slice(None) if weights is None else weights > 0
     if (np.abs(differences[counts]) <= rounding).all():
         return 1.0

@@ -1,8 +1,8 @@
-"""RankAndFilter on a Dask DataFrame: whatever has a value per row stays on the cluster."""
+"""RankAndFilter on a Dask DataFrame: data with a value per row stay on the cluster."""
 
 import time
-from collections import Counter
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,15 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import refuse_query_column
 from skfilterrank._core.inside import final_step
 from skfilterrank._core.moments import Moments
-from skfilterrank._core.queries import query_runs
-from skfilterrank._core.row_blocks import Block
-from skfilterrank._dask.fold import each_partition, fold_partitions
-from skfilterrank._dask.frames import numbered_partitions
-from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
+from skfilterrank._core.row_blocks import merged
 from skfilterrank._response import document_scores
-from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
+from skfilterrank._rows.dask_frames import (
+    find_query_ids,
+    fold_partitions,
+    hash_queries,
+    numbered_partitions,
+)
+from skfilterrank._rows.rows import whole_partitions
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
@@ -38,19 +40,15 @@ from skfilterrank.ranking._fitting.training_data import check_two_kinds
 from skfilterrank.thresholds import (
     FixedThreshold,
     TunedThreshold,
-    usual_sizes,
+    threshold_curve,
     warn_unless_filter_pays,
-    warn_without_good,
 )
 
 SCORE, FOLD = "skfilterrank score", "skfilterrank fold"
 
 
 def fit_on_partitions(model, threshold, X, y, groups, fit_params) -> None:
-    """Fit a RankAndFilter whose parameters are checked, and its unfitted threshold.
-
-    What has a value for each threshold, the curves, would have one for each row, and is not kept.
-    """
+    """Fit a RankAndFilter whose parameters are checked, and its unfitted threshold."""
     inner, is_prefit = model._unfitted_inner(), model._is_prefit()
     _check_supported(model, threshold, inner, fit_params)
     if not is_prefit:
@@ -80,7 +78,6 @@ def fit_on_partitions(model, threshold, X, y, groups, fit_params) -> None:
     model._score_gains = model.gains if as_labels else None
     model.filter_ = threshold
     if isinstance(threshold, TunedThreshold):
-        warn_without_good(rows.found("signs"))
         _tune(model, threshold, inner, rows, fit_params)
     else:
         threshold.fit()
@@ -94,12 +91,7 @@ def _check_supported(model, threshold, inner, fit_params):
             f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
             "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
-    for name in ("abstain", "max_shown", "min_shown"):
-        if getattr(threshold, name) is not None:
-            raise InputError(
-                f"{name}={brief(getattr(threshold, name))} is not possible where X is a Dask "
-                "DataFrame: leave it out, or fit on rows in memory."
-            )
+    threshold._refuse_with_rows("abstain", "max_shown", "min_shown")
     if model.filter_estimator is not None:
         raise InputError(
             "filter_estimator is not possible where X is a Dask DataFrame: leave it out, or fit on "
@@ -146,114 +138,76 @@ def _tune(model, threshold, inner, rows, fit_params):
         rescale = refit and needs_rescaling(model.rescale, inner)
         scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
     scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
-    parsed = threshold._parsed()
-    found = _search(scored, parsed)
-    threshold._set_level(found.best_threshold)
-    threshold.best_score_ = _utility(parsed, found.best_value)
-    threshold.list_sizes_ = fold_partitions(scored, _measured, _sizes, None).usual()
+    threshold._fit_rows(_rows_of(scored), gains=None)
     if is_prefit:
         model.cv_results_ = {}
         return
-    levels = dict.fromkeys(range(folds.n), threshold.threshold_)
-    values = _values_of_folds(scored, parsed, levels)
+    parsed, numbers = threshold._parsed(), range(folds.n)
+    levels = dict.fromkeys(numbers, threshold.threshold_)
+    values = fold_partitions(scored, _values_of_folds, parsed, levels)
     model.cv_results_ = {
-        "n_queries": np.array([values[fold].n for fold in levels]),
+        "n_queries": np.array([values[fold].filtered.n for fold in numbers]),
         "fit_time": np.array(fit_times),
-        "test_score": np.array([values[fold].mean for fold in levels]),
+        "test_score": np.array([values[fold].filtered.mean for fold in numbers]),
     }
     if folds.n > 1:
-        others = {fold: _search(scored, parsed, without=fold).best_threshold for fold in levels}
-        values = fold_partitions(scored, _filtered_and_not, parsed, others)
-        threshold.held_out_score_ = values["filtered"].mean
-        threshold.held_out_score_unfiltered_ = values["unfiltered"].mean
-        gained = values["gained"]
+        for fold in numbers:
+            others = _rows_of(scored[scored[FOLD] != fold])
+            levels[fold] = threshold_curve(others, measure=threshold.measure).best_threshold
+        values = fold_partitions(scored, _values_of_folds, parsed, levels)
+        total = merged(values.values())
+        threshold.held_out_score_ = total.filtered.mean
+        threshold.held_out_score_unfiltered_ = total.plain.mean
+        n_queries = total.gained.n
         warn_unless_filter_pays(
-            threshold.held_out_score_,
-            threshold.held_out_score_unfiltered_,
-            gained.mean,
-            np.sqrt(gained.squares_about_mean / gained.n / max(gained.n - 1, 1)),
+            total.filtered.mean,
+            total.plain.mean,
+            total.gained.mean,
+            np.sqrt(total.gained.squares_about_mean / n_queries / max(n_queries - 1, 1)),
             instead="threshold=None to show every document",
         )
 
 
-def _search(scored, parsed, without=None):
-    """The best threshold, of all folds or all but one."""
-
-    def passing(work, what):
-        if what == MANY_STEPS:
-            return each_partition(scored, _measured, work, without)
-        return [fold_partitions(scored, _measured, work, without)]
-
-    return search_threshold(Stepping(parsed, None, 0.0), passing)
+def _rows_of(scored):
+    """Return scored partitions as thresholds read them."""
+    return whole_partitions(scored, query=QUERY, label=GAIN, score=SCORE)
 
 
-def _utility(parsed, value):
-    """The value, negated where lower is better."""
-    return value if parsed.measure.greater_is_better else 0.0 - value
+class _Values(NamedTuple):
+    """Moments of a measure with a filter, without it, and of what each query gains by it."""
+
+    filtered: Moments = Moments()
+    plain: Moments = Moments()
+    gained: Moments = Moments()
+
+    def merge(self, other):
+        return _Values(*(mine.merge(theirs) for mine, theirs in zip(self, other)))
 
 
 class _ByFold(dict):
-    """What is known of the queries of each fold."""
+    """Values of the queries of each fold."""
 
     def merge(self, other):
-        both = {fold: other.get(fold, Moments()).merge(mine) for fold, mine in self.items()}
+        both = {fold: other.get(fold, _Values()).merge(mine) for fold, mine in self.items()}
         return _ByFold(other | both)
 
 
-def _values_of_folds(scored, parsed, levels):
-    """Moments of the measure of each fold's queries, each fold cut at a level of its own."""
-    return fold_partitions(scored, _values_of_partition, parsed, levels)
-
-
-def _values_of_partition(part, number, parsed, levels):
-    return _ByFold(
-        (fold, Moments.of(_values(own, parsed, levels[fold]))) for fold, own in part.groupby(FOLD)
-    )
-
-
-def _filtered_and_not(part, number, parsed, levels):
-    """Moments of the queries with the filter of their fold, without it, and of the difference."""
+def _values_of_folds(part, number, parsed, levels):
+    """Measure the queries of a partition, those of each fold cut at a level of its own."""
     found = _ByFold()
     for fold, own in part.groupby(FOLD):
-        filtered, plain = (_values(own, parsed, level) for level in (levels[fold], -np.inf))
-        columns = {"filtered": filtered, "unfiltered": plain, "gained": filtered - plain}
-        found = found.merge(_ByFold((name, Moments.of(each)) for name, each in columns.items()))
+        scores = own[SCORE].to_numpy()
+        filtered, plain = (
+            parsed.utility(
+                own[GAIN].to_numpy(),
+                np.where(scores >= level, scores, -np.inf),
+                groups=own[QUERY].to_numpy(),
+                average=None,
+            )
+            for level in (levels[fold], -np.inf)
+        )
+        found[fold] = _Values(*map(Moments.of, (filtered, plain, filtered - plain)))
     return found
-
-
-def _values(part, parsed, level):
-    scores = part[SCORE].to_numpy()
-    kept = np.where(scores >= level, scores, -np.inf)
-    return parsed.utility(part[GAIN].to_numpy(), kept, groups=part[QUERY].to_numpy(), average=None)
-
-
-class _Sizes(Counter):
-    """How many lists are of each size."""
-
-    def merge(self, other):
-        return _Sizes(self + other)
-
-    def usual(self):
-        sizes = np.repeat(list(self), list(self.values()))
-        return usual_sizes(sizes)
-
-
-def _sizes(block):
-    """Documents of each query that are scored."""
-    shown = np.add.reduceat(
-        ~np.isneginf(block.columns["score"]), np.cumsum(block.sizes) - block.sizes, dtype=np.int64
-    )
-    return _Sizes(shown[shown > 0].tolist())
-
-
-def _measured(part, number, work, without):
-    """What is made of the queries of a partition, but for those of a fold."""
-    part = part if without is None else part[part[FOLD] != without]
-    if not len(part):
-        return None
-    ids, sizes = query_runs(part[QUERY].to_numpy(), QUERY)
-    columns = {"label": part[GAIN].to_numpy(), "score": part[SCORE].to_numpy()}
-    return work(Block(ids, sizes, columns))
 
 
 def _scores(fitted, part, features, gains):
@@ -262,7 +216,7 @@ def _scores(fitted, part, features, gains):
 
 
 def _scored(rows, models, scales, score_gains, *, whole):
-    """Gain, score and fold of the rows that are held out, on the cluster, in query order."""
+    """Score the rows that are held out: gain, score and fold, on the cluster, in query order."""
     import dask
 
     meta = pd.DataFrame(
@@ -307,12 +261,12 @@ def _score_partition(number, part, *, models, scales, features, folds, score_gai
 
 
 def _mean_and_deviation(scale):
-    """Of scores, 0 where there are none; the deviation of equal scores is exactly 0."""
+    """Return both of scores, 0 where there are none; equal scores have exactly no deviation."""
     return (scale.mean, np.sqrt(scale.squares_about_mean / scale.n)) if scale.n else (0.0, 0.0)
 
 
 def _scales(rows, models, refitted, score_gains) -> list[Moments]:
-    """Of each fold's model, and of the refitted one, the scale of scores of rows it learned from.
+    """Find the scale of scores that each fold's model, and the refitted one, gives to its rows.
 
     As :func:`to_refitted_scale`, on queries that a hash chooses.
     """

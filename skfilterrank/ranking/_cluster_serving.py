@@ -10,9 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.moments import Moments
-from skfilterrank._dask.fold import fold_partitions
-from skfilterrank._dask.frames import check_series, check_types, numbered_partitions
-from skfilterrank._dask.whole_queries import check_whole, find_query_ids, plain_ids
+from skfilterrank._rows.dask_frames import (
+    check_series,
+    check_types,
+    check_whole,
+    find_query_ids,
+    fold_partitions,
+    numbered_partitions,
+    plain_ids,
+)
 from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
 
 _Method = TypeVar("_Method", bound=Callable)

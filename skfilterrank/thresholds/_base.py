@@ -33,10 +33,14 @@ from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.student_t import mean_and_error
 from skfilterrank._ranker import RankerMixin
+from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
+from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._files import SavedAsJson
 from skfilterrank.thresholds._list_sizes import scored_sizes, size_range, warn_of_other_sizes
+from skfilterrank.thresholds._of_rows import mean_of_rows
 from skfilterrank.thresholds._score_scale import Calibration, warn_of_other_scale
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._values import (
@@ -141,7 +145,7 @@ class JudgedScores:
             yield from folds.split(clusters, groups=clusters)
 
 
-class BaseThreshold(RankerMixin, BaseEstimator):
+class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     """Base of all thresholds: estimators on scores that show a part of each list.
 
     A threshold of your own gives each row a key that never rises down its list, and shows the rows
@@ -163,6 +167,8 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     # Whether threshold_ says which scores are shown, apart from caps.
     _is_by_score = False
     _takes_weights = False
+    # Whether `level_` is one number, and not a threshold for each of several parts.
+    _has_one_level = True
     # Whether one split of the queries calibrates it, and a model fitted on all must not follow.
     is_calibrated = False
 
@@ -212,7 +218,7 @@ class BaseThreshold(RankerMixin, BaseEstimator):
     def fit(
         self,
         scores,
-        y,
+        y=None,
         groups=None,
         *,
         filter_scores=None,
@@ -224,12 +230,16 @@ class BaseThreshold(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+        scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
             Score of each row, higher is better, by a model that has not seen these labels. -inf
             where a row was not retrieved or is hidden already. Of a table the column "score".
+            :class:`skfilterrank.io.Rows` hold labels and query ids, too, and nothing else is given
+            with them: TunedThreshold reads them three times at most, CertifiedThreshold gathers
+            them, and FixedThreshold needs none. Other thresholds, caps and abstention need rows in
+            memory.
         y : array-like of shape (n_rows,)
             Label of each row, NaN where unjudged. A Series may carry the query ids in an index
-            level named "qid".
+            level named "qid". Not of Rows.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type and in any order. None looks for an index level "qid"
             on `y`, then on `scores`.
@@ -257,6 +267,10 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             or a label has no gain.
         """
         self._check_parameters(self._parsed())
+        if isinstance(scores, Rows):
+            of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
+            of_rows |= {"clusters": clusters, "query_weight": query_weight, "judged_by": judged_by}
+            return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
         column, columns = self._read(scores, filter_scores)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
@@ -272,17 +286,37 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         lists.weights = query_weights(query_weight, lists.index)
         machines = None
         if judged_by is not None:
-            from skfilterrank.thresholds._certify import machine_labels
-
             machines = machine_labels(judged_by, lists.gains)
+        names = None
+        if lists.has_unjudged:
+            # Rows that are to be judged are named as they came, whatever order ties are put in.
+            names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
         judged = JudgedScores(
             lists,
             labels,
             _cluster_of_lists(clusters, lists.index),
             columns,
+            names=names,
             machines=machines,
         )
         return self.fit_judged(judged)
+
+    def _fit_rows(self, rows: Rows) -> "BaseThreshold":
+        """Fit on rows that need not fit into memory."""
+        raise InputError(
+            f"{type(self).__name__} cannot be fitted on Rows, as it needs whole lists in memory. "
+            "Use TunedThreshold, CertifiedThreshold or FixedThreshold, or give arrays of a sample."
+        )
+
+    def _refuse_with_rows(self, *names) -> None:
+        """Raise for parameters that need whole lists in memory."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"{name}={brief(getattr(self, name))} is not possible where "
+                    f"{type(self).__name__} is fitted on Rows. Leave it out, or give arrays in "
+                    "memory."
+                )
 
     def fit_judged(self, judged: JudgedScores) -> "BaseThreshold":
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
@@ -366,6 +400,11 @@ class BaseThreshold(RankerMixin, BaseEstimator):
             return
         if self._level is None or self.abstain is not None:
             values = values_shown(lists, self._held_out_shown(judged, parsed, entries), parsed)
+        self._compare_held_out(judged, parsed, values)
+
+    def _compare_held_out(self, judged, parsed, values):
+        """Keep the means of held-out queries; warn unless they gain by what is hidden."""
+        lists, clusters = judged.lists, judged.clusters
         self.held_out_score_ = mean_over_queries(values, lists.weights)
         plain = values_shown(lists, self._unfiltered(judged), parsed)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
@@ -529,31 +568,6 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         ranks[np.isneginf(shown)] = 0
         return ranks
 
-    def save(self, path) -> None:
-        """Save the fitted threshold as JSON, which a person can read.
-
-        Parameters
-        ----------
-        path : str, path-like or open file
-            Target; an older file is replaced once the new one is whole.
-
-        Raises
-        ------
-        ValueError
-            If gains are a function, or what was learned cannot be written as JSON.
-        NotFittedError
-            If the threshold is not fitted.
-        OSError
-            If the file cannot be written.
-
-        See Also
-        --------
-        load_threshold : Reads it.
-        """
-        from skfilterrank.thresholds._files import save_threshold
-
-        save_threshold(path, self)
-
     def _checked(self, scores, groups, filter_scores):
         """Scores, queries where they are needed or known, and other columns; warns of drift."""
         check_is_fitted(self, "level_")
@@ -647,10 +661,51 @@ class BaseThreshold(RankerMixin, BaseEstimator):
         """Tell whether nothing is learned or chosen."""
         return False
 
+    def score(
+        self, scores, y=None, groups=None, *, query_weight: QueryWeight = None, sample_weight=None
+    ) -> float:
+        """Compute the mean of `measure` over the queries.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
+            Scores of whole lists. :class:`skfilterrank.io.Rows` hold labels and query ids, too, and
+            are read once; nothing else is given with them.
+        y : array-like of shape (n_rows,)
+            Label of each row, NaN where unjudged, which counts as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `scores`.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+
+        Returns
+        -------
+        float
+            The measure, negated where lower is better, as scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`RankerMixin.score`, and if something else is given with Rows.
+        """
+        weights = {"query_weight": query_weight, "sample_weight": sample_weight}
+        if not isinstance(scores, Rows):
+            return super().score(scores, y, groups, **weights)
+        check_is_fitted(self, "level_")
+        check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
+        return mean_of_rows(self, scores, self._score_measure(), self.gains)
+
     # Reading and checking.
 
     def _read(self, scores, filter_scores=None):
         """The score of each row, and the other columns that are read."""
+        if isinstance(scores, Rows):
+            raise InputError(
+                "scores are Rows, of which a threshold gives no array of scores or places. Give "
+                "the scores of whole lists, some at a time."
+            )
         column, columns = _split_columns(scores, self._column_names)
         column = check_scores(column, name="scores")
         if filter_scores is not None:

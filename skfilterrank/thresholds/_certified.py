@@ -7,14 +7,20 @@ import numpy as np
 from skfilterrank._core.checks import check_flag
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import ends_behind, shown_at_most
+from skfilterrank._core.scoring import with_undefined
+from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._base import BaseThreshold, curve_of
+from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
+from skfilterrank.thresholds._risk_steps import steps_along
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._two_scores import TwoScores, entries_of, learned_and_tested
 
 
-class CertifiedThreshold(BaseThreshold):
+class CertifiedThreshold(TwoScores):
     """The best threshold on the score at which risks on new queries are kept, with a guarantee.
 
     Of repeated draws of the queries, at least the share `confidence_level` gives a threshold at
@@ -48,6 +54,9 @@ class CertifiedThreshold(BaseThreshold):
     measure : str or None, default=None
         Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+    rule : {"ratio", "price", "subset", "harm"} or None, default=None
+        How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
+        where they are given.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False
@@ -67,6 +76,9 @@ class CertifiedThreshold(BaseThreshold):
         The measure at every threshold.
     best_score_ : float
         The measure at the threshold, negated where lower is better.
+    rule_, worth_
+        The rule, and the curves that it uses, as in :class:`TunedThreshold`. Only with
+        `filter_scores`.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -123,11 +135,24 @@ class CertifiedThreshold(BaseThreshold):
     counts as filtered. `predict` shows no more than that; with ``show_beyond_k=True``
     lists have no end, and the certificate says that the rates cover the first places alone.
 
+    Of :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
+    bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
+    than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
+
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
     `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
     among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
     document are left out. The threshold lies in the middle between the lowest score to keep and
     the next lower one.
+
+    **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
+    and is tested from the safest point on, as above; no step need be safer than the next. The test
+    is valid if the path does not depend on the labels that it is tested on. So the curves of r and
+    h, and the levels of "price" and "subset", come from a fifth of the queries (or as much more as
+    makes 1,000 rows, up to a half), drawn by a fixed seed, and the others are tested. Curves out of
+    fold would not do, as each fold would have a path of its own, and none of them is the one that is used.
+    "harm" needs no curve: its path is the order of the filter scores, so that all queries are
+    tested. Of "price" and "subset" the levels between the tested ones are not certified.
 
     References
     ----------
@@ -168,6 +193,7 @@ class CertifiedThreshold(BaseThreshold):
         confidence_level: float = 0.95,
         guarantee: str = "confidence",
         measure=None,
+        rule: str | None = None,
         max_shown: int | None = None,
         show_beyond_k: bool = False,
         gains: Gains = None,
@@ -176,6 +202,7 @@ class CertifiedThreshold(BaseThreshold):
         self.confidence_level = confidence_level
         self.guarantee = guarantee
         self.measure = measure
+        self.rule = rule
         self.max_shown = max_shown
         self.show_beyond_k = show_beyond_k
         self.gains = gains
@@ -198,14 +225,13 @@ class CertifiedThreshold(BaseThreshold):
     def _keys(self, scores, index, columns):
         return scores
 
+    def _fit_rows(self, rows):
+        groups, labels, scores = rows_in_memory(rows)
+        return self.fit(scores, labels, groups=groups)
+
     def _fit_levels(self, judged, parsed):
-        lists, counts = judged.lists, np.bincount(judged.clusters)
-        if (n_repeated := np.count_nonzero(counts > 1)) > 0:
-            raise InputError(
-                f"{n_repeated} queries occur several times, as where cross-validation holds them "
-                "out repeatedly, and a certificate counts each once. Use splits that hold out a "
-                "query once at most, such as cv=0.3 or GroupKFold."
-            )
+        _check_each_once(judged)
+        lists = judged.lists
         promises, most = read_promises(self.risks), self._most_shown()
         short = shown_at_most(lists, most)
         is_whole = ends_behind(most, parsed)
@@ -235,6 +261,67 @@ class CertifiedThreshold(BaseThreshold):
         self.confidence_, self.answer_level_ = None, -np.inf
         return (keys >= self.level_) & (keys > -np.inf), entries
 
+    def _fit_rule(self, judged, parsed):
+        _check_each_once(judged)
+        tested = judged
+        if self.rule_ != "harm":
+            first, second = learned_and_tested(judged)
+            learned, tested = judged.take(first), judged.take(second)
+        self.worth_, worth, harm = None, tested.scores, tested.columns[FILTER_SCORE]
+        levels = None
+        if self.rule_ != "harm":
+            self.worth_, levels = self._learn_path(learned)
+            worth, harm = self.worth_.of(worth, harm)
+        path = self._path(worth, harm, levels)
+        lists = order_of(path.rule, tested.lists, worth)
+        keys = np.where(np.isneginf(tested.scores), -np.inf, path.keys())
+        promises = read_promises(self.risks)
+        measures = [each.rate for each in promises if isinstance(each.rate, ParsedMeasure)]
+        values, *losses = path_values(path, lists, [parsed, *measures])
+        rest, every = iter(losses), []
+        for promise in promises:
+            is_function = not isinstance(promise.rate, ParsedMeasure)
+            found = (
+                losses_of_function(path, lists, promise.rate, tested.labels, promise.k)
+                if is_function
+                else next(rest)
+            )
+            binary = is_function and found.values.dtype == bool
+            every.append(
+                steps_along(
+                    lists,
+                    found.levels,
+                    found.values.astype(np.float64, copy=False),
+                    promise.rate,
+                    keys=keys if path.levels is None else None,
+                    levels=path.levels,
+                    binary=binary,
+                )
+            )
+        values = values._replace(values=with_undefined(values.values, 0.0))
+        entries = entries_of(values, path, lists, parsed)
+        self.threshold_curve_ = curve_of(entries, parsed)
+        certificate = certify(
+            self.threshold_curve_,
+            lists,
+            promises=promises,
+            confidence_level=self.confidence_level,
+            guarantee=self.guarantee,
+            most=self._most_of_rule(),
+            names=tested.names,
+            every=every,
+            between=keys,
+            levels=path.levels,
+            keys=keys,
+        )
+        if tested.machines is not None:
+            certificate = replace(certificate, n_machine=int(np.count_nonzero(tested.machines)))
+        if not parsed.measure.greater_is_better:
+            certificate = replace(certificate, value=0.0 - certificate.value)
+        self.certificate_, self.level_ = certificate, certificate.threshold
+        self.best_score_ = certificate.value
+        self._describe_shown(tested, worth, harm)
+
     def _measure_held_out(self, judged, parsed, entries, values):
         """Leave it out: the certificate says what to expect of new queries."""
 
@@ -249,4 +336,14 @@ class CertifiedThreshold(BaseThreshold):
             f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
             "as the certificate covers no more. Pass the query id of each row, or fit with "
             "show_beyond_k=True."
+        )
+
+
+def _check_each_once(judged):
+    """Raise for queries that would count several times."""
+    if (n_repeated := np.count_nonzero(np.bincount(judged.clusters) > 1)) > 0:
+        raise InputError(
+            f"{n_repeated} queries occur several times, as where cross-validation holds them "
+            "out repeatedly, and a certificate counts each once. Use splits that hold out a "
+            "query once at most, such as cv=0.3 or GroupKFold."
         )

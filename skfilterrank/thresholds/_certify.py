@@ -154,6 +154,9 @@ def certify(
     scores=None,
     most=None,
     names=None,
+    every=None,
+    levels=None,
+    keys=None,
 ) -> RiskCertificate:
     """The best threshold of a curve, higher values being better, among the certified ones.
 
@@ -173,9 +176,16 @@ def certify(
         The scores that a threshold may lie between; None: those of the lists.
     scores, most, names
         As in :func:`find_unjudged`.
+    every : list of Steps or None
+        Losses of each risk along another path than that of the scores, whose levels are thresholds.
+    levels : ndarray or None
+        The only levels of that path; None where it may be cut between any two.
+    keys : ndarray of shape (n_rows,) or None
+        Level of that path from which on a row may be shown.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
-    every = [promise.steps(lists, labels) for promise in promises]
+    if every is None:
+        every = [promise.steps(lists, labels) for promise in promises]
     # Along one direction a first bad threshold is bad for one rate, whose test alone has to fail:
     # the error is shared by the directions, not by the rates.
     # A rate whose end was chosen by looking at its losses might err from either.
@@ -201,7 +211,7 @@ def certify(
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
-        _warn_if_trivial(lists.scores, lower, upper, promise)
+        _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
         if not (steps.start.any() or steps.losses.any()):
             warn_user(
                 f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, "
@@ -212,9 +222,8 @@ def certify(
     lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
     if lower >= upper:
         _raise_contradiction(tested)
-    threshold, value = _best_certified(
-        curve, lists.scores if between is None else between, lower, upper
-    )
+    between = lists.scores if between is None else between
+    threshold, value = _best_certified(curve, between, lower, upper, levels)
     results = {}
     for promise, own, steps, bound, n_passed, lower, upper in tested:
         results[promise.name] = RiskPromise(
@@ -231,7 +240,18 @@ def certify(
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)
     lower = max(promise.lower for promise in results.values())
-    to_judge = find_unjudged(lists, promises, scores=scores, most=most, above=lower, names=names)
+    looked_at = promises
+    if keys is not None:
+        # Rows enter anywhere in a list, so that places by key say nothing.
+        looked_at, scores = [each._replace(k=None) for each in promises], keys
+    to_judge = find_unjudged(
+        lists,
+        looked_at,
+        scores=scores,
+        most=most if keys is None else None,
+        above=lower,
+        names=names,
+    )
     return RiskCertificate(
         results,
         grounds,
@@ -271,7 +291,7 @@ def _count_passed(steps, bound):
     return n_steps
 
 
-def _best_certified(curve, scores, lower, upper):
+def _best_certified(curve, scores, lower, upper, levels=None):
     """The certified threshold of the highest value; of equal ones, that which keeps most."""
     # A limit cuts the stretch it lies in, of which one side is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
@@ -282,7 +302,10 @@ def _best_certified(curve, scores, lower, upper):
     value = values[certified]
     best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
     below = thresholds[:best].max(initial=-np.inf)
-    threshold = midpoint(scores, below) if below > -np.inf else -np.inf
+    if levels is not None:
+        threshold = float(thresholds[best])
+    else:
+        threshold = midpoint(scores, below) if below > -np.inf else -np.inf
     return threshold, float(values[best])
 
 

@@ -38,7 +38,7 @@ class ExpectedThreshold(BaseThreshold):
 
     Parameters
     ----------
-    measure : str, default="ndcg_f"
+    measure : str or None, default=None
         Measure whose expected value is maximised: any name of the measure table with a value for
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None

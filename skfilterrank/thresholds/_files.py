@@ -24,7 +24,6 @@ from skfilterrank._files.states import (
 )
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
-from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._risks import read_promises
 from skfilterrank.thresholds._score_scale import LEVELS, Calibration
@@ -33,13 +32,35 @@ _FORMAT = "skfilterrank threshold 1"
 _FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
-def save_threshold(path, threshold: BaseThreshold) -> None:
-    """Save a fitted threshold as JSON, as :meth:`BaseThreshold.save` describes."""
-    state = {"library": skfilterrank.__version__} | threshold_to_json(threshold)
-    write_state(path, _FORMAT, state, "threshold.save(path)")
+class SavedAsJson:
+    """A threshold that can be saved as JSON, which a person can read."""
+
+    def save(self, path) -> None:
+        """Save the fitted threshold as JSON.
+
+        Parameters
+        ----------
+        path : str, path-like or open file
+            Target; an older file is replaced once the new one is whole.
+
+        Raises
+        ------
+        ValueError
+            If gains are a function, or what was learned cannot be written as JSON.
+        NotFittedError
+            If the threshold is not fitted.
+        OSError
+            If the file cannot be written.
+
+        See Also
+        --------
+        load_threshold : Reads it.
+        """
+        state = {"library": skfilterrank.__version__} | threshold_to_json(self)
+        write_state(path, _FORMAT, state, "threshold.save(path)")
 
 
-def load_threshold(source) -> BaseThreshold:
+def load_threshold(source) -> SavedAsJson:
     """Load a threshold that its method `save` wrote.
 
     Parameters
@@ -80,14 +101,14 @@ def load_threshold(source) -> BaseThreshold:
     return read_state(source, _FORMAT, threshold_from_json, _FORMER)
 
 
-def threshold_checksum(threshold: BaseThreshold) -> str:
+def threshold_checksum(threshold: SavedAsJson) -> str:
     """Compute a checksum of a threshold and its certificate, whichever version saved it."""
     return checksum_of(threshold_to_json(threshold))
 
 
-def threshold_to_json(threshold: BaseThreshold) -> dict:
+def threshold_to_json(threshold: SavedAsJson) -> dict:
     """Return a fitted threshold as JSON holds it: its class, its parameters and its fit."""
-    if not isinstance(threshold, BaseThreshold):
+    if not isinstance(threshold, SavedAsJson):
         raise InputError(f"threshold must be a threshold estimator, got {brief(threshold)}.")
     check_is_fitted(
         threshold, msg="This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
@@ -101,13 +122,13 @@ def threshold_to_json(threshold: BaseThreshold) -> dict:
     return _unfitted_to_json(threshold) | {"fitted": fitted}
 
 
-def threshold_from_json(value, name: str = "") -> BaseThreshold:
+def threshold_from_json(value, name: str = "") -> SavedAsJson:
     """Make the fitted threshold of what JSON holds; errors name the field."""
     where = f"{name}." if name else ""
     threshold = _unfitted_from_json(value, name)
     fitted = record({"fitted": _FITTED})(value, name)["fitted"]
     learned = fitted.pop("learned", {})
-    if fitted["level"] is None and type(threshold)._keys is not BaseThreshold._keys:
+    if fitted["level"] is None and threshold._has_one_level:
         raise InputError(f"{where}fitted.level must be a number, got None.")
     vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
     threshold.confidence_ = fitted.get("confidence")
@@ -157,12 +178,15 @@ def _unfitted_from_json(value, name):
 
 
 def _class_of(name):
-    """Return the public threshold of a name, or None."""
-    from skfilterrank import thresholds
-
-    found = getattr(thresholds, name, None) if name in thresholds.__all__ else None
-    is_threshold = isinstance(found, type) and issubclass(found, BaseThreshold)
-    return found if is_threshold and found is not BaseThreshold else None
+    """Return the threshold of this library that has a name, or None."""
+    # The base of all thresholds is none itself.
+    waiting = [each for base in SavedAsJson.__subclasses__() for each in base.__subclasses__()]
+    while waiting:
+        found = waiting.pop()
+        if found.__name__ == name and found.__module__.startswith(f"{__package__}."):
+            return found
+        waiting += found.__subclasses__()
+    return None
 
 
 # Parameters as JSON holds them, and back.
@@ -171,7 +195,7 @@ def _class_of(name):
 def _plain(value, name):
     """Return a parameter of any name as JSON holds it."""
     value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, BaseThreshold):
+    if isinstance(value, SavedAsJson):
         return _unfitted_to_json(value)
     if value is not None and not isinstance(value, str | bool | int | float):
         raise InputError(

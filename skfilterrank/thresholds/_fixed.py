@@ -78,7 +78,8 @@ class FixedThreshold(BaseThreshold):
         Parameters
         ----------
         scores, y, groups, **parameters
-            As in :meth:`TunedThreshold.fit`; not needed unless `abstain` is set.
+            As in :meth:`TunedThreshold.fit`; not needed unless `abstain` is set, which Rows cannot
+            teach.
 
         Returns
         -------
@@ -100,6 +101,10 @@ class FixedThreshold(BaseThreshold):
 
     def _keys(self, scores, index, columns):
         return scores
+
+    def _fit_rows(self, rows):
+        self._refuse_with_rows("abstain")
+        return self.fit()
 
     def _shows_all(self):
         return self.threshold is None and not self._looks_at_lists()

@@ -214,6 +214,33 @@ def steps_of_measure(
     return Steps.of(_counted(parts, entries), upward=upward, binary=binary)
 
 
+def steps_along(
+    lists: RankedLists, at, values, rate, *, keys=None, levels=None, binary: bool = False
+) -> Steps:
+    """Steps of losses that were computed along a path.
+
+    Parameters
+    ----------
+    lists : RankedLists
+        The lists.
+    at : ndarray of shape (n_queries, n_points)
+        Falling levels at which each list changes, -inf behind the last.
+    values : ndarray of shape (n_queries, n_points + 1)
+        Losses before the first and from each on, NaN where a query does not count.
+    rate : ParsedMeasure or callable
+        The rate that the losses are of.
+    keys, levels : ndarray or None
+        Key of each row where rows enter one by one, or the levels that all lists share.
+    binary : bool, default=False
+        Whether losses of a function are 0 or 1.
+    """
+    upward = None
+    if isinstance(rate, ParsedMeasure):
+        _, upward, binary = _FAST.get(rate.measure.name, (None, None, False))
+    part = Changes.of_losses(np.arange(len(values)), -at, values)
+    return Steps.of(_counted([part], Entries(lists, keys), levels), upward=upward, binary=binary)
+
+
 def _counted(parts, entries, levels=None) -> EntryValues:
     """Values of the queries that have a judged document."""
     counts = has_judged(entries.lists)
@@ -278,12 +305,12 @@ def steps_of_function(
     values = np.empty((n_queries, len(every) + 1))
     kinds = set()
     for step, shown in enumerate([nothing, *every]):
-        column = _call(loss, name, labels, shown, codes, n_queries)
+        column = ask_function(loss, name, labels, shown, codes, n_queries)
         kinds.add(column.dtype.kind)
         values[:, step] = column
     for step in {max(1, len(every) // 2), len(every)}:
         shown = every[step - 1] if every else nothing
-        _check_own_query(loss, name, labels, shown, codes, n_queries)
+        check_own_query(loss, name, labels, shown, codes, n_queries)
     is_missing = np.isnan(values)
     if (is_missing.any(axis=1) & ~is_missing.all(axis=1)).any():
         raise InputError(
@@ -316,7 +343,7 @@ def _numbers(scores, codes, n_queries):
     return number, at
 
 
-def _call(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
+def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
     """What the function says of each query."""
     try:
         values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
@@ -340,11 +367,11 @@ def _call(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
     return values
 
 
-def _check_own_query(loss, name, labels, shown, codes, n_queries):
+def check_own_query(loss, name, labels, shown, codes, n_queries):
     """Raise where a query's loss changes when the other queries are taken away."""
     if n_queries < 2:
         return
-    together = _call(loss, name, labels, shown, codes, n_queries)
+    together = ask_function(loss, name, labels, shown, codes, n_queries)
     # Some queries by themselves, of all losses that there are: among many others alike, neither a
     # mean nor a maximum of them tells.
     by_loss = np.argsort(together, kind="stable")
@@ -352,7 +379,9 @@ def _check_own_query(loss, name, labels, shown, codes, n_queries):
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
     for begin, end in parts:
         rows = (codes >= begin) & (codes < end)
-        alone = _call(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
+        alone = ask_function(
+            loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin
+        )
         is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
         if not is_same.all():
             first = int(np.argmin(is_same))

@@ -1,5 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -13,11 +15,12 @@ from skfilterrank._core.checks import (
     find_groups,
     is_hashable,
 )
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
 
@@ -80,18 +83,20 @@ class SegmentedThreshold(BaseThreshold):
     True
     """
 
+    _has_one_level = False
+
     def __init__(self, threshold, *, segment="segment", min_queries: int = 10):
         self.threshold = threshold
         self.segment = segment
         self.min_queries = min_queries
 
     @property
-    def measure(self):
+    def measure(self) -> str | Callable:  # type: ignore[override]  # the threshold's
         """The measure of the threshold."""
         return getattr(self.threshold, "measure", None) or DEFAULT_MEASURE
 
     @property
-    def gains(self):
+    def gains(self) -> Gains:  # type: ignore[override]  # the threshold's
         """The gains of the threshold."""
         return getattr(self.threshold, "gains", None)
 
@@ -130,29 +135,26 @@ class SegmentedThreshold(BaseThreshold):
         self._check_parameters(None)
         groups = self._find_groups(scores, y, groups)
         n_rows = count_rows(scores)
-        of_rows = {"filter_scores": filter_scores, "clusters": clusters, "judged_by": judged_by}
-        of_rows = {name: np.asarray(each) for name, each in of_rows.items() if each is not None}
-        for name, values in {"y": y, **of_rows}.items():
-            if count_rows(values, name) != n_rows:
+        of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
+        of_rows |= {"clusters": clusters, "judged_by": judged_by}
+        for name, values in of_rows.items():
+            if values is not None and count_rows(values, name) != n_rows:
                 raise InputError(
                     f"{name} has {count_rows(values, name)} entries but there are {n_rows} scores: "
                     "give one for each row."
                 )
         index = check_groups(np.arange(n_rows) if groups is None else groups, n_rows=n_rows)
-        if (weights := given_weights(query_weight, index)) is not None:
-            of_rows["query_weight"] = weights[index.codes()]
+        weights = given_weights(query_weight, index)
+        of_rows["query_weight"] = None if weights is None else weights[index.codes()]
         self._segment = self.segment
         table, codes, names = self._read_segments(scores, index)
         if self._segment is not None:
             _check_sizes(codes, names, index, y, self.min_queries)
         self.thresholds_ = {}
-        for rows, name in _rows_by_name(codes, names):
-            more = {each: values[rows] for each, values in of_rows.items()}
-            more["groups"] = None if groups is None else safe_indexing(groups, rows)
+        for name, rows in _rows_by_name(codes, names):
+            own = clone(self.threshold)
             try:
-                self.thresholds_[name] = clone(self.threshold).fit(
-                    safe_indexing(table, rows), safe_indexing(y, rows), **more
-                )
+                self.thresholds_[name] = own.fit(safe_indexing(table, rows), **_cut(of_rows, rows))
             except ValueError as error:
                 if self._segment is None:
                     raise
@@ -162,7 +164,7 @@ class SegmentedThreshold(BaseThreshold):
         self.n_unjudged_ = sum(getattr(each, "n_unjudged_", 0) for each in thresholds)
         return self
 
-    def fit_judged(self, judged):
+    def fit_judged(self, judged) -> "SegmentedThreshold":
         """Refuse rows without segments.
 
         Parameters
@@ -239,17 +241,13 @@ class SegmentedThreshold(BaseThreshold):
             )
         found = np.empty(n_rows, dtype=dtype)
         of_rows = {"groups": groups, "filter_scores": filter_scores}
-        for rows, name in _rows_by_name(codes, names):
+        for name, rows in _rows_by_name(codes, names):
             ask = getattr(self.thresholds_[name], method)
-            more = {
-                each: None if values is None else safe_indexing(values, rows)
-                for each, values in of_rows.items()
-            }
-            found[rows] = ask(safe_indexing(table, rows), **more)
+            found[rows] = ask(safe_indexing(table, rows), **_cut(of_rows, rows))
         return found
 
     def _read_segments(self, scores, index):
-        """Scores without the segments, the number of each row's segment, and their names."""
+        """Return scores without the segments, the number of each row's segment, and their names."""
         name = self._segment
         if name is None:
             return scores, np.zeros(count_rows(scores), dtype=np.intp), ["all"]
@@ -288,7 +286,7 @@ class SegmentedThreshold(BaseThreshold):
 
     def _check_parameters(self, parsed):
         if not isinstance(self.threshold, BaseThreshold):
-            raise InputTypeError(
+            raise InputError(
                 "threshold must be a threshold estimator such as TunedThreshold(), got "
                 f"{brief(self.threshold)}."
             )
@@ -308,9 +306,17 @@ class SegmentedThreshold(BaseThreshold):
 
 
 def _rows_by_name(codes, names):
-    """Yield the rows of each segment and its name."""
+    """Yield the name of each segment and its rows."""
     for code, name in enumerate(names):
-        yield np.flatnonzero(codes == code), name
+        yield name, np.flatnonzero(codes == code)
+
+
+def _cut(of_rows, rows):
+    """Take some rows of each array by name; None where there is none."""
+    return {
+        name: None if values is None else safe_indexing(values, rows)
+        for name, values in of_rows.items()
+    }
 
 
 def _check_sizes(codes, names, index, y, least):

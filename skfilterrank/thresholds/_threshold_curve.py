@@ -10,6 +10,8 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.scoring import check_undefined
+from skfilterrank._rows.rows import Rows, check_rows
+from skfilterrank.thresholds._of_rows import search_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +51,7 @@ class ThresholdCurve(Result):
 
 def threshold_curve(
     y_true,
-    y_score,
+    y_score=None,
     *,
     groups=None,
     gains=None,
@@ -61,11 +63,14 @@ def threshold_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row, NaN where unjudged (counts as 0 where it stands). A
         Series may carry the query ids in an index level named "qid".
+        :class:`skfilterrank.io.Rows` hold scores and query ids, too, and are read three times at
+        most; `query_weight` is not possible with them.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better. Rows at -inf stay filtered at every threshold.
+        Score of each row, higher is better. Rows at -inf stay filtered at every threshold. Not of
+        Rows.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
@@ -83,12 +88,15 @@ def threshold_curve(
     ThresholdCurve
         The thresholds are the distinct scores at which the value can change, for nDCG_f those of
         documents in the top k whose gain is not 0. Between two of them the value is that of the
-        upper one. Among equally good thresholds the best is the one that keeps most.
+        upper one. Among equally good thresholds the best is the one that keeps most. Of Rows
+        `best_threshold` is the same, and there are at most 64 thresholds for each doubling of the
+        score, with exact values; between two of them values may be others.
 
     Raises
     ------
     ValueError
-        As the measure itself.
+        As the measure itself. Of Rows also if ``undefined="drop"`` leaves out other queries at
+        other thresholds, or if scores are whole numbers beyond 2**53.
 
     See Also
     --------
@@ -126,6 +134,10 @@ def threshold_curve(
     parsed = parse_measure(measure).for_threshold()
     entry = parsed.measure
     check_undefined(undefined)
+    if isinstance(y_true, Rows):
+        of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
+        rows = check_rows(y_true, "threshold_curve", **of_rows)
+        return ThresholdCurve(*search_rows(rows, parsed, gains, undefined)[0])
     lists = entry.ranked_lists(
         y_true,
         y_score,

@@ -76,9 +76,12 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
         ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
         ("threshold q.txt r.txt", "--predicted use where this is meant"),
-        ("threshold q.txt r.txt --risk any_forbidden=.2", "any_forbidden at most 0.2"),
+        (
+            "threshold q.txt r.txt --risk any_forbidden=.2",
+            "at most 0.2 and --confidence 0.95 needs",
+        ),
         ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
-        ("threshold q.txt r.txt -m ap --threshold expected", "but --measure is 'ap'"),
+        ("threshold q.txt r.txt -m bpref --threshold expected", "--threshold expected takes meas"),
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank evaluate --list-measures' prints"),
         ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
         ("forecast r.txt o.txt --method aslam -m ap", "--measure ap has no meaning"),
@@ -106,6 +109,8 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         "n_total",
         "measure=",
         "get_measure",
+        "Threshold",
+        "confidence_level",
     )
     for name in functions:
         assert name not in err

@@ -4,11 +4,11 @@ import argparse
 
 import pytest
 
-from skfilterrank.cli import _options
 from skfilterrank.cli import _options as options
-from skfilterrank.plot import _answer_curve
+from skfilterrank.cli import _thresholds
+from skfilterrank.plot import _risk_coverage
 from skfilterrank.thresholds._abstention import CONFIDENCES
-from skfilterrank.ranking._filtering.parameters import CUTS
+from skfilterrank.thresholds._hide_rules import RULES
 
 
 @pytest.mark.slow
@@ -31,11 +31,11 @@ from skfilterrank.ranking._filtering.parameters import CUTS
         (["rank-filter", "a", "--gains", "A=1,A=2"], "--gains: label 'A' has two gains"),
         (
             ["rank-filter", "a", "--threshold", "high"],
-            "expected tune, per_query, expected, fi",
+            "expected tune, auto, per_query, exp",
         ),
         (
             ["rank-filter", "a", "--threshold", "nan"],
-            "expected tune, per_query, expected, fi",
+            "expected tune, auto, per_query, exp",
         ),
         (["rank-filter", "a", "--same", "x"], "--same: expected A=B,..., got 'x'"),
         (["rank-filter", "a", "--jobs", "0"], "--jobs: expected a number of processes or -1"),
@@ -94,8 +94,8 @@ def test_commas_between_measures_and_between_options():
 
 
 def test_names_are_those_of_the_library():
-    assert set(_options.CUTS) == set(CUTS) - {"risk"}
-    assert _options.CONFIDENCES == CONFIDENCES
-    assert _answer_curve.CONFIDENCES == CONFIDENCES
-    with pytest.raises(argparse.ArgumentTypeError, match="expected tune, per_query, expected, fi"):
-        _options.threshold("risk")
+    assert set(options.THRESHOLDS) == set(_thresholds.BY_NAME)
+    assert options.CONFIDENCES == _risk_coverage.CONFIDENCES == CONFIDENCES
+    assert options.RULES == RULES
+    with pytest.raises(argparse.ArgumentTypeError, match="expected tune, auto, per_query, exp"):
+        options.threshold("risk")

@@ -1,6 +1,7 @@
 """One surface for every ranker: fit, predict and score with `groups`, of others' rankers too."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from all_estimators import CASES, rows
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import (
     forbidden_at_k,
@@ -75,6 +76,28 @@ class FirstFeature(RankerMixin, BaseEstimator):
     def predict(self, X, groups=None):
         """Score by the first feature."""
         return self.sign * np.asarray(X)[:, 0]
+
+
+class Counting(FirstFeature):
+    """One that takes unjudged rows, and counts them."""
+
+    def fit(self, X, y, groups=None):
+        self.n_rows_, self.n_unjudged_ = len(y), int(np.isnan(y).sum())
+        return self
+
+
+class CountingAsTold(Counting):
+    takes_unjudged = True
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Counting, (3, 0)), (CountingAsTold, (4, 1))])
+def test_unjudged_rows_go_to_rankers_that_say_so(kind, expected):
+    filtered = FilterOnly(kind())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnjudgedWarning)
+        filtered.fit(np.eye(4), np.array([1.0, 0.0, np.nan, 1.0]), groups=np.zeros(4))
+    inside = filtered.estimator_
+    assert (inside.n_rows_, inside.n_unjudged_) == expected
 
 
 OURS = {

@@ -33,7 +33,7 @@ def test_a_model_that_was_kept(file):
         for first, second in zip(now, then):
             np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12, err_msg=name)
         assert repr(clone(models[name])) == repr(models[name])
-        if hasattr(models[name], "risk_certificate_"):
-            certificate = models[name].risk_certificate_
+        if hasattr(models[name], "certificate_"):
+            certificate = models[name].certificate_
             assert certificate.to_judge.empty
             assert repr(replace(certificate)) == repr(certificate)

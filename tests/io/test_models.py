@@ -147,7 +147,9 @@ def test_round_trip(tmp_path, name):
 @pytest.mark.parametrize("estimator", [LogisticRegression(), lgb.LGBMRanker(**LGBM)])
 def test_rank_and_filter(tmp_path, estimator):
     y_true = 2 * y - 1
-    model = RankAndFilter(estimator, k=3, cv=GroupKFold(2)).fit(X, y_true, groups=GROUPS)
+    model = RankAndFilter(estimator, measure="ndcg_f@3", cv=GroupKFold(2)).fit(
+        X, y_true, groups=GROUPS
+    )
     save_model(model, tmp_path / "m.skops")
     loaded = load_model(tmp_path / "m.skops")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -236,7 +238,9 @@ def going_round():
     "model",
     [
         LogisticRegression().fit(X, y),
-        RankAndFilter(lgb.LGBMRanker(**LGBM), k=3, cv=2).fit(X, 2 * y - 1, groups=GROUPS),
+        RankAndFilter(lgb.LGBMRanker(**LGBM), measure="ndcg_f@3", cv=2).fit(
+            X, 2 * y - 1, groups=GROUPS
+        ),
         GridSearchCV(LogisticRegression(), {"C": [0.1]}, cv=2).fit(X, y),
     ],
     ids=["LogisticRegression", "RankAndFilter", "GridSearchCV"],

@@ -236,14 +236,15 @@ class Answered(MTCSelector):
 
 CASES = {
     "RankAndFilter": Case(RankAndFilter(Ridge(), measure="ndcg_f@3", cv=2), "rows"),
-    "RankAndFilter of a ranker": Case(
-        RankAndFilter(LIGHTGBM, measure="ndcg_f@3", cv=2), "rows"
-    ),
+    "RankAndFilter of a ranker": Case(RankAndFilter(LIGHTGBM, measure="ndcg_f@3", cv=2), "rows"),
     "RankAndFilter with PerQueryThreshold": Case(
         RankAndFilter(LOGISTIC, PerQueryThreshold(), measure="ndcg_f@3", cv=2), "rows"
     ),
     "RankAndFilter with CertifiedThreshold": Case(
-        RankAndFilter(LOGISTIC, CertifiedThreshold(RISKS, confidence_level=0.6), cv=0.5), "rows"
+        RankAndFilter(
+            LOGISTIC, CertifiedThreshold({"any_forbidden": 0.8}, confidence_level=0.6), cv=0.5
+        ),
+        "rows",
     ),
     "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, 0.5), "rows"),
     "TunedThreshold": Case(TunedThreshold("ndcg_f@3"), "scores"),

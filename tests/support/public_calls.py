@@ -179,7 +179,7 @@ CALLS = {
     "stream.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
     "stream.evaluate": {**_STREAM, "measures": ["ap", "ndcg_f@2"]},
     "stream.rank_filter_report": {**_STREAM, "y_scores": {"new": "score", "old": "label"}},
-    "stream.risk_threshold": {**_STREAM, "risk": "any_forbidden", "max_risk": 0.9},
+    "stream.risk_threshold": {**_STREAM, "risks": {"any_forbidden": 0.9}},
     "stream.score_predictions": {
         **_STREAM,
         "y_scores": {"new": "score", "old": "label"},

@@ -8,10 +8,10 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import answer_curve
-from skfilterrank.thresholds import TunedThreshold
+from skfilterrank.thresholds import TunedThreshold, risk_coverage_curve
 
 INF = np.inf
 
@@ -29,10 +29,12 @@ class TestConfidence:
             "score_gap": lists.agg(lambda s: np.diff(np.sort(s)[-2:]).sum()),
             "score_std": lists.std(ddof=0),
         }
-        params = {"groups": data.groups, "k": 3}
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
         for name, values in named.items():
-            one = answer_curve(data.y, data.bayes_scores, confidence=name, **params)
-            two = answer_curve(data.y, data.bayes_scores, confidence=values.to_numpy(), **params)
+            one = risk_coverage_curve(data.y, data.bayes_scores, confidence=name, **params)
+            two = risk_coverage_curve(
+                data.y, data.bayes_scores, confidence=values.to_numpy(), **params
+            )
             np.testing.assert_allclose(one.values, two.values, err_msg=name)
             assert one.area == pytest.approx(two.area)
 
@@ -52,9 +54,11 @@ class TestConfidence:
             scaler = StandardScaler().fit(top[train])
             ridge = Ridge(10.0).fit(scaler.transform(top[train]), worth[train])
             predicted[test] = ridge.predict(scaler.transform(top[test]))
-        params = {"groups": data.groups, "k": 3}
-        one = answer_curve(data.y, data.bayes_scores, confidence="score_regression", **params)
-        two = answer_curve(data.y, data.bayes_scores, confidence=predicted, **params)
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        one = risk_coverage_curve(
+            data.y, data.bayes_scores, confidence="score_regression", **params
+        )
+        two = risk_coverage_curve(data.y, data.bayes_scores, confidence=predicted, **params)
         np.testing.assert_allclose(one.values, two.values)
 
 
@@ -68,8 +72,8 @@ def new():
     return make_rank_and_filter(300, random_state=1)
 
 
-def fitted(data, **parameters):
-    model = TunedThreshold("ndcg_f@3", **parameters)
+def fitted(data, name, **parameters):
+    model = clone(PLAIN[name]).set_params(**parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
@@ -81,10 +85,9 @@ def n_shown(model, data):
 class TestAbstention:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
-    @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
-    def test_the_level_is_the_best_of_all(self, few, name, mode):
-        model = fitted(few, threshold=mode, abstain=name)
-        found = model.filter_
+    @pytest.mark.parametrize("rule", ["all", "tuned", "largest_gap"])
+    def test_the_level_is_the_best_of_all(self, few, name, rule):
+        model = fitted(few, rule, abstain=name)
         frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})
         lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
         confidence = {
@@ -92,7 +95,7 @@ class TestAbstention:
             "score_gap": lists.agg(lambda s: s.iloc[0] - s.iloc[1] if len(s) > 1 else 0.0),
             "score_std": lists.std(ddof=0),
         }[name].to_numpy()
-        plain = fitted(few, threshold=mode).predict(few.bayes_scores, groups=few.groups)
+        plain = fitted(few, rule).predict(few.bayes_scores, groups=few.groups)
 
         def value(level):
             kept = np.where((confidence >= level)[few.groups], plain, -INF)
@@ -100,11 +103,11 @@ class TestAbstention:
 
         best = max(value(level) for level in [*np.unique(confidence), INF])
         assert model.best_score_ == pytest.approx(best)
-        assert value(found.answer_level_) == pytest.approx(best)
-        assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
+        assert value(model.answer_level_) == pytest.approx(best)
+        assert model.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
 
     def test_a_query_is_shown_nothing(self, data, new):
-        empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0
+        empty = n_shown(fitted(data, "all", abstain="best_score"), new) == 0
         assert 0.01 < empty.mean() < 0.5
         best = np.full(300, -INF)
         np.maximum.at(best, new.groups, new.bayes_scores)
@@ -117,5 +120,5 @@ class TestAbstention:
         half = data.groups < 150
         two = clone(model).fit(data.bayes_scores[half], data.y[half], groups=data.groups[half])
         assert one.threshold_ == two.threshold_
-        assert one.filter_.answer_level_ == two.filter_.answer_level_
+        assert one.answer_level_ == two.answer_level_
         assert one.best_score_ == pytest.approx(two.best_score_)

@@ -17,7 +17,7 @@ from skfilterrank.thresholds._bounds import (
 )
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
-pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
+pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
 class TestBinomialBound:

@@ -3,7 +3,6 @@
 import io
 from dataclasses import FrozenInstanceError
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,34 +10,26 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 
+from certificates import certified, promise_at
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.metrics import (
     any_forbidden_at_k,
 )
-from skfilterrank.ranking import RankAndFilter, SegmentedFilter, read_filter, write_filter
-from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, risk_certificate
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    SegmentedThreshold,
+    load_threshold,
+    risk_certificate,
+)
 from skfilterrank.thresholds._bounds import BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
-pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
-
-
-def only(certificate):
-    """The only promise of a certificate, and the threshold."""
-    (promise,) = certificate.promises.values()
-    fields = {name: value for name, value in vars(promise).items() if name != "lower_bound"}
-    fields["limit"] = promise.upper if promise.risk == "false_reject_rate" else promise.lower
-    names = ("threshold", "value", "confidence", "exact", "assumes_unseen")
-    own = {name: getattr(certificate, name) for name in names}
-    return SimpleNamespace(**fields, **own, text=str(certificate))
-
-
-def promise_at(*args, **params):
-    return only(certified(*args, confidence_level=0.9, **params))
+pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
 def test_a_certificate_cannot_be_changed():
@@ -97,41 +88,34 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     y[::4] = np.nan
     scores = np.round(scores, 1)
     groups = np.char.add("q", (100 + groups).astype(str))
-    given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
+    given = {"groups": groups, "risks": {"any_forbidden@3": 0.2}}
     message = f"of {len(y)} documents are unjudged although a rate depends on them"
     with pytest.warns(DataWarning, match=message):
-        chosen = certified(y, scores, confidence_level=0.9, **given)
+        chosen = certified(y, scores, **given)
     rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
     assert 0 < len(rows) < np.count_nonzero(np.isnan(y))
     with pytest.warns(
         DataWarning, match=rf"{len(rows)} of .*query '{groups[rows[0]]}' row {rows[0]}"
     ):
-        certified(y, scores, confidence_level=0.9, **given)
+        certified(y, scores, **given)
     with pytest.warns(DataWarning, match=message):
-        fixed = risk_certificate(
-            y, scores, np.nextafter(chosen.lower, 1), confidence_level=0.9, **given
-        )
+        fixed = risk_certificate(y, scores, np.nextafter(chosen.lower, 1), **given)
     # Behind the first places, and below the lowest certified threshold, nothing need be judged.
     whole = y.copy()
     whole[rows] = 0
-    assert certified(whole, scores, confidence_level=0.9, **given).n_unjudged == 0
+    assert certified(whole, scores, **given).n_unjudged == 0
     with pytest.warns(DataWarning, match=message):
-        rejected = certified(
-            whole, scores, confidence_level=0.9, **given | {"risk": "false_reject_rate"}
-        )
+        rejected = certified(whole, scores, {"false_reject_rate": 0.2}, groups=groups, max_shown=3)
     judged = pd.Series(whole).notna().groupby(groups).transform("any")
     assert rejected.n_unjudged == (np.isnan(whole) & judged).sum()
-    empty = certified(y, scores, confidence_level=0.9, **given | {"risk": "empty_list_rate"})
+    empty = certified(y, scores, {"empty_list_rate": 0.2}, groups=groups)
     assert empty.n_unjudged == 0
     n_unjudged = len(rows)
-    model = CertifiedThreshold({"any_forbidden@3": 0.2}, confidence_level=0.9, measure="ndcg_f@3")
-    with (
-        pytest.warns(DataWarning, match=message),
-        pytest.warns(UnjudgedWarning, match="are unjudged"),
-    ):
+    model = CertifiedThreshold({"any_forbidden@3": 0.2})
+    with pytest.warns(DataWarning, match=message):
         model.fit(scores, y, groups=groups)
-    write_filter(tmp_path / "filter.json", model)
-    kept = read_filter(tmp_path / "filter.json").certificate_
+    model.save(tmp_path / "filter.json")
+    kept = load_threshold(tmp_path / "filter.json").certificate_
     save_model(model, tmp_path / "model.skops")
     loaded = load_model(tmp_path / "model.skops").certificate_
     for certificate in (chosen, fixed, model.certificate_, kept, loaded):
@@ -168,7 +152,7 @@ class TestFixedThreshold:
             average=None,
         )
         interval = binomtest(int(losses.sum()), len(losses)).proportion_ci(0.8)
-        promise = found.promises["any_forbidden"]
+        promise = found.promises["any_forbidden@3"]
         assert promise.observed == losses.mean()
         assert (promise.lower_bound, promise.upper_bound) == pytest.approx(
             (interval.low, interval.high)
@@ -187,12 +171,12 @@ class TestFixedThreshold:
             risks={"any_forbidden@3": 0.1},
             confidence_level=0.9,
         )
-        assert found.promises["any_forbidden"].verdict == verdict
+        assert found.promises["any_forbidden@3"].verdict == verdict
         assert words in str(found)
         assert not found.is_chosen
 
     def test_filtered_scores_need_no_threshold(self, data):
-        params = {"groups": data.groups, "risk": {"any_forbidden": 0.1, "false_reject_rate": 0.5}}
+        params = {"groups": data.groups, "risks": {"any_forbidden": 0.1, "false_reject_rate": 0.5}}
         kept = np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO)
         one = risk_certificate(data.y, kept, NO, confidence_level=0.9, **params)
         two = risk_certificate(data.y, data.bayes_scores, 0.3, confidence_level=0.9, **params)
@@ -211,7 +195,7 @@ class TestFixedThreshold:
             )
 
     def test_no_query_counts(self):
-        with pytest.raises(ValueError, match="no query counts for risk='false_reject_rate'"):
+        with pytest.raises(ValueError, match="no query counts for the risk 'false_reject_rate'"):
             risk_certificate(
                 [-1, -1],
                 [1, 2],
@@ -227,19 +211,11 @@ def judged():
     return make_rank_and_filter(400, documents_per_query=8, random_state=0)
 
 
-@pytest.fixture(scope="module")
-def model(judged):
-    promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
-    return TunedThreshold(**promise).fit(judged.bayes_scores, judged.y, groups=judged.groups)
-
-
 def copy_of(model):
-    """The model as a filter file keeps it, where its risk has a name."""
-    if callable(model.risk):
-        return model
+    """The threshold as its file keeps it."""
     file = io.StringIO()
-    write_filter(file, model)
-    return read_filter(io.StringIO(file.getvalue()))
+    model.save(file)
+    return load_threshold(io.StringIO(file.getvalue()))
 
 
 class TestLabelsOfMachines:
@@ -258,23 +234,16 @@ class TestLabelsOfMachines:
         y = np.where(np.arange(len(judged.y)) % 16 == 0, 0.0, judged.y)
         n_machine = int((judged.groups % 4 == 0).sum())
         given = {"groups": judged.groups, "judged_by": judges}
-        promise = {"risk": "any_forbidden", "max_risk": 0.4, "k": 3}
-        self.check(
-            certified(y, judged.bayes_scores, confidence_level=0.9, **given, **promise), n_machine
-        )
-        self.check(
-            risk_certificate(y, judged.bayes_scores, 0.2, confidence_level=0.9, **given, **promise),
-            n_machine,
-        )
-        model = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **promise)
-        model.fit(judged.bayes_scores, y, **given)
+        risks = {"any_forbidden@3": 0.4}
+        self.check(risk_certificate(y, judged.bayes_scores, 0.2, **given, risks=risks), n_machine)
+        model = CertifiedThreshold(risks).fit(judged.bayes_scores, y, **given)
         self.check(model.certificate_, n_machine)
         self.check(copy_of(model).certificate_, n_machine)
         X = pd.DataFrame(
             {"score": judged.bayes_scores, "part": np.where(judged.groups < 200, "a", "b")}
         )
-        parts = SegmentedFilter(model, segment="part").fit(X, y, **given)
-        for name, part in parts.filters_.items():
+        parts = SegmentedThreshold(model, segment="part").fit(X, y, **given)
+        for name, part in parts.thresholds_.items():
             own = (X["part"] == name).to_numpy() & (judged.groups % 4 == 0)
             self.check(part.certificate_, int(own.sum()))
         by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).certificate_
@@ -284,10 +253,7 @@ class TestLabelsOfMachines:
     def test_predicted_labels(self, judged):
         y = judged.y.astype(float)
         y[::10] = np.nan
-        promise = {"risk": "any_forbidden", "max_risk": 0.6, "k": 3}
-        inner = RankAndFilter(
-            LogisticRegression(), CertifiedThreshold(RISKS_TODO, confidence_level=0.9), **promise
-        )
+        inner = RankAndFilter(LogisticRegression(), CertifiedThreshold({"any_forbidden@3": 0.6}))
         model = CompletedLabels(inner, predictor=LabelPredictor(shared=True))
         model.fit(judged.X, y, judged.groups)
         certificate = model.estimator_.certificate_
@@ -309,16 +275,12 @@ class TestLabelsOfMachines:
         assert main(["threshold", qrels, run, *options]) == 0
         shown = capsys.readouterr().out
         assert ("labels of machines" in shown) == ("Machines gave 30" in shown) == bool(n_machine)
-        assert read_filter(saved).certificate_.n_machine == n_machine
+        assert load_threshold(saved).certificate_.n_machine == n_machine
 
     def test_bad_input(self, judged):
-        certify = partial(
-            risk_threshold,
-            judged.y,
-            judged.bayes_scores,
-            groups=judged.groups,
-            risk="any_forbidden",
-        )
+        rows = (judged.y, judged.bayes_scores, 0.3)
+        given = {"groups": judged.groups, "risks": {"any_forbidden": 0.05}}
+        certify = partial(risk_certificate, *rows, **given)
         with pytest.raises(InputError, match="judged_by has 3 entries but there are"):
             certify(judged_by=["people"] * 3)
         with pytest.raises(InputError, match=r"judged_by must hold texts, .*; got boolean"):

@@ -1,45 +1,34 @@
 """Thresholds with a guarantee: bounds, what is tested and in which order, and that it holds."""
 
-import math
-import pickle
-import warnings
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
+from certificates import promise_at, risks_at
 from profiles import times
-from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (
     false_reject_rate,
     forbidden_at_k,
-    make_ranking_scorer,
     ndcg_f_score,
-    qwa_score,
 )
-from skfilterrank.ranking import RankAndFilter, make_logistic
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    RiskCertificate,
     ThresholdCurve,
     threshold_curve,
 )
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
 from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._risks import read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
-pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
+pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
 NO = -np.inf
@@ -53,20 +42,6 @@ BOUNDS = {
     "forbidden": BettingBound,
     "false_reject_rate": BettingBound,
 }
-
-
-def only(certificate):
-    """The only promise of a certificate, and the threshold."""
-    (promise,) = certificate.promises.values()
-    fields = {name: value for name, value in vars(promise).items() if name != "lower_bound"}
-    fields["limit"] = promise.upper if promise.risk == "false_reject_rate" else promise.lower
-    names = ("threshold", "value", "confidence", "exact", "assumes_unseen")
-    own = {name: getattr(certificate, name) for name in names}
-    return SimpleNamespace(**fields, **own, text=str(certificate))
-
-
-def promise_at(*args, **params):
-    return only(certified(*args, confidence_level=0.9, **params))
 
 
 def rates(risk, y_true, y_score, groups, threshold, k):
@@ -140,12 +115,13 @@ class TestRiskThreshold:
     def test_equal_to_testing_every_threshold(self, risk, rows, k, level):
         y_true, y_score, groups = rows
         expected = by_brute_force(risk, y_true, y_score, groups, k, level, 0.5)
-        params = {"groups": groups, "risk": risk, "max_risk": level, "confidence": 0.5, "k": k}
+        measure = "ndcg_f" if k is None else f"ndcg_f@{k}"
+        params = {"groups": groups, "risks": risks_at(risk, level, k), "measure": measure}
         if not expected[0]:
             with pytest.raises(ValueError, match=r"needs at least|cannot be kept"):
-                promise_at(y_true, y_score, confidence_level=0.9, **params)
+                promise_at(y_true, y_score, confidence_level=0.5, **params)
             return
-        found = promise_at(y_true, y_score, confidence_level=0.9, **params)
+        found = promise_at(y_true, y_score, confidence_level=0.5, **params)
         thresholds = real_thresholds(y_score)
         is_certified = (
             thresholds <= found.limit
@@ -171,7 +147,7 @@ class TestRiskThreshold:
         found = promise_at(
             data.y,
             y_score,
-            {risk: 0.12},
+            risks_at(risk, 0.12, 3),
             groups=data.groups,
             measure="ndcg_f@3",
             confidence_level=0.9,
@@ -194,7 +170,7 @@ class TestRiskThreshold:
     @pytest.mark.slow
     @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
     def test_row_order_and_names_in_order(self, risk, data, level):
-        params = {"risk": risk, "max_risk": level, "k": 3}
+        params = {"risks": risks_at(risk, level, 3), "measure": "ndcg_f@3"}
         one = promise_at(
             data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params
         )
@@ -215,7 +191,7 @@ class TestRiskThreshold:
     @pytest.mark.slow
     @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
     def test_monotone_rescaling(self, risk, data, change):
-        params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
+        params = {"groups": data.groups, "risks": risks_at(risk, 0.1, 3), "measure": "ndcg_f@3"}
         one = promise_at(data.y, data.bayes_scores, confidence_level=0.9, **params)
         moved = change(data.bayes_scores)
         two = promise_at(data.y, moved, confidence_level=0.9, **params)
@@ -231,7 +207,7 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int64])
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
-        params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
+        params = {"groups": data.groups, "risks": risks_at(risk, 0.1, 3), "measure": "ndcg_f@3"}
         one = promise_at(data.y, y_score, confidence_level=0.9, **params)
         two = promise_at(data.y, y_score.astype(dtype), confidence_level=0.9, **params)
         np.testing.assert_array_equal(
@@ -240,8 +216,8 @@ class TestRiskThreshold:
         assert (one.limit, one.observed) == (two.limit, two.observed)
 
     def test_without_need_it_is_the_tuned_threshold(self, risk, data):
-        params = {"groups": data.groups, "k": 3}
-        found = promise_at(data.y, data.bayes_scores, {risk: 0.99}, confidence_level=0.9, **params)
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        found = promise_at(data.y, data.bayes_scores, risks_at(risk, 0.99, 3), **params)
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
@@ -252,7 +228,7 @@ class TestRiskThreshold:
             found = promise_at(
                 data.y,
                 data.bayes_scores,
-                {risk: level},
+                risks_at(risk, level, 3),
                 groups=data.groups,
                 measure="ndcg_f@3",
                 confidence_level=0.9,
@@ -276,7 +252,7 @@ class TestRiskThreshold:
             found = promise_at(
                 y_true[rows],
                 y_score[rows],
-                {risk: level},
+                risks_at(risk, level, 3),
                 groups=groups,
                 measure="ndcg_f@3",
                 confidence_level=confidence,
@@ -323,7 +299,7 @@ def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
     # Half of the good documents may be filtered, all may not: the limit is the highest score.
     n = 60
     y_true, y_score = np.ones(n), np.repeat([0.0, 1.0], n // 2)
-    params = {"groups": np.arange(n), "risk": "false_reject_rate", "max_risk": 0.8}
+    params = {"groups": np.arange(n), "risks": {"false_reject_rate": 0.8}}
     found = promise_at(y_true, y_score, confidence_level=0.9, **params)
     assert (found.limit, found.n_tried) == (1.0, 2)
     # A bad document above all good ones, which have one score: only -inf keeps the rate.
@@ -350,7 +326,9 @@ def test_where_all_pass_there_is_no_limit(label, risk):
 def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
-    found = certify(curve, lists, risk="any_forbidden", max_risk=0.05, confidence=0.9, k=None)
+    found = certify(
+        curve, lists, promises=read_promises({"any_forbidden": 0.05}), confidence_level=0.9
+    )
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert (found.value, found.threshold) == (0.2, 0.5)
 
@@ -385,7 +363,7 @@ def test_unjudged_queries_are_left_out():
         return np.bincount(groups, shown & (y_true < 0)) / np.bincount(groups)
 
     for risk in (*STEPS, bad_share):
-        params = {"risk": risk, "max_risk": 0.2, "k": 3}
+        params = {"risks": risks_at(risk, 0.2, 3), "measure": "ndcg_f@3"}
         one = promise_at(y, scores, groups=groups, confidence_level=0.9, **params)
         two = promise_at(more, more_scores, groups=more_groups, confidence_level=0.9, **params)
         assert one.n_queries == two.n_queries
@@ -393,7 +371,7 @@ def test_unjudged_queries_are_left_out():
 
 
 def test_names_of_queries_do_not_matter_to_exact_binomial_bounds(data):
-    params = {"risk": "any_forbidden", "max_risk": 0.1, "k": 3}
+    params = {"risks": risks_at("any_forbidden", 0.1, 3), "measure": "ndcg_f@3"}
     one = promise_at(data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params)
     renamed = np.random.default_rng(0).permutation(600)[data.groups]
     two = promise_at(data.y, data.bayes_scores, groups=renamed, confidence_level=0.9, **params)
@@ -428,7 +406,7 @@ class TestTrivial:
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
         for risk in ("any_forbidden", "forbidden"):
             with pytest.warns(
-                UserWarning, match=r"No threshold but \+inf keeps risk='.*everything"
+                UserWarning, match=r"No threshold but \+inf keeps the risk '.*everything"
             ):
                 # Four forbidden documents stand above all that may be shown.
                 found = promise_at(
@@ -447,12 +425,8 @@ class TestTrivial:
 
     def test_the_warning_names_the_line_of_the_call(self):
         with pytest.warns(UserWarning, match="No threshold but -inf") as caught:
-            promise_at(
-                np.ones(60),
-                np.zeros(60),
-                {"false_reject_rate": 0.05},
-                groups=np.arange(60),
-                confidence_level=0.9,
+            CertifiedThreshold({"false_reject_rate": 0.05}, confidence_level=0.9).fit(
+                np.zeros(60), np.ones(60), groups=np.arange(60)
             )
         assert [warning.filename for warning in caught] == [__file__]
 
@@ -491,39 +465,62 @@ class TestTrivial:
 
 
 class TestBadInput:
-    params = {"groups": np.arange(100), "risk": "any_forbidden"}  # noqa: RUF012
+    params = {"groups": np.arange(100), "risks": {"any_forbidden": 0.05}}
+
+    @pytest.mark.parametrize("level", [0, 1.0, np.nan, "low", None, True, 5])
+    def test_levels(self, level):
+        message = (
+            rf"risks\['any_forbidden'\] must be a number between 0 and 1, both excluded, "
+            f"got {level!r}"
+        )
+        with pytest.raises(ValueError, match=message):
+            promise_at(np.ones(100), np.arange(100.0), {"any_forbidden": level})
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"max_risk": 0}, "max_risk must be a number between 0 and 1, both excluded, got 0"),
-            ({"max_risk": 1.0}, "max_risk must be"),
-            ({"max_risk": np.nan}, "max_risk must be"),
-            ({"max_risk": "low"}, "max_risk must be .* got 'low'"),
-            ({"max_risk": None}, "max_risk must be"),
-            ({"max_risk": True}, "max_risk must be"),
-            ({"confidence": 90}, "confidence must be a number between 0 and 1.* got 90"),
-            ({"confidence": 0.0}, "confidence must be"),
-            ({"risk": "forbidding"}, "risk must be one of 'forbidden', .* got 'forbidding'"),
-            ({"risk": None}, "risk must be one of"),
-            ({"k": 0}, "k must be None"),
+            ({"confidence_level": 90}, "confidence_level must be a number between 0 and 1.* 90"),
+            ({"confidence_level": 0.0}, "confidence_level must be"),
+            ({"confidence_level": 1}, "confidence_level must be"),
+            ({"risks": {"forbidding": 0.1}}, "risks must name 'forbidden', .* got 'forbidding'"),
+            ({"risks": {"ndcg": 0.1}}, "risks must name .*'empty_list_rate'.* got 'ndcg'"),
+            ({"risks": {"false_reject_rate@3": 0.1}}, "false_reject_rate.*cut-off"),
+            ({"risks": {"any_forbidden@0": 0.1}}, "any_forbidden@0"),
+            ({"risks": {None: 0.1}}, "risks must name .* got None"),
+            ({"risks": {}}, r"risks must be a dict of risks with their levels.* got \{\}"),
+            ({"risks": None}, "risks must be a dict"),
+            ({"risks": "any_forbidden"}, "risks must be a dict"),
+            ({"risks": {"any_forbidden@3": 0.1, "any_forbidden(k=3)": 0.1}}, "any_forbidden"),
+            ({"guarantee": "hope"}, "guarantee must be one of 'confidence', 'expectation'"),
+            ({"show_beyond_k": 1}, "show_beyond_k must be True or False"),
+            ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
-            ({"measure": "ndcg_f@3", "k": 2}, "k=2 contradicts the cut-off"),
             ({"groups": np.arange(99)}, "groups has 99 entries but there are 100 rows"),
-            ({"groups": None}, "groups is missing"),
+            ({"groups": None}, "groups is missing: CertifiedThreshold certifies risks over quer"),
         ],
     )
     def test_parameters(self, wrong, message):
         with pytest.raises(ValueError, match=message):
-            promise_at(np.ones(100), np.arange(100.0), confidence_level=0.9, **self.params | wrong)
+            promise_at(np.ones(100), np.arange(100.0), **self.params | wrong)
+
+    def test_weights_of_queries(self):
+        model = CertifiedThreshold({"any_forbidden": 0.05})
+        message = "query_weight is not possible with CertifiedThreshold, which counts each query"
+        with pytest.raises(ValueError, match=message):
+            model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=np.ones(9))
+
+    @pytest.mark.parametrize("name", ["min_shown", "abstain", "k"])
+    def test_has_no_parameter_that_a_promise_cannot_cover(self, name):
+        with pytest.raises(TypeError, match=name):
+            CertifiedThreshold({"any_forbidden": 0.05}, **{name: 1})
 
     @pytest.mark.parametrize("risk", STEPS)
     def test_too_few_queries(self, risk):
         y, groups = np.ones(44), np.arange(44)
         message = (
-            f"risk='{risk}' with max_risk=0.05 and confidence=0.9 needs at least 45 calibration "
-            r"queries \(.*\), got 44: even if none of them shows a failure, the rate may be as "
-            "high as 0.051.* Give more queries, raise max_risk or lower confidence"
+            f"the risk '{risk}' at most 0.05 and confidence_level=0.9 needs at least 45 "
+            r"calibration queries \(.*\), got 44: even if none of them shows a failure, the rate may be as "
+            "high as 0.051.* Give more queries, raise the level or lower confidence_level"
         )
         with pytest.raises(ValueError, match=message):
             promise_at(y, groups, {risk: 0.05}, groups=groups, confidence_level=0.9)
@@ -542,250 +539,6 @@ class TestBadInput:
             )
 
 
-def fit(data, estimator=None, **params):
-    model = RankAndFilter(
-        LogisticRegression() if estimator is None else estimator,
-        **{"k": 3, "threshold": "risk", "risk": "any_forbidden", "max_risk": 0.15} | params,
-    )
-    return model.fit(data.X, data.y, groups=data.groups)
-
-
-class TestRankAndFilter:
-    @pytest.mark.slow
-    @pytest.mark.parametrize("risk", STEPS)
-    def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
-        model = fit(data, risk=risk, show_beyond_k=True)
-        split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
-        train, held_out = next(split.split(data.X, data.y, data.groups))
-        inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
-        np.testing.assert_allclose(model.estimator_.coef_, inner.coef_)
-        scores = inner.predict_proba(data.X[held_out])[:, 1]
-        expected = promise_at(
-            data.y[held_out],
-            scores,
-            {risk: 0.15},
-            groups=data.groups[held_out],
-            show_beyond_k=True,
-            measure="ndcg_f@3",
-            confidence_level=0.9,
-        )
-        assert vars(only(model.certificate_)) == vars(expected)
-        assert expected.exact
-        assert model.threshold_ == expected.threshold
-        assert model.best_score_ == pytest.approx(expected.value)
-        assert len(model.cv_results_["n_queries"]) == 1
-        kept = model.predict(data.X) > NO
-        np.testing.assert_array_equal(kept, inner.predict_proba(data.X)[:, 1] >= expected.threshold)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("params", "exact", "n_splits", "n_queries"),
-        [
-            ({"cv": 0.5}, True, 1, 300),
-            ({"cv": 0.5, "refit": False}, True, 1, 300),
-            ({"cv": GroupShuffleSplit(1, test_size=0.25, random_state=3)}, True, 1, 150),
-            ({"cv": 0.5, "refit": True}, False, 1, 300),
-            ({"refit": True}, False, 1, 180),
-            ({"cv": 5}, False, 5, 600),
-            ({"cv": GroupKFold(3)}, False, 3, 600),
-        ],
-    )
-    def test_says_whether_the_guarantee_is_exact(self, data, params, exact, n_splits, n_queries):
-        model = fit(data, **params)
-        certificate = only(model.certificate_)
-        assert certificate.exact is exact
-        assert certificate.n_queries == n_queries
-        assert len(model.fold_threshold_curves_) == n_splits
-        assert ("approximately at most 0.15" in certificate.text) is not exact
-        assert not certificate.assumes_unseen
-        assert "if the estimator" not in certificate.text
-        if not exact:
-            all_rows = LogisticRegression().fit(data.X, data.y > 0)
-            np.testing.assert_allclose(model.estimator_.coef_, all_rows.coef_)
-
-    def test_prefit(self, data):
-        train = data.groups < 300
-        inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
-        model = RankAndFilter(
-            inner,
-            CertifiedThreshold({"any_forbidden@3": 0.15}, confidence_level=0.9),
-            measure="ndcg_f@3",
-            cv="prefit",
-        ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
-        scores = inner.predict_proba(data.X[~train])[:, 1]
-        certificate = only(model.certificate_)
-        expected = promise_at(
-            data.y[~train],
-            scores,
-            {"any_forbidden@3": 0.15},
-            groups=data.groups[~train],
-            measure="ndcg_f@3",
-            confidence_level=0.9,
-        )
-        condition = " This holds if the estimator has not seen these queries."
-        assert vars(certificate) == vars(expected) | {
-            "assumes_unseen": True,
-            "text": expected.text + condition,
-        }
-        assert model.estimator_ is inner
-
-    def test_a_split_through_queries_is_not_exact(self, data):
-        rows = np.arange(len(data.y))
-        with pytest.warns(UserWarning, match="cv splits queries"):
-            model = fit(data, cv=[(rows[::2], rows[1::2])])
-        assert not model.certificate_.exact
-
-    def test_elsewhere_refit_is_as_before(self, data):
-        one = RankAndFilter(Ridge(), cv=0.3).fit(data.X, data.y, groups=data.groups)
-        two = RankAndFilter(Ridge(), cv=0.3, refit=True).fit(data.X, data.y, groups=data.groups)
-        np.testing.assert_array_equal(one.estimator_.coef_, two.estimator_.coef_)
-        assert not hasattr(one, "certificate_")
-
-    @pytest.mark.slow
-    def test_certificate_goes_with_another_threshold(self, data):
-        model = fit(data)
-        model.set_params(threshold="tune", risk=None).fit(data.X, data.y, groups=data.groups)
-        assert not hasattr(model, "certificate_")
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("risk", STEPS)
-    def test_any_measure_chooses_among_the_certified(self, data, risk):
-        params = {"risk": risk, "cv": 0.5, "measure": "qwa", "k": None}
-        model = fit(data, **params)
-        certificate = only(model.certificate_)
-        scores = model.estimator_.predict_proba(data.X)[:, 1]
-        _, held_out = next(
-            GroupShuffleSplit(1, test_size=0.5, random_state=0).split(data.X, None, data.groups)
-        )
-        y, scores, groups = data.y[held_out].astype(float), scores[held_out], data.groups[held_out]
-        kept = np.where(scores >= model.threshold_, scores, NO)
-        value = qwa_score(y, kept, groups=groups)
-        assert certificate.value == pytest.approx(value)
-        assert model.best_score_ == pytest.approx(value)
-        curve = model.threshold_curve_
-        upward = risk == "false_reject_rate"
-        certified = curve.thresholds <= certificate.limit
-        certified = certified if upward else ~certified
-        assert certificate.value == pytest.approx(curve.values[certified].max())
-        assert (
-            model.threshold_ <= certificate.limit
-            if upward
-            else (model.threshold_ > certificate.limit)
-        )
-
-    @pytest.mark.parametrize("estimator", [LogisticRegression(), make_logistic()], ids=repr)
-    def test_no_promise_about_queries_without_queries(self, data, estimator):
-        model = RankAndFilter(
-            estimator,
-            CertifiedThreshold({"any_forbidden@3": 0.1}, confidence_level=0.9),
-            measure="ndcg_f@3",
-            cv=0.5,
-        )
-        for y in (data.y, pd.Series(data.y), list(data.y)):
-            with pytest.raises(ValueError, match=r"it needs query ids: pass groups=.*named 'qid'"):
-                model.fit(data.X, y)
-        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        assert model.fit(data.X, y).certificate_.promises["any_forbidden"].n_queries == 300
-
-    def test_pure_filtering_where_each_row_is_a_query(self, data):
-        model = RankAndFilter(
-            LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.1}, confidence_level=0.9)
-        ).fit(data.X, data.y, groups=np.arange(len(data.y)))
-        kept = model.predict(data.X) > NO
-        assert model.certificate_.promises["any_forbidden"].n_queries == math.ceil(
-            0.3 * len(data.y)
-        )
-        # Each row is a query: the share of all rows that are shown and forbidden.
-        assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
-
-    def test_clone_pickle_and_parameters(self, data):
-        model = fit(data, risk="forbidden", confidence=0.8)
-        again = pickle.loads(pickle.dumps(model))
-        assert vars(only(again.certificate_)) == vars(only(model.certificate_))
-        assert isinstance(again.certificate_, RiskCertificate)
-        shown = (each.predict(data.X, groups=data.groups) for each in (again, model))
-        np.testing.assert_array_equal(*shown)
-        params = clone(model).get_params()
-        assert (params["risk"], params["max_risk"], params["confidence"]) == (
-            "forbidden",
-            0.15,
-            0.8,
-        )
-        copy = clone(model).fit(data.X, data.y, groups=data.groups)
-        assert vars(only(copy.certificate_)) == vars(only(model.certificate_))
-
-    @pytest.mark.slow
-    def test_in_a_grid_search_with_metadata_routing(self, data):
-        with sklearn.config_context(enable_metadata_routing=True):
-            search = GridSearchCV(
-                RankAndFilter(
-                    LogisticRegression(),
-                    CertifiedThreshold({"any_forbidden@3": 0.05}, confidence_level=0.9),
-                    measure="ndcg_f@3",
-                ),
-                {"max_risk": [0.1, 0.3]},
-                scoring=make_ranking_scorer("ndcg_f@3"),
-                cv=GroupKFold(2),
-            ).fit(data.X, data.y, groups=data.groups)
-        assert search.best_params_ == {"max_risk": 0.3}
-        assert search.best_estimator_.certificate_.exact
-
-    def test_row_order_does_not_matter(self, data):
-        model = fit(data, Ridge(), cv=0.5)
-        order = np.random.default_rng(0).permutation(len(data.y))
-        other = RankAndFilter(Ridge(), **_without_estimator(model))
-        other.fit(data.X[order], data.y[order], groups=data.groups[order])
-        assert other.threshold_ == pytest.approx(model.threshold_)
-
-    @pytest.mark.parametrize(
-        ("params", "message"),
-        [
-            ({"risk": None}, "risk must be one of .* got None"),
-            ({"risk": "ndcg"}, "risk must be one of .* got 'ndcg'"),
-            ({"max_risk": 5}, "max_risk must be a number between 0 and 1"),
-            ({"confidence": 1}, "confidence must be a number between 0 and 1"),
-            ({"threshold": "tune"}, "risk='any_forbidden' is only kept with threshold='risk', but"),
-            ({"threshold": "per_query"}, "only kept with threshold='risk'.* is 'per_query'"),
-            ({"threshold": 0.5}, "only kept with threshold='risk'"),
-            ({"max_risk": 0.01}, "needs at least 230 calibration queries .*got 180"),
-            ({"refit": False, "cv": 3}, "refit=False keeps the model of the only split"),
-        ],
-    )
-    def test_bad_input(self, data, params, message):
-        with pytest.raises(ValueError, match=message) as caught:
-            fit(data, **params)
-        if "230" in message:
-            assert caught.value.__notes__ == ["cv=None gives 180 queries to calibrate on."]
-
-    def test_no_warning_in_ordinary_use(self, data):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            fit(data)
-
-
-class RowsAreQueries(RankAndFilter):
-    """For scikit-learn's checks, which know no queries."""
-
-    def fit(self, X, y, groups=None):
-        rows = np.arange(len(y)) if y is not None and np.ndim(y) else None
-        return super().fit(X, y, groups=rows if groups is None else groups)
-
-    def score(self, X, y, groups=None):
-        return super().score(X, y, groups=np.arange(len(y)) if groups is None else groups)
-
-
-@pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
-@pytest.mark.nightly
-def test_scikit_learn_checks():
-    promise = {"risk": "any_forbidden", "max_risk": 0.9, "confidence": 0.5}
-    assert_passes_checks(RowsAreQueries(Ridge(), threshold="risk", **promise))
-
-
-def _without_estimator(model):
-    params = model.get_params(deep=False)
-    return {name: value for name, value in params.items() if name != "estimator"}
-
-
 @pytest.mark.parametrize("measure", ["forbidden@3", "search_length", "false_reject_rate"])
 @pytest.mark.parametrize("risk", ["any_forbidden", "false_reject_rate"])
 def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, risk):
@@ -799,7 +552,7 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
         {risk: 0.8},
         groups=groups,
         show_beyond_k=True,
-        measure=f"{measure}@{3}",
+        measure=measure,
         confidence_level=0.9,
     )
     curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)
@@ -814,15 +567,29 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", ["tune", "risk", "per_query"])
-def test_nothing_good_is_told(threshold):
-    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    unsafe = np.where(y < 0, -1, 0)
-    promise = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
-    model = TODO_THRESHOLD(threshold, measure="ndcg_f@3", **promise)
+def test_nothing_good_is_told(data):
+    unsafe = np.where(data.y < 0, -1, 0)
+    model = CertifiedThreshold({"any_forbidden@3": 0.2})
     with pytest.warns(FitWarning, match=r"no label has a gain above 0.*gains=\{0: 1, -1: -1\}"):
-        model.fit(scores, unsafe, groups=groups)
-    with pytest.warns(FitWarning, match=r"no label has a gain above 0.*Check y and gains="):
-        model.fit(scores, np.full(len(y), -1), groups=groups)
-    model.set_params(gains={0: 1, -1: -1}).fit(scores, unsafe, groups=groups)
-    assert np.isfinite(model.predict(scores, groups=groups)).mean() > 0.3
+        model.fit(data.bayes_scores, unsafe, groups=data.groups)
+
+
+def test_a_promise_holds_of_what_the_cap_leaves(data):
+    model = CertifiedThreshold({"any_forbidden@3": 0.3}, max_shown=1)
+    model.fit(data.bayes_scores, data.y, groups=data.groups)
+    best = pd.Series(data.bayes_scores).groupby(data.groups).transform("max")
+    shown = (data.bayes_scores == best) & (data.bayes_scores >= model.threshold_)
+    forbidden = np.bincount(data.groups, shown & (data.y < 0)) > 0
+    observed = model.certificate_.promises["any_forbidden@3"].observed
+    assert observed == pytest.approx(forbidden.mean())
+    free = clone(model).set_params(max_shown=None)
+    free.fit(data.bayes_scores, data.y, groups=data.groups)
+    assert model.threshold_ < free.threshold_  # the cap alone removes many failures
+    assert model.certificate_.max_shown == 1
+
+
+def test_there_is_no_held_out_score_of_a_promise(data):
+    model = CertifiedThreshold({"any_forbidden@3": 0.3})
+    model.fit(data.bayes_scores, data.y, groups=data.groups)
+    assert not hasattr(model, "held_out_score_")
+    assert not hasattr(model, "held_out_score_unfiltered_")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, norm
 
+from certificates import certified, risks_at
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
@@ -36,11 +37,11 @@ def data():
 
 class TestFunctions:
     def test_are_as_good_as_names(self, data):
-        params = {"groups": data.groups, "max_risk": 0.1}
+        params = {"groups": data.groups, "confidence_level": 0.9}
         pairs = [("any_forbidden", any_bad), ("false_reject_rate", rejected)]
         for name, loss in pairs:
-            one = certified(data.y, data.bayes_scores, {name: 0.05}, confidence_level=0.9, **params)
-            two = certified(data.y, data.bayes_scores, {loss: 0.05}, confidence_level=0.9, **params)
+            one = certified(data.y, data.bayes_scores, {name: 0.1}, **params)
+            two = certified(data.y, data.bayes_scores, {loss: 0.1}, **params)
             assert one.threshold == two.threshold
             (one,), (two,) = one.promises.values(), two.promises.values()
             assert two.risk == loss.__name__
@@ -48,11 +49,9 @@ class TestFunctions:
                 assert getattr(one, field) == getattr(two, field)
 
     def test_numbers_get_the_bound_for_numbers(self, data):
-        params = {"groups": data.groups, "max_risk": 0.1}
-        one = certified(data.y, data.bayes_scores, {any_bad: 0.05}, confidence_level=0.9, **params)
-        two = certified(
-            data.y, data.bayes_scores, {any_bad_as_number: 0.05}, confidence_level=0.9, **params
-        )
+        params = {"groups": data.groups, "confidence_level": 0.9}
+        one = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
+        two = certified(data.y, data.bayes_scores, {any_bad_as_number: 0.1}, **params)
         # The binomial test knows more.
         assert one.lower < two.lower
 
@@ -65,19 +64,15 @@ class TestFunctions:
         """
         kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
         scores = -np.arange(200.0)
-        params = {"groups": np.arange(200), "max_risk": 0.3, "confidence": 0.9}
-        promise = certified(kind, scores, {wrong: 0.05}, confidence_level=0.9, **params).promises[
-            "wrong"
-        ]
+        params = {"groups": np.arange(200), "confidence_level": 0.9}
+        promise = certified(kind, scores, {wrong: 0.3}, **params).promises["wrong"]
         n_wrong = round(promise.observed * 200)
         assert promise.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert promise.lower == scores[28]
         with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
-            certified(
-                kind, scores, {wrong: 0.05}, guarantee="expectation", confidence_level=0.9, **params
-            )
+            certified(kind, scores, {wrong: 0.3}, guarantee="expectation", **params)
 
     @pytest.mark.nightly
     @pytest.mark.filterwarnings("ignore:No threshold but")
@@ -90,11 +85,9 @@ class TestFunctions:
         for _ in range(reps):
             kind = rng.choice([-1.0, 1.0, 0.0], p=[share, share, 1 - 2 * share], size=n)
             scores = rng.normal(size=n) + (kind < 0)
-            params = {"groups": np.arange(n), "max_risk": level}
+            params = {"groups": np.arange(n), "confidence_level": 0.9}
             try:
-                promise = certified(
-                    kind, scores, {wrong: 0.05}, confidence_level=0.9, **params
-                ).promises["wrong"]
+                promise = certified(kind, scores, {wrong: level}, **params).promises["wrong"]
             except ValueError:
                 continue
             at = np.linspace(-6, 6, 600)
@@ -102,15 +95,15 @@ class TestFunctions:
             n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
         assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
 
-    def test_of_a_ranker_get_the_labels(self, data):
+    def test_get_the_labels_as_they_are(self, data):
         labels = np.where(data.y < 0, "bad", "good")
 
         def any_bad_word(y_true, shown, groups):
             return np.bincount(groups, shown & (y_true == "bad")) > 0
 
-        params = {"k": 3, "threshold": "risk", "max_risk": 0.1, "gains": {"bad": -1, "good": 1}}
-        one = TunedThreshold(risk=any_bad_word, **params)
-        two = TunedThreshold(risk="any_forbidden", **params)
+        params = {"gains": {"bad": -1, "good": 1}, "confidence_level": 0.9}
+        one = CertifiedThreshold({any_bad_word: 0.1}, max_shown=3, **params)
+        two = CertifiedThreshold({"any_forbidden@3": 0.1}, **params)
         for model in (one, two):
             model.fit(data.bayes_scores, labels, groups=data.groups)
         assert one.threshold_ == two.threshold_
@@ -160,7 +153,7 @@ class TestFunctions:
                 data.bayes_scores,
                 {share_of_most: 0.2},
                 groups=data.groups,
-                measure="ndcg_f@3",
+                max_shown=3,
                 confidence_level=0.9,
             )
 
@@ -180,17 +173,21 @@ class TestFunctions:
             y_true[:], groups[:], shown[:] = 0, 0, False
             return values
 
-        params = {"groups": data.groups, "max_risk": 0.1}
-        one = certified(data.y, data.bayes_scores, {spoils: 0.05}, confidence_level=0.9, **params)
-        two = certified(data.y, data.bayes_scores, {any_bad: 0.05}, confidence_level=0.9, **params)
+        params = {"groups": data.groups, "confidence_level": 0.9}
+        one = certified(data.y, data.bayes_scores, {spoils: 0.1}, **params)
+        two = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
         assert one.threshold == two.threshold
 
 
 def test_a_rate_that_cannot_fail_is_warned_of(data):
     # Somebody forgot gains: no label is below 0.
     grades = data.y + 1
-    params = {"groups": data.groups, "risk": "any_forbidden", "max_risk": 0.1, "k": 3}
-    with pytest.warns(FitWarning, match="'any_forbidden' is 0 on all .* give gains"):
+    params = {
+        "groups": data.groups,
+        "risks": risks_at("any_forbidden", 0.1, 3),
+        "measure": "ndcg_f@3",
+    }
+    with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* give gains"):
         certified(grades, data.bayes_scores, confidence_level=0.9, **params)
     one = certified(
         grades, data.bayes_scores, gains=lambda label: label - 1.0, confidence_level=0.9, **params
@@ -203,34 +200,25 @@ def test_a_rate_that_cannot_fail_is_warned_of(data):
 
 class TestSeveral:
     def test_of_one_direction_none_costs_the_other(self, data):
-        params = {"groups": data.groups, "k": 3}
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        risks = {"any_forbidden@3": 0.2, "forbidden@3": 0.1}
         alone = {
             risk: certified(
                 data.y, data.bayes_scores, {risk: level}, confidence_level=0.9, **params
             )
-            for risk, level in {"any_forbidden": 0.2, "forbidden": 0.1}.items()
+            for risk, level in risks.items()
         }
-        both = certified(
-            data.y,
-            data.bayes_scores,
-            {"any_forbidden": 0.2, "forbidden": 0.1},
-            confidence_level=0.9,
-            **params,
-        )
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
         assert both.lower == max(one.lower for one in alone.values())
         assert both.upper == np.inf
-        assert list(both.promises) == ["any_forbidden", "forbidden"]
+        assert list(both.promises) == list(risks)
 
     def test_of_two_directions_each_gets_half_of_the_error(self, data):
-        params = {"groups": data.groups, "k": 3}
-        both = certified(
-            data.y,
-            data.bayes_scores,
-            {"any_forbidden": 0.2, "false_reject_rate": 0.6},
-            confidence_level=0.9,
-            **params,
-        )
-        for risk, level in {"any_forbidden": 0.2, "false_reject_rate": 0.6}.items():
+        # Lists of each promise end at the same place.
+        params = {"groups": data.groups, "measure": "ndcg_f@3", "max_shown": 3}
+        risks = {"any_forbidden@3": 0.2, "false_reject_rate": 0.6}
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
+        for risk, level in risks.items():
             alone = certified(
                 data.y, data.bayes_scores, {risk: level}, confidence_level=0.95, **params
             )
@@ -245,59 +233,27 @@ class TestSeveral:
         assert both.to_frame()["verdict"].tolist() == ["kept", "kept"]
 
     def test_the_best_value_between_the_limits_is_chosen(self, data):
-        params = {"groups": data.groups, "k": 3}
-        risk = {"any_forbidden": 0.12, "false_reject_rate": 0.6}
-        both = certified(data.y, data.bayes_scores, {risk: 0.05}, confidence_level=0.9, **params)
+        risks = {"any_forbidden@3": 0.12, "false_reject_rate": 0.6}
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
         curve = TunedThreshold("ndcg_f@3").fit(data.bayes_scores, data.y, data.groups)
         curve = curve.threshold_curve_
         inside = (curve.thresholds > both.lower) & (curve.thresholds <= both.upper)
         assert both.value == pytest.approx(curve.values[inside].max())
 
     def test_a_contradiction_says_which_bind(self, data):
-        risk = {"any_forbidden": 0.05, "forbidden": 0.3, "false_reject_rate": 0.2}
+        risks = {"any_forbidden@3": 0.05, "forbidden@3": 0.3, "false_reject_rate": 0.2}
         message = (
-            "no threshold keeps all promises: any_forbidden at most 0.05 needs one above .*, "
+            "no threshold keeps all promises: any_forbidden@3 at most 0.05 needs one above .*, "
             "false_reject_rate at most 0.2 one of at most"
         )
         with pytest.raises(ValueError, match=message):
-            certified(
-                data.y,
-                data.bayes_scores,
-                {risk: 0.05},
-                groups=data.groups,
-                measure="ndcg_f@3",
-                confidence_level=0.9,
-            )
-
-    @pytest.mark.parametrize(
-        ("risk", "message"),
-        [
-            ({}, "risk is an empty dict"),
-            ({"any_forbidden": 2}, r"risk\['any_forbidden'\] must be a number between 0 and 1"),
-            ({"any_forbidden": None}, r"risk\['any_forbidden'\] must be a number"),
-            ({"ndcg": 0.1}, "risk must be one of .*'empty_list_rate'.* got 'ndcg'"),
-            ({"false_reject_rate@3": 0.1}, "false_reject_rate.*cut-off"),
-        ],
-    )
-    def test_bad_input(self, data, risk, message):
-        with pytest.raises(ValueError, match=message):
-            certified(
-                data.y,
-                data.bayes_scores,
-                {risk: 0.05},
-                groups=data.groups,
-                measure="ndcg_f@3",
-                confidence_level=0.9,
-            )
-        with pytest.raises(ValueError, match=message):
-            CertifiedThreshold({risk: 0.05}, confidence_level=0.9, measure="ndcg_f@3").fit(
-                data.bayes_scores, data.y, groups=data.groups
-            )
+            certified(data.y, data.bayes_scores, risks, groups=data.groups, show_beyond_k=True)
 
     @pytest.mark.nightly
     def test_hold_together(self, data):
         # Queries drawn from a finite population, of which the true rates are known.
-        risk, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
+        risks, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
         y_true, y_score = data.y.astype(float), data.bayes_scores
         rng = np.random.default_rng(0)
         by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
@@ -309,7 +265,7 @@ class TestSeveral:
                 found = certified(
                     y_true[rows],
                     y_score[rows],
-                    {risk: 0.05},
+                    risks,
                     groups=groups,
                     confidence_level=confidence,
                 )
@@ -317,7 +273,7 @@ class TestSeveral:
                 continue
             n_chosen += 1
             true = [
-                np.nanmean(loss(y_true, y_score >= found.threshold, data.groups)) for loss in risk
+                np.nanmean(loss(y_true, y_score >= found.threshold, data.groups)) for loss in risks
             ]
             wrong += true[0] > 0.2 or true[1] > 0.4
         assert n_chosen > 50
@@ -330,13 +286,11 @@ class TestInExpectation:
         found = certified(
             data.y,
             data.bayes_scores,
-            {risk: 0.1},
+            risks_at(risk, 0.1, 3),
             groups=data.groups,
             guarantee="expectation",
-            measure="ndcg_f@3",
-            confidence_level=0.9,
         )
-        (promise,) = read_promises(risk, 0.1, 3)
+        (promise,) = read_promises(risks_at(risk, 0.1, 3))
         steps = promise.steps(RankedLists(data.y, data.bayes_scores, groups=data.groups), None)
         n = steps.n_queries
         scores = np.unique(data.bayes_scores)
@@ -350,7 +304,7 @@ class TestInExpectation:
                 limit = score
                 break
         assert (found.upper if steps.is_upward else found.lower) == limit
-        assert found.confidence is None
+        assert found.confidence_level is None
         assert str(found).startswith("In expectation, ")
 
     @pytest.mark.nightly
@@ -369,7 +323,6 @@ class TestInExpectation:
                 {"any_forbidden": level},
                 groups=groups,
                 guarantee="expectation",
-                confidence_level=0.9,
             )
             true.append(any_bad(y_true, y_score >= found.threshold, data.groups).mean())
         assert np.mean(true) <= level + 2 * np.std(true) / np.sqrt(times)
@@ -378,28 +331,14 @@ class TestInExpectation:
 
     @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
     def test_takes_fewer_queries(self, data):
-        params = {"groups": np.arange(20), "risk": "any_forbidden", "max_risk": 0.05}
-        certified(
-            np.ones(20), np.arange(20), guarantee="expectation", confidence_level=0.9, **params
-        )
+        params = {"groups": np.arange(20), "risks": {"any_forbidden": 0.05}}
+        certified(np.ones(20), np.arange(20), guarantee="expectation", **params)
         with pytest.raises(ValueError, match=r"in expectation needs at least 19 .* got 18"):
             certified(
                 np.ones(18),
                 np.arange(18),
                 guarantee="expectation",
-                confidence_level=0.9,
                 **params | {"groups": np.arange(18)},
             )
         with pytest.raises(ValueError, match=r"needs at least 45 .* got 20"):
             certified(np.ones(20), np.arange(20), confidence_level=0.9, **params)
-
-    def test_unknown_guarantee(self, data):
-        with pytest.raises(ValueError, match="guarantee must be one of 'confidence', 'expect"):
-            certified(
-                data.y,
-                data.y,
-                {"any_forbidden": 0.05},
-                groups=data.groups,
-                guarantee="sure",
-                confidence_level=0.9,
-            )

@@ -23,8 +23,7 @@ def test_the_number_is_the_best_of_all():
         own = np.flatnonzero(groups == query)
         place[own] = np.argsort(np.argsort(-scores[own])) + 1
     values = [
-        ndcg_f_score(y, np.where(place <= k, scores, -np.inf), groups=groups)
-        for k in range(20)
+        ndcg_f_score(y, np.where(place <= k, scores, -np.inf), groups=groups) for k in range(20)
     ]
     assert model.best_score_ == pytest.approx(max(values))
     number = int(model.rank(scores, groups=groups).max())

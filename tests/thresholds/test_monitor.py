@@ -157,9 +157,7 @@ def test_false_alarms_are_rare_at_all_looks(rate):
     rng = np.random.default_rng(0)
     alpha, times = 0.1, 200
     alarms = sum(
-        watch(
-            RiskMonitor({"any_forbidden": 0.1}, alpha=alpha), *stream(rng, 1000, rate)
-        ).alarm
+        watch(RiskMonitor({"any_forbidden": 0.1}, alpha=alpha), *stream(rng, 1000, rate)).alarm
         for _ in range(times)
     )
     assert alarms <= binom.ppf(0.999, times, alpha)

@@ -6,26 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Ridge
 
+from all_thresholds import PLAIN, THRESHOLDS
+from certificates import certified
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
-from skfilterrank.ranking import (
-    LambdaRankRanker,
-    QueryRanker,
-    RankAndFilter,
-    SegmentedFilter,
-    read_filter,
-    write_filter,
-)
-from skfilterrank.stream import Rows
-from skfilterrank.stream import risk_threshold as risk_threshold_of_stream
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
-    TunedThreshold,
+    SegmentedThreshold,
+    load_threshold,
     risk_certificate,
 )
 
@@ -37,13 +28,13 @@ def shows_bad(y_true, shown, groups):
 
 
 RISKS = {
-    "one rate": {"risk": "any_forbidden", "max_risk": 0.4, "k": 2},
-    "a share": {"risk": "forbidden", "max_risk": 0.4, "k": 2},
-    "good ones": {"risk": {"false_reject_rate": 0.9, "any_forbidden": 0.6}, "k": 2},
-    "on average": {"risk": "forbidden", "max_risk": 0.4, "k": 2, "guarantee": "expectation"},
-    "own cut-offs": {"risk": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "k": 5},
-    "a function": {"risk": shows_bad, "max_risk": 0.4, "k": 2},
-    "all shown": {"risk": "any_forbidden", "max_risk": 0.4, "k": 2, "show_beyond_k": True},
+    "one rate": {"risks": {"any_forbidden@2": 0.4}},
+    "a share": {"risks": {"forbidden@2": 0.4}},
+    "good ones": {"risks": {"false_reject_rate": 0.9, "any_forbidden@2": 0.6}},
+    "on average": {"risks": {"forbidden@2": 0.4}, "guarantee": "expectation"},
+    "own cut-offs": {"risks": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "measure": "ndcg_f@5"},
+    "a function": {"risks": {shows_bad: 0.4}, "max_shown": 2},
+    "all shown": {"risks": {"any_forbidden@2": 0.4}, "show_beyond_k": True},
 }
 
 
@@ -80,17 +71,15 @@ def summary(certificate):
 def certificates(rows, promise):
     """Collect the certificates of each way to calibrate on these rows."""
     y, scores = rows["label"].to_numpy(), rows["score"].to_numpy()
-    yield certified(y, scores, confidence_level=0.9, **columns(rows), **promise)
-    whole_queries = rows.sort_values("qid", kind="stable").reset_index(drop=True)
-    yield risk_threshold_of_stream(Rows(whole_queries), **promise)
-    capped = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, max_shown=2, **promise)
-    for model in (CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **promise), capped):
+    promise = {"measure": "ndcg_f@2", "confidence_level": 0.9} | promise
+    capped = CertifiedThreshold(**promise | {"max_shown": 2})
+    for model in (CertifiedThreshold(**promise), capped):
         yield model.fit(scores, y, **columns(rows)).certificate_
     table = rows[["score"]].assign(half=np.where(rows["qid"] % 2 == 0, "even", "odd"))
-    halves = SegmentedFilter(capped, segment="half").fit(table, y, **columns(rows))
-    yield from (each.certificate_ for each in halves.filters_.values())
-    fixed = {name: promise[name] for name in promise if name in ("risk", "max_risk", "k")}
-    yield risk_certificate(y, scores, 1.5, confidence_level=0.9, **columns(rows), **fixed)
+    halves = SegmentedThreshold(capped, segment="half").fit(table, y, **columns(rows))
+    yield from (each.certificate_ for each in halves.thresholds_.values())
+    fixed = {name: promise[name] for name in ("risks", "confidence_level")}
+    yield risk_certificate(y, scores, 1.5, **columns(rows), **fixed)
 
 
 @pytest.mark.slow
@@ -104,18 +93,18 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "parameters",
+    ("name", "parameters"),
     [
-        *({"threshold": name} for name in ("tune", "first_k", "largest_gap", "surprise")),
-        *({"threshold": name} for name in ("per_query", "expected")),
-        *({"max_shown": 2, "abstain": name} for name in ("score_gap", "score_regression")),
-        {"min_shown": 1},
-        {"min_shown": 2, "max_shown": 3},
+        *((name, {}) for name in ("tuned", "first_k", "largest_gap", "surprise")),
+        *((name, {}) for name in ("per_query", "expected")),
+        *(("tuned", {"max_shown": 2, "abstain": n}) for n in ("score_gap", "score_regression")),
+        ("tuned", {"min_shown": 1}),
+        ("tuned", {"min_shown": 2, "max_shown": 3}),
     ],
     ids=str,
 )
-def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
-    model = TunedThreshold("ndcg_f@2", **parameters)
+def test_the_order_of_rows_does_not_change_what_fit_finds(tied, name, parameters):
+    model = clone(PLAIN[name]).set_params(measure="ndcg_f@2", **parameters)
     found = []
     for rows in (tied, *orders_of(tied)):
         fitted = clone(model).fit(rows["score"], rows["label"], **columns(rows))
@@ -126,10 +115,11 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, parameters):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", ["tune", "per_query", "expected", "largest_gap", "risk"])
-def test_documents_of_equal_score_are_shown_together(tied, threshold):
-    promise = {"risk": "any_forbidden", "max_risk": 0.4} if threshold == "risk" else {"k": 3}
-    model = TODO_THRESHOLD(threshold, **promise)
+@pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "largest_gap", "certified"])
+def test_documents_of_equal_score_are_shown_together(tied, name):
+    model = clone(THRESHOLDS[name])
+    if name == "certified":
+        model.set_params(risks={"any_forbidden": 0.4})
     model.fit(tied["score"], tied["label"], **columns(tied))
     shown = model.predict(tied["score"], **columns(tied)) > -INF
     assert 0 < shown.mean() < 1
@@ -139,36 +129,33 @@ def test_documents_of_equal_score_are_shown_together(tied, threshold):
 def test_ties_by_hand():
     # Two of three documents of one score are shown: the forbidden one and one good one, at worst.
     y, scores, groups = [1, -1, 1, 1], [0.5, 0.5, 0.5, 0.2], [0] * 4
-    given = {"groups": groups, "k": 2}
-    for risk, share in {"any_forbidden": 1.0, "forbidden": 0.5, shows_bad: 1.0}.items():
-        (promise,) = risk_certificate(
-            y, scores, 0.4, risks={risk: 0.05}, confidence_level=0.9, **given
-        ).promises.values()
+    for risk, share in {"any_forbidden@2": 1.0, "forbidden@2": 0.5, shows_bad: 1.0}.items():
+        found = risk_certificate(y, scores, 0.4, groups=groups, risks={risk: 0.05})
+        (promise,) = found.promises.values()
         assert promise.observed == share
-    monitor = RiskMonitor("forbidden", k=2)
+    monitor = RiskMonitor({"forbidden@2": 0.05})
     assert monitor.update(y, scores, groups=groups).rates["observed"].tolist() == [0.5]
     # Two of three good ones are rejected then, where one is shown behind the forbidden one.
-    rates = {"any_forbidden": 0.99, "false_reject_rate": 0.9}
-    many = {"groups": np.repeat(np.arange(50), 4), "k": 2, "guarantee": "expectation"}
-    y, scores = np.tile(y, 50), np.tile(scores, 50)
+    risks = {"any_forbidden@2": 0.99, "false_reject_rate": 0.9}
+    groups, y, scores = np.repeat(np.arange(50), 4), np.tile(y, 50), np.tile(scores, 50)
     y[:100] = 1
     with pytest.warns(FitWarning, match="No threshold but"):
-        found = certified(y, scores, {rates: 0.05}, confidence_level=0.9, **many)
+        found = certified(y, scores, risks, groups=groups, guarantee="expectation")
     assert found.promises["false_reject_rate"].observed == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
 @pytest.fixture(scope="module")
 def model(data):
-    promise = {"threshold": "risk", "k": 3, "risk": "any_forbidden", "max_risk": 0.3}
-    return TunedThreshold(**promise).fit(data.bayes_scores, data.y, groups=data.groups)
+    promise = {"risks": {"any_forbidden@3": 0.3}, "measure": "ndcg_f@3"}
+    return CertifiedThreshold(**promise).fit(data.bayes_scores, data.y, groups=data.groups)
 
 
 class TestNoMoreIsShownThanCovered:
     def test_every_way_to_serve(self, model, data, tmp_path):
         path = tmp_path / "filter.json"
-        write_filter(path, model)
+        model.save(path)
         given = {"groups": data.groups}
-        for each in (model, read_filter(path)):
+        for each in (model, load_threshold(path)):
             places = each.rank(data.bayes_scores, **given)
             assert np.bincount(data.groups, places > 0).max() == 3
             assert ((each.predict(data.bayes_scores, **given) > -INF) == (places > 0)).all()
@@ -179,17 +166,10 @@ class TestNoMoreIsShownThanCovered:
         # The rate of all that is shown is that of the certificate.
         shown = model.predict(data.bayes_scores, **given) > -INF
         rate = (np.bincount(data.groups, shown & (data.y < 0)) > 0).mean()
-        assert rate == model.certificate_.promises["any_forbidden"].observed
-
-    def test_on_a_cluster(self, model, data):
-        dataframes = pytest.importorskip("dask.dataframe")
-        table = pd.DataFrame({"score": data.bayes_scores, "qid": data.groups})
-        frame = dataframes.from_pandas(table.set_index("qid"), npartitions=3, sort=True)
-        places = model.rank(frame[["score"]], groups=frame.index.to_series()).compute()
-        assert places.groupby(level=0).max().max() == 3
+        assert rate == model.certificate_.promises["any_forbidden@3"].observed
 
     def test_without_query_ids(self, model, data):
-        with pytest.raises(InputError, match=r"shows at most 3 documents .* show_beyond_k=True"):
+        with pytest.raises(InputError, match=r"at most 3 documents of each .* show_beyond_k=True"):
             model.predict(data.bayes_scores)
 
     def test_the_caller_may_show_more(self, model, data):
@@ -212,14 +192,17 @@ class TestNoMoreIsShownThanCovered:
             ({"max_shown": 2}, 2),
             ({"max_shown": 5}, 3),
             ({"max_shown": 2, "show_beyond_k": True}, 2),
-            ({"risk": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
-            ({"risk": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}, "k": 2}, 5),
-            ({"risk": shows_bad}, 3),
-            ({"risk": "false_reject_rate", "max_risk": 0.5}, None),
-            ({"risk": "empty_list_rate"}, None),
-            ({"k": None}, None),
-            ({"k": None, "measure": "ndcg_f@4"}, 4),
+            ({"risks": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
+            ({"risks": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}}, 5),
+            ({"risks": {shows_bad: 0.3}}, None),
+            ({"risks": {shows_bad: 0.3}, "max_shown": 3}, 3),
+            ({"risks": {"false_reject_rate": 0.5}}, None),
+            ({"risks": {"empty_list_rate": 0.3}}, None),
+            ({"risks": {"any_forbidden": 0.3}}, None),
+            # The measure's cut-off says which threshold is best, and hides nothing.
+            ({"risks": {"any_forbidden": 0.3}, "measure": "ndcg_f@4"}, None),
         ],
+        ids=str,
     )
     def test_the_smallest_cutoff_counts(self, model, data, parameters, most):
         other = clone(model).set_params(**parameters)
@@ -231,7 +214,7 @@ class TestNoMoreIsShownThanCovered:
 
     def test_what_stands_behind_counts_as_filtered(self, data):
         risks = {"any_forbidden@2": 0.5, "false_reject_rate": 0.9}
-        model = CertifiedThreshold({risks: 0.05}, confidence_level=0.9)
+        model = CertifiedThreshold(risks, confidence_level=0.9)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         hidden = np.isneginf(model.predict(data.bayes_scores, groups=data.groups))
         good = data.y > 0
@@ -239,12 +222,12 @@ class TestNoMoreIsShownThanCovered:
         rate = np.bincount(data.groups, good & hidden)[n_good > 0] / n_good[n_good > 0]
         promise = model.certificate_.promises["false_reject_rate"]
         assert promise.observed == pytest.approx(rate.mean())
-        model.set_params(risk={"any_forbidden@1": 0.5, "false_reject_rate": 0.1})
+        model.set_params(risks={"any_forbidden@1": 0.5, "false_reject_rate": 0.1})
         with pytest.raises(InputError, match=r"at most 1 document of each query hides 0.*good"):
             model.fit(data.bayes_scores, data.y, groups=data.groups)
 
     def test_a_fixed_threshold(self, data):
-        given = {"groups": data.groups, "risk": "any_forbidden", "k": 3}
+        given = {"groups": data.groups, "risks": {"any_forbidden@3": 0.05}}
         more = risk_certificate(data.y, data.bayes_scores, 0.2, confidence_level=0.9, **given)
         assert (more.max_shown, more.shows_more) == (3, True)
         fewer = risk_certificate(data.y, data.bayes_scores, 5.0, confidence_level=0.9, **given)
@@ -270,12 +253,12 @@ class TestNoMoreIsShownThanCovered:
 
 
 def copy_of(model):
-    """The model as a filter file keeps it, where its risk has a name."""
-    if callable(model.risk):
+    """The threshold as its file keeps it, where its risks have names."""
+    if any(map(callable, model.risks)):
         return model
     file = io.StringIO()
-    write_filter(file, model)
-    return read_filter(io.StringIO(file.getvalue()))
+    model.save(file)
+    return load_threshold(io.StringIO(file.getvalue()))
 
 
 def test_lists_of_other_sizes_end_a_promise():
@@ -283,29 +266,5 @@ def test_lists_of_other_sizes_end_a_promise():
     model = CertifiedThreshold({"any_forbidden": 0.4}, confidence_level=0.9)
     model.fit(tens.bayes_scores, tens.y, groups=tens.groups)
     short = np.repeat(np.arange(100), 2)
-    with pytest.warns(DataWarning, match=r"need not hold for such lists: (?!.*'expected')"):
+    with pytest.warns(DataWarning, match=r"need not hold for such lists: (?!.*ExpectedThreshold)"):
         model.predict(tens.bayes_scores[:200], groups=short)
-
-
-class TestQueriesThatTheEstimatorWasFittedOn:
-    def certifying(self, ranker):
-        promise = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.6}
-        return RankAndFilter(ranker, cv="prefit", **promise)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("frozen", [False, True])
-    @pytest.mark.parametrize("make", [lambda: QueryRanker(Ridge()), LambdaRankRanker])
-    def test_are_told(self, data, make, frozen):
-        half = data.groups < 200
-        ranker = make().fit(data.X[half], np.maximum(data.y, 0)[half], groups=data.groups[half])
-        model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
-        with pytest.warns(FitWarning, match=r"200 of 400 calibration queries .* was fitted on"):
-            model.fit(pd.DataFrame(data.X), data.y, groups=1000 + data.groups)
-        assert not model.certificate_.exact
-
-    def test_others_of_the_same_ids_are_not(self, data):
-        half = data.groups < 200
-        ranker = QueryRanker(Ridge()).fit(data.X[half], data.y[half], groups=data.groups[half])
-        model = self.certifying(ranker)
-        model.fit(data.X[~half], data.y[~half], groups=data.groups[~half] - 200)
-        assert model.certificate_.exact

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError, InputTypeError
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter
@@ -196,7 +196,7 @@ def test_bad_segments(data):
         fit(table, y, groups, min_queries=0)
     with pytest.raises(InputError, match="y has 3 entries"):
         fit(table, y[:3], groups)
-    with pytest.raises(InputTypeError, match="threshold must be a threshold estimator"):
+    with pytest.raises(InputError, match="threshold must be a threshold estimator"):
         fit(table, y, groups, "tune")
     model = fit(table, y, groups)
     with pytest.raises(InputError, match=r"not seen: 'it'\. Known are 'en', 'fr': fit"):

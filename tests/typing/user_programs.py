@@ -16,11 +16,12 @@ from skfilterrank.metrics import (
     ndcg_f_score,
     rbp_score,
 )
-from skfilterrank.ranking import (
-    QueryRanker,
-    RankAndFilter,
+from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    RiskCertificate,
     ThresholdCurve,
-    make_ranker,
+    TunedThreshold,
     threshold_curve,
 )
 from skfilterrank.trec import evaluate_runs
@@ -40,7 +41,10 @@ assert_type(table, pd.DataFrame)
 # A model that ranks and filters, and its cross-validation.
 X, y, queries, _ = make_rank_and_filter(60, random_state=0)
 model = RankAndFilter(
-    QueryRanker(LGBMRegressor(n_estimators=5, verbose=-1), measure=ndcg_f_score), k=3, gains="exp2"
+    QueryRanker(LGBMRegressor(n_estimators=5, verbose=-1), measure=ndcg_f_score),
+    TunedThreshold(max_shown=5),
+    measure="ndcg_f@3",
+    gains="exp2",
 )
 model.fit(X, y, groups=queries)
 scores = model.predict(X, groups=queries)
@@ -54,10 +58,13 @@ cross_val_score(
 )
 
 # Where to cut the scores.
-curve = threshold_curve(y, scores, groups=queries, k=3)
+curve = threshold_curve(y, scores, groups=queries, measure="ndcg_f@3")
 assert_type(curve, ThresholdCurve)
 assert_type(curve.best_threshold, float)
 assert_type(curve.to_frame(), pd.DataFrame)
+safe = CertifiedThreshold({"any_forbidden@3": 0.3}).fit(X[:, 0], y, groups=queries)
+assert_type(safe.rank(X[:, 0], groups=queries), np.ndarray)
+assert_type(safe.certificate_, RiskCertificate)
 
 # Runs against judgments, and which of two systems is better.
 qrels = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": list("abab"), "label": [1, 0, 0, 2]})

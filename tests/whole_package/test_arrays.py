@@ -23,9 +23,9 @@ from skfilterrank.ranking import (
     RankAndFilter,
     compare_rankers,
     fuse_scores,
-    threshold_curve,
 )
 from skfilterrank.robustness import recall_level_metric
+from skfilterrank.thresholds import threshold_curve
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]
 ROWS = ["a", "a", "b", "b", "b"]

@@ -20,6 +20,7 @@ from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments import TopicSelector, judge
 from skfilterrank.ranking import FilterAll, RankAndFilter
+from skfilterrank.thresholds import PerQueryThreshold
 from thinned import is_nightly
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
@@ -170,7 +171,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     before, said = state(estimator), quietly(asked, estimator, first)
     steps = steps_that_change_nothing(case.refit, looked_at, second)
     # Without a stop, the estimator is another afterwards.
-    assert isinstance(estimator, FilterAll) or state(looked_at) != before
+    assert isinstance(estimator, FilterAll | FixedThreshold) or state(looked_at) != before
     for step in steps if is_stopped(case) else ():
         stopped(case.refit, estimator, step, second)
         assert state(estimator) == before
@@ -187,8 +188,8 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("RankAndFilter", {"threshold": "per_query"}),
-        ("RankAndFilter(threshold='per_query')", {"threshold": "tune"}),
+        ("RankAndFilter", {"threshold": PerQueryThreshold()}),
+        ("RankAndFilter with PerQueryThreshold", {"threshold": "tune"}),
         ("RankAndFilter(threshold=0.5)", {"threshold": None}),
         ("OrdinalRanker", {"weights": "gain"}),
         ("LinearRankFusion", {"normalize": "rank"}),
@@ -258,7 +259,7 @@ def test_a_fit_goes_through_its_decorator_unseen():
     fit = RankAndFilter.fit
     assert list(inspect.signature(fit).parameters)[:4] == ["self", "X", "y", "groups"]
     assert fit.__doc__.startswith("Fit the estimator and find the threshold.")
-    assert fit.__module__ == "skfilterrank.ranking._filtering.rank_and_filter"
+    assert fit.__module__ == "skfilterrank.ranking._rank_and_filter"
 
 
 RANKERS = {
@@ -301,7 +302,7 @@ def test_predictions_before_fit(case):
 @pytest.mark.slow
 @every_ranker
 def test_dates_are_no_features(case):
-    if isinstance(case.estimator, FilterAll):
+    if isinstance(case.estimator, FilterAll | BaseThreshold):
         return
     (X, y), params = DATA[case.kind][0].args, DATA[case.kind][0].kwargs
     estimator = fitted(case)

@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from given_scores import GivenScores
 from skfilterrank.cli import main
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.judgments import LabelPredictor, complete_qrels
@@ -20,12 +21,22 @@ from skfilterrank.ranking import (
     FilterOnly,
     QueryRanker,
     RankAndFilter,
-    SegmentedFilter,
     compare_rankers,
     fuse_learned,
     search_by_preferences,
 )
 from skfilterrank.testing import check_no_leak
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    LargestGap,
+    PerQueryThreshold,
+    SegmentedThreshold,
+    Surprise,
+    TunedThreshold,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
 
@@ -48,31 +59,39 @@ SPLITS = {
 OF_FITS = ("best_score_", "held_out_score_", "held_out_score_unfiltered_")
 
 
-def of_filter(**params):
+def of_filter(threshold="tune", splits="whole", **params):
     """What a RankAndFilter says of held-out queries."""
-    splits = params.pop("splits", "whole")
 
     def held_out(estimator, X, y, groups):
         cv = SPLITS[splits](X, y, groups)
-        model = RankAndFilter(estimator, k=3, cv=cv, **params).fit(X, y, groups=groups)
+        model = RankAndFilter(estimator, threshold, measure="ndcg_f@3", cv=cv, **params)
+        model.fit(X, y, groups=groups)
         found = {name: getattr(model, name) for name in OF_FITS}
-        found |= {"values": model.threshold_curve_.values, "cv": model.cv_results_["test_score"]}
-        return found | {"folds": [curve.values for curve in model.fold_threshold_curves_]}
+        found["cv"] = model.cv_results_["test_score"]
+        if hasattr(model, "threshold_curve_"):
+            found["values"] = model.threshold_curve_.values
+            found["folds"] = [curve.values for curve in model.fold_threshold_curves_]
+        return found
 
     return held_out
 
 
 def of_risk(estimator, X, y, groups):
-    model = RankAndFilter(estimator, k=3, threshold="risk", risk="forbidden", max_risk=0.6, cv=0.5)
-    certificate = model.fit(X, y, groups=groups).risk_certificate_
+    safe = CertifiedThreshold({"forbidden@3": 0.6}, confidence_level=0.9)
+    model = RankAndFilter(estimator, safe, measure="ndcg_f@3", cv=0.5)
+    certificate = model.fit(X, y, groups=groups).certificate_
     return certificate.to_frame().select_dtypes("number"), certificate.threshold
 
 
 def of_segments(estimator, X, y, groups):
-    table = pd.DataFrame(X).set_index(pd.Index(groups % 2, name="half"))
-    model = SegmentedFilter(RankAndFilter(estimator, cv=2), segment="half", min_queries=2)
+    scores = np.empty(len(y))
+    for train, test in GroupKFold(2).split(X, y, groups):
+        fitted = clone(estimator).fit(X[train], y[train])
+        scores[test] = fitted.predict(X[test])
+    table = pd.DataFrame({"score": scores, "half": groups % 2})
+    model = SegmentedThreshold(TunedThreshold(), segment="half", min_queries=2)
     model.fit(table, y, groups=groups)
-    return {name: part.held_out_score_ for name, part in model.filters_.items()}
+    return {name: part.held_out_score_ for name, part in model.thresholds_.items()}
 
 
 def of_filter_only(estimator, X, y, groups):
@@ -92,7 +111,7 @@ def of_calibrated_filter(estimator, X, y, groups):
 
 def of_comparison(estimator, X, y, groups):
     models = {
-        "by query": RankAndFilter(estimator, cv=2, threshold="expected"),
+        "by query": RankAndFilter(estimator, ExpectedThreshold(), cv=2),
         "fixed": RankAndFilter(estimator, threshold=0.5),
     }
     found = compare_rankers(models, X, y, groups=groups, cv=2)
@@ -130,17 +149,17 @@ def of_scorer(estimator, X, y, groups):
 DOORS = {
     **{f"{splits} splits": of_filter(splits=splits) for splits in SPLITS},
     **{
-        threshold: of_filter(threshold=threshold, splits=splits)
+        type(threshold).__name__: of_filter(threshold, splits)
         for threshold, splits in (
-            ("per_query", "repeated"),
-            ("expected", "whole"),
-            ("first_k", "partial"),
-            ("surprise", "repeated"),
-            ("largest_gap", "whole"),
+            (PerQueryThreshold(), "repeated"),
+            (ExpectedThreshold(), "whole"),
+            (FirstK(), "partial"),
+            (Surprise(), "repeated"),
+            (LargestGap(), "whole"),
         )
     },
-    "abstention": of_filter(abstain="score_regression", splits="repeated"),
-    "abstention by the best score": of_filter(abstain="best_score", max_shown=2),
+    "abstention": of_filter(TunedThreshold(abstain="score_regression"), "repeated"),
+    "abstention by the best score": of_filter(TunedThreshold(abstain="best_score", max_shown=2)),
     "scaled scores": of_filter(rescale=True),
     "the only split": of_filter(splits="partial", refit=False),
     "promises": of_risk,
@@ -174,19 +193,19 @@ def test_splits_of_rows_are_told_and_found():
     groups, y = np.repeat([0, 1, 2], 2), np.array([1.0, -1.0] * 3)
     splits = [([0, 1], [2, 3, 4, 5]), ([2, 3, 4, 5], [0, 1]), ([0, 1, 2], [3, 4, 5])]
     with pytest.warns(DataWarning, match="cv splits queries: 1 have rows on both sides"):
-        RankAndFilter("passthrough", cv=splits).fit(y, y, groups=groups)
+        RankAndFilter(GivenScores(), cv=splits).fit(y, y, groups=groups)
 
 
 def test_a_promise_counts_no_query_twice():
     rng = np.random.default_rng(0)
     groups, y = np.repeat(np.arange(40), 3), rng.choice([-1.0, 1.0], 120)
     X = y + rng.normal(size=120)
-    safe = RankAndFilter("passthrough", threshold="risk", risk="forbidden", max_risk=0.5)
+    safe = RankAndFilter(GivenScores(), CertifiedThreshold({"forbidden": 0.5}))
     safe.set_params(cv=repeated(X, y, groups))
-    with pytest.raises(InputError, match="holds out 40 queries several times, and a promise"):
+    with pytest.raises(InputError, match="40 queries occur several times"):
         safe.fit(X, y, groups=groups)
     safe.set_params(cv=repeated(X, y, groups)[:2]).fit(X, y, groups=groups)
-    assert safe.risk_certificate_.promises["forbidden"].n_queries == 40
+    assert safe.certificate_.promises["forbidden"].n_queries == 40
 
 
 # Five queries, so that what is held out is one query, whatever the folds are.
@@ -211,30 +230,30 @@ FIVE_SCORES = np.array(
     ]
 )
 LEARNED = [
-    {"threshold": "tune"},
-    {"threshold": "per_query"},
-    {"threshold": "expected"},
-    {"threshold": "first_k"},
-    {"threshold": "surprise"},
-    {"threshold": None, "abstain": "score_regression"},
-    {"threshold": "first_k", "abstain": "best_score", "max_shown": 2},
+    TunedThreshold(),
+    PerQueryThreshold(),
+    ExpectedThreshold(),
+    FirstK(),
+    Surprise(),
+    FixedThreshold(abstain="score_regression"),
+    FirstK(abstain="best_score", max_shown=2),
 ]
 
 
-def filtered(n_times, y=FIVE_Y, **params):
+def filtered(n_times, y=FIVE_Y, threshold="tune"):
     """A filter of the five queries, each held out so many times."""
     splits = list(GroupKFold(5).split(FIVE, groups=FIVE)) * n_times
-    model = RankAndFilter("passthrough", k=3, cv=splits, **params)
+    model = RankAndFilter(GivenScores(), threshold, measure="ndcg_f@3", cv=splits)
     return model.fit(FIVE_SCORES, y, groups=FIVE)
 
 
-def held_out_by_hand(n_times, y=FIVE_Y, **params):
+def held_out_by_hand(n_times, y=FIVE_Y, threshold="tune"):
     """The value of each query, filtered by a model of the others."""
     values = []
     for query in range(5):
         rest, own = query != FIVE, query == FIVE
         splits = list(GroupKFold(4).split(FIVE[rest], groups=FIVE[rest])) * n_times
-        model = RankAndFilter("passthrough", k=3, cv=splits, **params)
+        model = RankAndFilter(GivenScores(), threshold, measure="ndcg_f@3", cv=splits)
         model.fit(FIVE_SCORES[rest], y[rest], groups=FIVE[rest])
         shown = model.predict(FIVE_SCORES[own], groups=FIVE[own])
         values.append(ndcg_f_score(y[own], shown, groups=FIVE[own], k=3))
@@ -246,17 +265,17 @@ def values_unfiltered(y=FIVE_Y):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("params", LEARNED, ids=str)
+@pytest.mark.parametrize("threshold", LEARNED, ids=str)
 @pytest.mark.parametrize("n_times", [1, 2])
-def test_a_held_out_query_is_filtered_by_what_the_others_say(params, n_times):
+def test_a_held_out_query_is_filtered_by_what_the_others_say(threshold, n_times):
     """Also where each query is held out twice: neither of its lists is learned from."""
-    model = filtered(n_times, **params)
-    expected = held_out_by_hand(n_times, **params).mean()
+    model = filtered(n_times, threshold=threshold)
+    expected = held_out_by_hand(n_times, threshold=threshold).mean()
     assert model.held_out_score_ == pytest.approx(expected, abs=1e-12)
-    if params["threshold"] in ("per_query", "expected") and "abstain" not in params:
+    if isinstance(threshold, PerQueryThreshold | ExpectedThreshold):
         # There is no level to choose.
         assert model.best_score_ == pytest.approx(expected, abs=1e-12)
-    if "max_shown" not in params:
+    if threshold.max_shown is None:
         plain = values_unfiltered().mean()
         assert model.held_out_score_unfiltered_ == pytest.approx(plain, abs=1e-12)
 
@@ -279,7 +298,7 @@ def test_confidence_in_a_list_is_learned_from_other_queries(n_times):
         sure[query] = model.predict(features[[query]])[0]
     by_level = [(worth * (sure >= level)).mean() for level in [*sure, np.inf]]
     expected = np.mean(unanswered) + max(by_level)
-    model = filtered(n_times, y, threshold=None, abstain="score_regression")
+    model = filtered(n_times, y, FixedThreshold(abstain="score_regression"))
     assert model.best_score_ == pytest.approx(expected, abs=1e-12)
 
 
@@ -308,7 +327,7 @@ class TestQueryWeights:
     groups = np.repeat(["f", "b", "d", "a", "e", "c"], 2)
 
     def fitted(self, cv, weights):
-        model = RankAndFilter("passthrough", cv=cv)
+        model = RankAndFilter(GivenScores(), cv=cv)
         return model.fit(self.scores, self.y, groups=self.groups, query_weight=weights)
 
     @pytest.mark.parametrize("n_times", [1, 3])

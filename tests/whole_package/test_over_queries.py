@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from measure_table import MEASURES
-from skfilterrank import comparison, metrics, ranking
+from skfilterrank import comparison, metrics, ranking, thresholds
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 
 X, y, groups, _ = make_rank_and_filter(30, n_features=3, n_informative=3, random_state=0)
 scores = X[:, 0]
 BY_MEAN = {
-    "threshold_curve": lambda name: ranking.threshold_curve(y, scores, groups=groups, measure=name),
-    "risk_threshold": lambda name: ranking.risk_threshold(
-        y, scores, groups=groups, risk="any_forbidden", max_risk=0.9, measure=name
+    "threshold_curve": lambda name: thresholds.threshold_curve(
+        y, scores, groups=groups, measure=name
     ),
-    "RankAndFilter": lambda name: ranking.RankAndFilter("passthrough", measure=name).fit(
-        scores, y, groups=groups
-    ),
+    "CertifiedThreshold": lambda name: thresholds.CertifiedThreshold(
+        {"any_forbidden": 0.9}, measure=name
+    ).fit(scores, y, groups=groups),
+    "TunedThreshold": lambda name: thresholds.TunedThreshold(name).fit(scores, y, groups=groups),
     "AdaRankRanker": lambda name: ranking.AdaRankRanker(measure=name).fit(X, y, groups=groups),
     "RankBoostRanker": lambda name: ranking.RankBoostRanker(measure=name).fit(X, y, groups=groups),
     "CoordinateAscentRanker": lambda name: ranking.CoordinateAscentRanker(measure=name).fit(

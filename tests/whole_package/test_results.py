@@ -15,7 +15,7 @@ import skfilterrank
 from public_calls import call, public_functions
 from skfilterrank._core.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.estimation import Estimates
-from skfilterrank.ranking import RiskCertificate, RiskMonitor
+from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
 
 def kinds(base=Result):

@@ -15,7 +15,8 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.features import QueryScaler
 from skfilterrank.judgments import CompletedLabels, PriorSelector, make_completed_scorer
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import QueryRanker, RankAndFilter, RiskMonitor
+from skfilterrank.ranking import QueryRanker, RankAndFilter
+from skfilterrank.thresholds import RiskMonitor, TunedThreshold
 
 # Arguments with an entry for each row, whose index may hold query ids.
 ROWS = ("y_true", "y_score", "y_score_a", "y_score_b", "y_scores", "systems", "X", "y")
@@ -106,7 +107,7 @@ def test_estimators(name):
             refuses(method, X, y[::-1])
 
 
-CURVE = RankAndFilter("passthrough", cv=2).fit(SCORES, LABELS, groups=GROUPS)
+CURVE = TunedThreshold().fit(SCORES, LABELS, groups=GROUPS)
 LINEAR = LinearRegression().fit(FEATURES, LABELS)
 SCORE_ROWS = {"y_true": LABELS, "y_score": SCORES}
 # Calls of an argument with an entry for each row, by name, of which one holds the query ids.
@@ -123,8 +124,8 @@ OTHERS = {
         lambda X, y, groups: make_completed_scorer("ap")(LINEAR, X, y, groups=groups),
         {"X": FEATURES, "y": LABELS},
     ),
-    "AnswerCurveDisplay": (plot.AnswerCurveDisplay.from_predictions, SCORE_ROWS),
-    "PriceCurveDisplay": (plot.PriceCurveDisplay.from_predictions, SCORE_ROWS),
+    "RiskCoverageDisplay": (plot.RiskCoverageDisplay.from_predictions, SCORE_ROWS),
+    "TradeOffDisplay": (plot.TradeOffDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay": (plot.ThresholdCurveDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay.from_estimator": (
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
@@ -136,7 +137,7 @@ OTHERS = {
         ),
         {"X": FEATURES},
     ),
-    "RiskMonitor": (RiskMonitor("any_forbidden", allow_repeats=True).update, SCORE_ROWS),
+    "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True).update, SCORE_ROWS),
     "QueryScaler.fit_transform": (QueryScaler().fit_transform, {"X": FEATURES, "y": LABELS}),
     "QueryScaler.transform": (QueryScaler().fit(FEATURES).transform, {"X": FEATURES}),
     "PriorSelector": (

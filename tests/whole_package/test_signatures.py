@@ -25,7 +25,7 @@ OTHER_WORDS = {
     "metrics": "measures",
     "skip": "missing='drop'",
     "on_missing": "missing",
-    "level": "alpha, confidence or max_risk",
+    "level": "alpha, confidence_level or max_risk",
     "tag": "name",
     "qid": "query or groups",
     "seed": "random_state",

@@ -38,5 +38,6 @@ def add_arguments(parser) -> None:
         metavar="FILTER",
         help="file written by --save",
     )
+    shared.add(parser, "--filter-scores")
     shared.add(parser, "--format", choices=("trec", "csv", "json"), shown="by --out, else trec")
     shared.add(parser, "--out", shown="standard output")

@@ -8,18 +8,21 @@ import pandas as pd
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._lists import list_format
-from skfilterrank.cli._run_files import read_filter_of_runs, source
+from skfilterrank.cli._run_files import read_filter_of_runs, read_scores
 from skfilterrank.cli._streams import data_output, tell
-from skfilterrank.io import read_run, write_run
+from skfilterrank.io import write_run
 
 
 def run(arguments) -> None:
     """Filter the run and write it."""
     threshold = read_filter_of_runs(arguments.filter)
     format = list_format(arguments.out, arguments.format)
-    rows = read_run(source(arguments.run))
+    rows, second = read_scores(arguments.run, arguments)
     scores = rows["score"].to_numpy()
-    shown = threshold.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf
+    found = threshold.predict(scores, groups=rows["qid"].to_numpy(), filter_scores=second)
+    shown = found > -np.inf
+    # Rules of two scores may change the order.
+    scores = np.where(shown, found, scores)
     target = data_output() if arguments.out in (None, "-") else arguments.out
     if format == "trec":
         write_run(target, rows.assign(score=np.where(shown, scores, -np.inf)))

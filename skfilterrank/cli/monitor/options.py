@@ -51,6 +51,7 @@ def add_arguments(parser) -> None:
         metavar="RUN",
         help="the reranker's scores for these topics, filtered or not",
     )
+    shared.add(parser, "--filter-scores")
     parser.add_argument("--state", type=files.written, metavar="FILE", help="what was counted")
     parser.add_argument(
         "--alpha",

@@ -16,14 +16,15 @@ from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
     STDIN,
+    align_second,
     read_filter_of_runs,
     read_judgments,
-    source,
+    read_scores,
     text_gains,
 )
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.io import QrelsIndex
 from skfilterrank.thresholds import RiskMonitor
 
 
@@ -37,10 +38,12 @@ def run(arguments) -> int:
     if os.path.exists(state) and not os.path.isfile(state):
         raise InputError(f"{state} is no regular file, which could keep a state: name another.")
     index = QrelsIndex(read_judgments(arguments.qrels, arguments))
-    aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
+    run, second = read_scores(arguments.run, arguments)
+    aligned = index.align(run, missing=arguments.missing)
     y_true, y_score, groups = aligned
     name_documents(aligned.docnos)
-    shown = threshold.predict(y_score, groups=groups)
+    second = align_second(second, run, aligned)
+    shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
         monitor = _monitor(threshold, state, arguments)
         n_before = _n_counted(monitor.status)
@@ -76,12 +79,12 @@ def _compare_scores(threshold, arguments):
             f"{arguments.filter} holds no scores to compare with, as it has a threshold that was "
             "given or is of an earlier version: make it with 'skfilterrank threshold --save'."
         )
-    rows = read_run(source(arguments.run))
+    rows, second = read_scores(arguments.run, arguments)
     scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
     with warnings.catch_warnings():
         # The table and the exit code say it.
         warnings.simplefilter("ignore", DataWarning)
-        shown = threshold.predict(scores, groups=queries) > -np.inf
+        shown = threshold.predict(scores, groups=queries, filter_scores=second) > -np.inf
     sizes = pd.Series(scores > -np.inf).groupby(queries).sum().to_numpy()
     found = type(calibration).of(scores, shown, sizes)
     if found is None:

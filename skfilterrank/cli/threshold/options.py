@@ -54,6 +54,13 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--min-shown", type=options.positive, metavar="N", help="documents of a query at least"
     )
+    shared.add(parser, "--filter-scores")
+    parser.add_argument(
+        "--rule",
+        choices=options.RULES,
+        help="how to hide by --filter-scores: where the gain per harm, the gain less the price of "
+        "harm, or the harm alone is too low or high; or the best subset (default: ratio)",
+    )
     shared.add(parser, "--risk", "--confidence", "--guarantee", "--show-beyond-k")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(

@@ -16,16 +16,17 @@ from skfilterrank.cli._label_gains import with_other_labels
 from skfilterrank.cli._output import align_columns, value_of
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
+    align_second,
     gains_of_labels,
     named_runs,
     read_judgments,
-    source,
+    read_scores,
 )
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.cli._thresholds import make_threshold, read_measure
 from skfilterrank.cli.threshold.options import MEASURE
 from skfilterrank.exceptions import InputError, UnjudgedWarning
-from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
 
 
@@ -46,9 +47,9 @@ def run(arguments) -> None:
     index, machines = QrelsIndex(qrels), _machines(qrels)
     rows = {}
     for name, path in runs.items():
-        run = read_run(source(path))
+        run, second = read_scores(path, arguments)
         fitted = clone(threshold)
-        rows[name] = _fit(fitted, run, index, name, arguments, machines)
+        rows[name] = _fit(fitted, run, second, index, name, arguments, machines)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
     if arguments.save is not None:
         fitted.save(arguments.save)
@@ -67,12 +68,13 @@ def _machines(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
-def _fit(threshold, run, index, name, arguments, machines):
+def _fit(threshold, run, second, index, name, arguments, machines):
     """Fit the threshold of one run; return a line about it."""
     missing = arguments.missing
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
     name_documents(aligned.docnos)
+    second = align_second(second, run, aligned)
     judged_by = None
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
@@ -81,12 +83,12 @@ def _fit(threshold, run, index, name, arguments, machines):
         # Unjudged documents are told of when the run is read.
         warnings.simplefilter("ignore", UnjudgedWarning)
         try:
-            threshold.fit(y_score, y_true, groups=groups, judged_by=judged_by)
+            threshold.fit(y_score, y_true, groups=groups, filter_scores=second, judged_by=judged_by)
         except ValueError as error:
             error.add_note(f"(run {name})")
             raise
     measure = threshold.measure_
-    shown = threshold.predict(y_score, groups=groups)
+    shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     how = {"groups": groups, "gains": threshold.gains, "average": "mean"}
     plain, value = (evaluate(y_true, scores, [measure], **how) for scores in (y_score, shown))
     n_rows, n_shown = (int((scores > -float("inf")).sum()) for scores in (y_score, shown))
@@ -105,7 +107,7 @@ def _fit(threshold, run, index, name, arguments, machines):
         "filtered": n_rows - n_shown,
     }
     if threshold.threshold_ is None or arguments.threshold is None:
-        row["threshold"] = arguments.threshold
+        row["threshold"] = getattr(threshold, "rule_", arguments.threshold)
     if hasattr(threshold, "held_out_score_"):
         row["held out"] = value_of(threshold.held_out_score_, parse_measure(measure).measure)
     if hasattr(threshold, "certificate_"):

@@ -8,8 +8,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._core.measure import warn_of_forbidden
+from skfilterrank._core.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.samples import refuse_measures_of_sample
 from skfilterrank._core.unjudged_lists import (
     misled_measure,
@@ -17,6 +18,7 @@ from skfilterrank._core.unjudged_lists import (
     warn_of_unjudged_lists,
 )
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._rows.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
@@ -160,15 +162,17 @@ def score_predictions(
     missing: str | float = "raise",
     **options,
 ) -> dict[str, SystemScores]:
-    """Values of models' predictions for every query, by several measures.
+    """Compute values of models' predictions for every query, by several measures.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid".
+        the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` need not fit into
+        memory and are read once; 8 bytes for each system, query and measure stay in memory.
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, higher is better, -inf where filtered.
+        Scores of each system, higher is better, -inf where filtered. With Rows the column of each
+        system's scores.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     groups : array-like of shape (n_rows,), default=None
@@ -213,33 +217,110 @@ def score_predictions(
         )
     wanted = _compared(measures)
     valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    params = {"groups": groups, "gains": gains, "unjudged": unjudged}
-    frames = {}
-    for name, y_score in y_scores.items() if valued else ():
-        try:
-            frames[name] = evaluate(
-                y_true, y_score, valued, ties=ties, undefined=undefined, **params, **options
-            )
-        except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(name)}.")
-            raise
-    if valued:
+    kinds = {text: _kind(parsed) for text, parsed in wanted.items() if text not in valued}
+    params = {"gains": gains, "unjudged": unjudged}
+    of_values = params | {"ties": ties, "undefined": undefined} | options
+    if ties is not None:
+        params["ties"] = ties
+    if isinstance(y_true, Rows):
+        rows = check_rows(y_true, "score_predictions", groups=groups)
+        names = {name for each in valued.values() for name in each.measure.columns}
+        others = {name: options[name] for name in names if options.get(name) is not None}
+        work = _Scoring(tuple(y_scores), valued, kinds, of_values, params, tuple(others))
+        found = read_once(rows, work, scores=columns_of_systems(y_scores), others=others).joined()
+        warn_of([parsed for text, parsed in valued.items() if text in found.forbidden])
+    else:
+        found = _predicted(y_true, y_scores, groups, valued, kinds, of_values, params)
         warn_of_forbidden(valued.values(), y_true, gains)
-    table = pd.concat(frames, names=["run"]) if valued else pd.DataFrame()
+    table = pd.concat(found.tables, names=["run"]) if valued else pd.DataFrame()
     scores = {}
-    for text, parsed in wanted.items():
+    for text in wanted:
         if text in valued:
             scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
         else:
-            preferences = preference_matrix(
-                y_true,
-                y_scores,
-                kind=_kind(parsed),
-                **({} if ties is None else {"ties": ties}),
-                **params,
-            )
-            scores[text] = SystemScores.from_preferences(preferences)
+            scores[text] = SystemScores.from_preferences(found.preferences[text])
     return scores
+
+
+class _Predicted(NamedTuple):
+    """Values of systems by query and their preferences, and measures that are warned of."""
+
+    tables: dict
+    preferences: dict
+    forbidden: frozenset = frozenset()
+
+
+def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
+    """Measure systems."""
+    tables = {}
+    for name, y_score in y_scores.items() if valued else ():
+        try:
+            tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values)
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {brief(name)}.")
+            raise
+    preferences = {
+        text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)
+        for text, kind in kinds.items()
+    }
+    return _Predicted(tables, preferences)
+
+
+class _Blocks(NamedTuple):
+    """Query ids and values of blocks of rows."""
+
+    parts: tuple
+
+    def merge(self, other: "_Blocks") -> "_Blocks":
+        """Join both."""
+        return _Blocks(self.parts + other.parts)
+
+    def joined(self) -> _Predicted:
+        """Join all blocks, queries sorted by their ids."""
+        ids, every = zip(*self.parts)
+        ids = np.concatenate(ids)
+        order = np.argsort(ids, kind="stable")
+        queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
+
+        def table(frames):
+            return pd.concat(frames, ignore_index=True).iloc[order].set_axis(queries)
+
+        preferences = {}
+        for text, first in every[0].preferences.items():
+            matrices = [each.preferences[text] for each in every]
+            n_relevant = np.concatenate([each.n_relevant for each in matrices])[order]
+            ranks = table([each.ranks for each in matrices])
+            preferences[text] = PreferenceMatrix(ranks, n_relevant, first.kind)
+        tables = {name: table([each.tables[name] for each in every]) for name in every[0].tables}
+        return _Predicted(tables, preferences, frozenset().union(*(e.forbidden for e in every)))
+
+
+class _Scoring(NamedTuple):
+    """Measures all systems of a block."""
+
+    systems: tuple
+    valued: dict
+    kinds: dict
+    of_values: dict
+    params: dict
+    in_columns: tuple
+
+    def __call__(self, block: Block) -> _Blocks:
+        """Measure a block of whole queries."""
+        labels = block.columns["label"]
+        columns = {name: block.columns[name] for name in self.in_columns}
+        found = _predicted(
+            labels,
+            {system: block.columns["score", system] for system in self.systems},
+            block.group_index(),
+            self.valued,
+            self.kinds,
+            self.of_values | columns,
+            self.params,
+        )
+        seen = forbidden_seen(self.valued.values(), labels, self.params["gains"])
+        forbidden = frozenset(text for text, each in self.valued.items() if each in seen)
+        return _Blocks(((block.ids, found._replace(forbidden=forbidden)),))
 
 
 class RunScores(NamedTuple):

@@ -6,19 +6,17 @@ import numpy as np
 
 from skfilterrank._core.checks import is_number, is_whole_number
 from skfilterrank._core.gains import as_gains
-from skfilterrank._dask.frames import (
+from skfilterrank._rows.dask_frames import (
     check_rows,
     check_series,
     check_type,
     check_types,
-    numbered_partitions,
-    row_numbers,
-)
-from skfilterrank._dask.whole_queries import (
     cut_query,
     hash_queries,
     in_query_order,
+    numbered_partitions,
     plain_ids,
+    row_numbers,
 )
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.cluster_estimators import fit_on_cluster
@@ -74,7 +72,6 @@ class PartitionCounts:
     n_queries: int
     judged_of_fold: np.ndarray
     levels: np.ndarray
-    signs: np.ndarray
 
 
 class PartitionedRows:
@@ -205,7 +202,6 @@ def _counts(part, folds, with_levels):
         n_queries=int(first.sum()),
         judged_of_fold=np.bincount(fold[judged & (fold >= 0)], minlength=folds.n),
         levels=np.unique(gains[judged]) if with_levels else gains[:0],
-        signs=np.unique(np.sign(gains[judged])),
     )
 
 

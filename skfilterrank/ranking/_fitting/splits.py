@@ -52,9 +52,9 @@ def make_splits(
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
                 f"queries{advice}."
             )
+    if is_whole_number(cv) and not single:
+        return _dealt_folds(groups, int(cv))
     if is_whole_number(cv):
-        # Shuffled, scikit-learn deals the queries out at once; unshuffled it weighs one after the
-        # other, which takes longer than many a fit.
         cv = GroupKFold(int(cv), shuffle=True, random_state=0)
     elif is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
@@ -87,6 +87,17 @@ def make_splits(
             )
             break
     return splits
+
+
+def _dealt_folds(groups, n_folds):
+    """Deal shuffled queries to folds, as GroupKFold does, which sorts the rows for each fold."""
+    fold = np.empty(int(groups.max()) + 1, dtype=np.intp)
+    shuffled = np.random.RandomState(0).permutation(len(fold))
+    for number, part in enumerate(np.array_split(shuffled, n_folds)):
+        fold[part] = number
+    of_row = fold[groups]
+    held_out = [of_row == number for number in range(n_folds)]
+    return [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in held_out]
 
 
 def _given_splits(cv):

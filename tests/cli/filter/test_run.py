@@ -9,10 +9,15 @@ import pandas as pd
 import pytest
 
 from skfilterrank.io import read_run, write_qrels
-from skfilterrank.ranking import (
-    RankAndFilter,
-    SegmentedFilter,
-    write_filter,
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    LargestGap,
+    PerQueryThreshold,
+    SegmentedThreshold,
+    Surprise,
+    TunedThreshold,
 )
 
 # Labels below 0 are told of, as they may mean something else.
@@ -20,17 +25,23 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", ["per_query", "none", "0.25", "tune"])
-def test_what_is_filtered_is_what_the_model_filters(run, data, threshold):
-    arguments = ("--k", 3, "--threshold", threshold, "--save", "filter.json")
+@pytest.mark.parametrize(
+    ("how", "threshold"),
+    [
+        ("per_query", PerQueryThreshold("ndcg_f@3")),
+        ("none", FixedThreshold()),
+        ("0.25", FixedThreshold(0.25)),
+        ("tune", TunedThreshold("ndcg_f@3")),
+    ],
+)
+def test_what_is_filtered_is_what_the_threshold_hides(run, data, how, threshold):
+    arguments = ("--k", 3, "--threshold", how, "--save", "filter.json")
     code, _, err = run("threshold", "qrels.txt", "run.txt", *arguments)
     assert code == 0, err
     code, out, err = run("filter", "run.txt", "--with", "filter.json")
     assert code == 0, err
-    given = {"none": None, "0.25": 0.25}.get(threshold, threshold)
-    model = RankAndFilter("passthrough", k=3, threshold=given)
-    model.fit(data["score"].to_numpy(), data["label"], groups=data["qid"])
-    expected = model.predict(data["score"].to_numpy(), groups=data["qid"])
+    threshold.fit(data["score"], data["label"], groups=data["qid"])
+    expected = threshold.predict(data["score"], groups=data["qid"])
     shown = read_run(io.BytesIO(out.encode()))
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
@@ -72,7 +83,7 @@ def test_files_that_are_no_filter(run, data):
     with open("filter.json", encoding="utf-8") as file:
         text = file.read()
     with open("filter.json", "w", encoding="utf-8") as file:
-        file.write(text.replace('"k": 3', '"k": 4'))
+        file.write(text.replace("ndcg_f@3", "ndcg_f@4"))
     code, _, err = run("filter", "run.txt", "--with", "filter.json")
     assert code == 2
     assert "filter.json" in err
@@ -83,9 +94,9 @@ def test_files_that_are_no_filter(run, data):
 @pytest.mark.parametrize("command", ["filter", "monitor"])
 def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
     X = pd.DataFrame({"score": np.arange(8.0), "language": ["en"] * 4 + ["fr"] * 4})
-    model = SegmentedFilter(RankAndFilter("passthrough"), segment="language", min_queries=1)
-    model.fit(X, [1, -1] * 4, groups=np.repeat(np.arange(4), 2))
-    write_filter(tmp_path / "filter.json", model)
+    threshold = SegmentedThreshold(TunedThreshold(), segment="language", min_queries=1)
+    threshold.fit(X, [1, -1] * 4, groups=np.repeat(np.arange(4), 2))
+    threshold.save(tmp_path / "filter.json")
     (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 tag\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     words = {
@@ -105,32 +116,27 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "given",
+    ("options", "threshold"),
     [
-        {"threshold": "expected"},
-        {"threshold": "first_k"},
-        {"threshold": "surprise", "max_shown": 4},
-        {"threshold": "largest_gap", "abstain": "score_regression"},
-        {"threshold": "tune", "min_shown": 1},
+        ("--threshold expected", ExpectedThreshold("ndcg_f@3")),
+        ("--threshold first_k", FirstK("ndcg_f@3")),
+        ("--threshold surprise --max-shown 4", Surprise("ndcg_f@3", max_shown=4)),
+        (
+            "--threshold largest_gap --abstain score_regression",
+            LargestGap("ndcg_f@3", abstain="score_regression"),
+        ),
+        ("--min-shown 1", TunedThreshold("ndcg_f@3", min_shown=1)),
     ],
-    ids=str,
 )
-def test_cuts_by_list_are_those_of_the_model(run, data, given):
-    arguments = [
-        each
-        for name, value in given.items()
-        for each in (f"--{name.replace('_', '-')}", str(value))
-    ]
-    code, out, err = run(
-        "threshold", "qrels.txt", "run.txt", "--k", 3, GAINS, *arguments, "--save", "filter.json"
-    )
+def test_cuts_by_list_are_those_of_the_library(run, data, options, threshold):
+    made = ["threshold", "qrels.txt", "run.txt", "--k", 3, GAINS, *options.split()]
+    code, out, err = run(*made, "--save", "filter.json")
     assert code == 0, err
-    model = RankAndFilter("passthrough", k=3, **given)
-    model.fit(data["score"].to_numpy(), data["label"], groups=data["qid"])
+    threshold.fit(data["score"], data["label"], groups=data["qid"])
     head, line = out.splitlines()
     assert head.split()[-2:] == ["held", "out"]
-    assert float(line.split()[-1]) == pytest.approx(model.held_out_score_, abs=1e-4)
-    expected = model.predict(data["score"].to_numpy(), groups=data["qid"])
+    assert float(line.split()[-1]) == pytest.approx(threshold.held_out_score_, abs=1e-4)
+    expected = threshold.predict(data["score"], groups=data["qid"])
     code, out, err = run("filter", "run.txt", "--with", "filter.json")
     assert code == 0, err
     shown = read_run(io.BytesIO(out.encode()))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skfilterrank.ranking import read_monitor
+from skfilterrank.thresholds import RiskMonitor
 
 # The filter hides nothing.
 pytestmark = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
@@ -25,14 +25,14 @@ def look(run, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_alpha(look):
     assert look("--qrels", "new.qrels")[0] == 0
-    assert read_monitor("f.monitor.json").alpha == 0.05
+    assert RiskMonitor.load("f.monitor.json").alpha == 0.05
     assert look("--qrels", "new.qrels", "--state", "s.json", "--alpha", "0.2")[0] == 0
-    assert read_monitor("s.json").alpha == 0.2
+    assert RiskMonitor.load("s.json").alpha == 0.2
     # What the state was begun with may be said again, or left out.
     for words in ([], ["--alpha", "0.2"]):
         more = ["--state", "s.json", "--allow-repeats", *words]
         assert look("--qrels", "new.qrels", *more)[0] == 0
-    assert read_monitor("s.json").status.rates["n_queries"].tolist() == [30]
+    assert RiskMonitor.load("s.json").status.rates["n_queries"].tolist() == [30]
 
 
 @pytest.mark.slow
@@ -65,4 +65,4 @@ def test_topics_that_the_run_lacks(look, words, missing):
     code, _, err = look("--qrels", "more.qrels", *words.split(), "--alpha", "0.001")
     assert code in (0, 1)
     assert "new.run lacks 10 judged topics" in err
-    assert read_monitor("f.monitor.json").status.rates["n_queries"].tolist() == [missing]
+    assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [missing]

@@ -10,7 +10,7 @@ import pytest
 
 from commands import GONE, Command
 from skfilterrank.io import read_run, write_qrels, write_run
-from skfilterrank.ranking import read_monitor
+from skfilterrank.thresholds import RiskMonitor
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -48,8 +48,8 @@ def test_counts_day_by_day(run, data):
     code, out, err = look(run, "tuesday", "--format", "csv")
     assert code == 0, err
     assert pd.read_csv(io.StringIO(out))["n_queries"].tolist() == [200]
-    monitor = read_monitor("filter.monitor.json")
-    assert monitor.levels == {"any_forbidden": 0.3}
+    monitor = RiskMonitor.load("filter.monitor.json")
+    assert monitor.levels == {"any_forbidden@3": 0.3}
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_a_day_whose_output_could_not_be_written_is_not_counted(run, data):
     assert not Path("filter.monitor.json").exists()
     # A reader that has gone wanted no more, which is no failure.
     assert Command(*command, stdout=GONE).end()[0] == 0
-    assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
+    assert RiskMonitor.load("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_processes_at_once_count_all_topics(run, data):
         command = ["monitor", "filter.json", "--qrels", f"{part}.qrels", "--run", f"{part}.run"]
         commands.append(Command(*command))
     assert [command.end()[0] for command in commands] == [0] * 4
-    assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
+    assert RiskMonitor.load("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
     assert not list(Path().glob(".*"))
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.io import load_model
+from skfilterrank.thresholds import CertifiedThreshold
 
 pytestmark = pytest.mark.slow
 
@@ -13,7 +14,8 @@ pytestmark = pytest.mark.slow
 def test_a_fixed_threshold_has_no_curve_to_draw(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
     assert (code, out) == (2, "")
-    assert "--plot draws how the threshold was tuned, but --threshold fixes it" in err
+    assert "--plot draws the curve that a threshold is searched along" in err
+    assert "there is none for --threshold 0.3: leave one out" in err
 
 
 @pytest.mark.usefixtures("trained_once")
@@ -41,7 +43,7 @@ def test_all_places_count(train):
 def test_the_measure_that_is_tuned(train):
     code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
     assert code == 0
-    assert load_model("m.skops")["model"].tuned_measure_ == "forbidden@2"
+    assert load_model("m.skops")["model"].measure_ == "forbidden@2"
 
 
 @pytest.mark.usefixtures("trained_once")
@@ -51,7 +53,7 @@ def test_a_measure_without_a_cut_off_is_tuned_at_all_places(train):
         *("--measure", "lexirecall", "--save", "m.skops"),
     )
     assert (code, "measures at 3 places" in out) == (0, True)
-    assert load_model("m.skops")["model"].tuned_measure_ == "lexirecall"
+    assert load_model("m.skops")["model"].measure_ == "lexirecall"
 
 
 def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
@@ -64,12 +66,11 @@ def test_risk_is_that_of_the_library(train, table):
     code, out, _ = train(*options, "--save", "m.skops")
     assert code == 0
     model = load_model("m.skops")["model"]
-    assert (model.threshold, model.risk, model.confidence) == (
-        *("risk", {"any_forbidden": 0.6}),
-        0.8,
-    )
-    assert model.risk_certificate_.exact
-    assert str(model.risk_certificate_) in out
+    assert isinstance(model.threshold, CertifiedThreshold)
+    assert model.threshold.risks == {"any_forbidden@3": 0.6}
+    assert model.threshold.confidence_level == 0.8
+    assert model.certificate_.exact
+    assert str(model.certificate_) in out
     assert "With confidence 0.8, the share of queries with a forbidden document" in out
 
 
@@ -86,8 +87,8 @@ def test_promises_in_expectation(train):
     ("options", "message"),
     [
         (["--risk", "any_forbidden=0.1", "--threshold", "0.5"], "leave out --threshold or --risk"),
-        (["--risk", "any_forbidden=0.01"], "needs at least 230 calibration queries"),
-        (["--risk", "nonsense=0.1"], "risk must be one of"),
+        (["--risk", "any_forbidden=0.01"], "needs at least 299 calibration queries"),
+        (["--risk", "nonsense=0.1"], "--risk must name"),
         (["--models", "bce,nonsense"], "nonsense is not a model; choose from bce"),
     ],
 )

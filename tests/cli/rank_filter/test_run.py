@@ -336,7 +336,7 @@ def test_certificates_state_holes_by_the_names_of_documents(run, folder):
         *("--risk", "any_forbidden=0.6", "--cv", "2", "--save", "m.skops"),
     )
     assert code == 0, err
-    certificate = load_model("m.skops")["model"].risk_certificate_
+    certificate = load_model("m.skops")["model"].certificate_
     assert str(certificate) in out
     assert "Machines gave" in out
     rows = certificate.to_judge["row"]

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
     [
         (("--risk", "any_forbidden"), "expected RATE=LEVEL"),
         (("--risk", "any_forbidden=2"), r"must be a number between 0 and 1"),
-        (("--risk", "ndcg=0.1"), "risk must be one of"),
+        (("--risk", "ndcg=0.1"), "--risk must name"),
         (("--risk", "any_forbidden=0.1", "--threshold", "none"), "leave out --threshold or --risk"),
-        (("-m", "ap,rr"), "best by one measure"),
+        (("-m", "ap,rr"), "thresholds are tuned by one"),
         (("--risk", "any_forbidden=0.001"), "needs at least"),
         (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
         (("--save", "run.txt"), "is the same file as RUN run.txt"),
@@ -33,7 +33,7 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--threshold", "gap"], "expected tune, per_query"),
+        (["--threshold", "gap"], "expected tune, auto"),
         (["--abstain", "gap"], "invalid choice: 'gap'"),
         (["--max-shown", "0"], "a whole number from 1 up"),
         (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),

@@ -8,11 +8,7 @@ import pytest
 
 from skfilterrank.io import write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import (
-    read_filter,
-    risk_threshold,
-    threshold_curve,
-)
+from skfilterrank.thresholds import CertifiedThreshold, load_threshold, threshold_curve
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -21,12 +17,12 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 def test_threshold_is_that_of_the_function(run, data):
     code, out, err = run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     assert code == 0, err
-    curve = threshold_curve(data["label"], data["score"], groups=data["qid"], k=3)
+    curve = threshold_curve(data["label"], data["score"], groups=data["qid"], measure="ndcg_f@3")
     head, line = out.splitlines()
     assert head.split()[:3] == ["run", "threshold", "ndcg_f@3"]
     assert line.split()[0] == "run"
-    model = read_filter("filter.json")
-    assert model.threshold_ == pytest.approx(curve.best_threshold)
+    threshold = load_threshold("filter.json")
+    assert threshold.threshold_ == pytest.approx(curve.best_threshold)
     assert float(line.split()[2]) == pytest.approx(curve.best_value, abs=1e-4)
     assert "200 judged topics, " in err
     assert "wrote filter.json" in err
@@ -54,15 +50,11 @@ def test_promises(run, data):
         "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", risk, "--save", "filter.json"
     )
     assert code == 0, err
-    expected = risk_threshold(
-        data["label"],
-        data["score"],
-        groups=data["qid"],
-        risk={"any_forbidden": 0.3, "false_reject_rate": 0.6},
-        k=3,
-    )
-    assert read_filter("filter.json").threshold_ == pytest.approx(expected.threshold)
-    assert str(expected).splitlines()[0] in out
+    expected = CertifiedThreshold(
+        {"any_forbidden@3": 0.3, "false_reject_rate": 0.6}, measure="ndcg_f@3"
+    ).fit(data["score"], data["label"], groups=data["qid"])
+    assert load_threshold("filter.json").threshold_ == pytest.approx(expected.threshold_)
+    assert str(expected.certificate_).splitlines()[0] in out
     code, out, err = run(
         "threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden=0.3", "--format", "json"
     )

@@ -6,17 +6,20 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._dask.fold import each_partition, fold_partitions
-from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
-from skfilterrank._dask.whole_queries import (
+from skfilterrank._rows.closed_queries import ClosedQueries, QueriesInSeveralParts
+from skfilterrank._rows.dask_frames import (
     cut_query,
+    each_partition,
+    fold_partitions,
+    import_dask,
     in_query_order,
+    numbered_partitions,
     plain_ids,
     refuse_cut,
+    row_numbers,
 )
+from skfilterrank._rows.frames_of_rows import Wanted, block_of, is_frame
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
-from skfilterrank.stream._closed import ClosedQueries, QueriesInSeveralParts
-from skfilterrank.stream._frames import Wanted, block_of, is_frame
 
 _ROW = "skfilterrank row"
 
@@ -29,19 +32,23 @@ class DaskPartitions:
 
     def __init__(self, source):
         self._source = source
+        # Whoever made the partitions may know that they hold whole queries.
+        self.is_whole = False
         if getattr(source, "ndim", 2) != 2:
             raise InputTypeError(
                 "source is a Dask Series, and rows have several columns: pass the frame."
             )
 
-    def whole_queries(self, wanted: Wanted, *, told: bool) -> "WholeQueries":
-        """The wanted columns, the rows of each query in one partition."""
+    def whole_queries(self, wanted: Wanted, *, looks: bool) -> "WholeQueries":
+        """Take the wanted columns, the rows of each query in one partition.
+
+        `looks`: whether the first pass looks for queries in several partitions, at no cost.
+        """
         frame = self._frame(wanted)
         ids = frame[wanted.query]
-        if told:
-            # Looked for by the first pass, at no cost.
+        if looks:
             return WholeQueries(frame, ids)
-        if cut_query(ids, wanted.query) is not None:
+        if not self.is_whole and cut_query(ids, wanted.query) is not None:
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )
@@ -49,7 +56,7 @@ class DaskPartitions:
         return WholeQueries(frame, None)
 
     def _frame(self, wanted):
-        """A Dask DataFrame of the wanted columns, query ids without categories."""
+        """Make a Dask DataFrame of the wanted columns, query ids without categories."""
         source = self._source
         if hasattr(source, "to_dataframe"):
             source = _frame_of_bag(source, wanted)
@@ -58,9 +65,9 @@ class DaskPartitions:
         names = list(source.columns)
         missing = [name for name in wanted.names if names.count(name) != 1]
         if missing:
-            said = "several columns" if missing[0] in names else "no column"
+            found = "several columns" if missing[0] in names else "no column"
             raise InputError(
-                f"rows has {said} {brief(missing[0])}: say which hold queries, labels and "
+                f"rows has {found} {brief(missing[0])}: say which hold queries, labels and "
                 f"scores by query=, label= and score=. Its columns are {brief_list(names)}."
             )
         frame = source[wanted.names]
@@ -73,31 +80,32 @@ class DaskPartitions:
 
 
 class WholeQueries:
-    """Partitions that are known, or said, to hold whole queries."""
+    """Partitions that hold whole queries, as is known or still to be seen."""
 
     n_rows = None
 
     def __init__(self, frame, ids_to_check):
         self._frame, self._ids = frame, ids_to_check
+        self.looks_for_queries = ids_to_check is not None
 
     def pieces(self, wanted: Wanted) -> "ClusterPass":
-        """One pass over them."""
+        """Return one pass over them."""
         return ClusterPass(self._frame, self._ids, wanted)
 
 
 class ClusterPass:
-    """Partitions, and what is made of them on the workers."""
+    """One pass over partitions, whose results are made on the workers."""
 
     def __init__(self, frame, ids_to_check, wanted):
         self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
 
     def each(self, work):
-        """The states of partitions, one after the other; queries are not looked at."""
+        """Yield the states of partitions, one after the other; queries are not looked at."""
         for found in each_partition(self._frame, _measure, work, self._wanted, False):
             yield found.state
 
     def fold(self, work, closed: ClosedQueries | None):
-        """The merged states of all partitions; only this comes to the client."""
+        """Merge the states of all partitions; only this comes to the client."""
         try:
             total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
         except QueriesInSeveralParts:
@@ -111,7 +119,7 @@ class ClusterPass:
 
 
 class _Measured(NamedTuple):
-    """What was made of some queries, and which they were."""
+    """The state of some queries, and their ids."""
 
     state: Any
     closed: ClosedQueries
@@ -130,7 +138,7 @@ def _with_row_numbers(number, part):
 
 
 def _frame_of_bag(bag, wanted):
-    """A bag of frames as a Dask DataFrame, of the types of the first partition that has rows."""
+    """Make a Dask DataFrame of a bag, of the types of the first partition that has rows."""
     import dask
 
     dd, parts = import_dask("A Dask bag"), bag.to_delayed()
@@ -144,13 +152,13 @@ def _frame_of_bag(bag, wanted):
 
 
 def _types_of_partition(elements, number, wanted):
-    """The columns of a partition without its rows; None of one that has no rows."""
+    """Return the columns of a partition without its rows; None of one that has no rows."""
     frame = _read_partition(elements, number, wanted, None)
     return None if frame is None else frame[:0]
 
 
 def _read_partition(elements, number, wanted, empty):
-    """The frames of a partition of a bag as one of pandas; `empty` where they have no rows."""
+    """Join the frames of a partition of a bag; `empty` where they have no rows."""
     parts = []
     for frame in elements:
         where = f"partition {number}"
@@ -170,7 +178,7 @@ def _read_partition(elements, number, wanted, empty):
 
 
 def _measure(part, number, work, wanted, notes):
-    """What is made of the queries of a partition, and which they are; None of an empty one."""
+    """Return the state of the queries of a partition, and their ids; None of an empty one."""
     if not len(part):
         return None
     where = f"partition {number}"

@@ -36,7 +36,7 @@ class ClosedQueries:
         self._push(keys)
 
     def merge(self, other: "ClosedQueries") -> "ClosedQueries":
-        """The queries of both; raise for one that is in both."""
+        """Join the queries of both; raise for one that is in both."""
         both = ClosedQueries()
         both._levels = list(self._levels)
         both.take(other)
@@ -55,7 +55,7 @@ class ClosedQueries:
             self._push(keys)
 
     def _holds(self, keys):
-        """Which sorted keys are there already."""
+        """Tell which sorted keys are there already."""
         found = np.zeros(len(keys), dtype=bool)
         for level in self._levels:
             if len(keys) and keys[0] <= level[-1] and keys[-1] >= level[0]:
@@ -73,7 +73,7 @@ class ClosedQueries:
 
 
 def came_back(query) -> InputError:
-    """The error for a query whose rows do not stand together."""
+    """Make the error for a query whose rows do not stand together."""
     query = getattr(query, "item", lambda: query)()
     return InputError(
         f"the rows of query {brief(query)} do not stand together: it comes back after other "
@@ -83,7 +83,7 @@ def came_back(query) -> InputError:
 
 
 def keys_of(ids: np.ndarray) -> np.ndarray:
-    """64 bits for each id, the same in every process: equal ids have equal bits."""
+    """Compute 64 bits for each id, the same in every process: equal ids have equal bits."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
     if ids.dtype.kind == "f":
@@ -97,12 +97,12 @@ def keys_of(ids: np.ndarray) -> np.ndarray:
 
 
 def _key_of(value):
-    """64 bits of an id that is no text."""
+    """Compute 64 bits of an id that is no text."""
     return int.from_bytes(blake2b(ascii(_comparable(value)).encode(), digest_size=8).digest())
 
 
 def _comparable(value):
-    """An id in a form that equal ids share, as True, 1 and 1.0 are equal."""
+    """Return an id in a form that equal ids share, as True, 1 and 1.0 are equal."""
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))
     value = value.item() if isinstance(value, np.generic) else value

@@ -1,7 +1,7 @@
-"""Tables in memory, of whatever library, as blocks of rows."""
+"""Tables in memory, of whatever library, as blocks of rows; one or several."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 
 
 def import_pyarrow(what: str):
-    """The package pyarrow, which `what` needs."""
+    """Import pyarrow, which `what` needs."""
     try:
         import pyarrow
     except ImportError as error:
@@ -49,12 +49,12 @@ def import_pyarrow(what: str):
 
 
 def is_frame(data) -> bool:
-    """Whether data is a table in memory."""
+    """Tell whether data is a table in memory."""
     return isinstance(data, pd.DataFrame | Mapping) or hasattr(data, "__arrow_c_stream__")
 
 
 def slices_of(frame, n_rows: int):
-    """A table in parts of at most so many rows."""
+    """Cut a table into parts of at most so many rows."""
     if isinstance(frame, Mapping):
         frame = {name: _sliceable(values) for name, values in frame.items()}
         lengths = {name: len(values) for name, values in frame.items()}
@@ -71,7 +71,7 @@ def slices_of(frame, n_rows: int):
 
 
 def _sliceable(values):
-    """A column of which slices are rows."""
+    """Return a column whose slices are rows."""
     if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
         raise InputTypeError(
             f"rows must be frames, or dicts of columns, and a column is {brief(values)}: expected "
@@ -81,7 +81,7 @@ def _sliceable(values):
 
 
 def _arrow_slices(frame, n_rows):
-    """Record batches of what offers a stream of Arrow."""
+    """Yield record batches of what offers a stream of Arrow."""
     pyarrow = import_pyarrow(f"reading rows of {type(frame).__name__}")
     try:
         reader = pyarrow.RecordBatchReader.from_stream(frame)
@@ -96,7 +96,7 @@ def _arrow_slices(frame, n_rows):
 
 
 def block_of(frame, wanted: Wanted, where: str = "rows") -> Block:
-    """The wanted columns of a table, checked; `where` says in messages what it is."""
+    """Check the wanted columns of a table; `where` names it in messages."""
 
     def named(name):
         return f"{where}: column {brief(name)}"
@@ -119,21 +119,21 @@ def block_of(frame, wanted: Wanted, where: str = "rows") -> Block:
 
 
 def _plain(values, name):
-    """Numbers, or objects where they are none."""
+    """Return numbers, or objects where they are none."""
     column = as_column(values, name)
     numbers = as_numbers(column, name)
     return np.asarray(column, dtype=object) if numbers is None else numbers
 
 
 def _column(frame, name, where):
-    """A column by its name."""
+    """Return a column by its name."""
     if isinstance(frame, pd.DataFrame) and name not in frame.columns and name in frame.index.names:
         return frame.index.get_level_values(name)
     names = list(column_names(frame))
     if names.count(name) != 1:
-        said = "several columns" if name in names else "no column"
+        found = "several columns" if name in names else "no column"
         raise InputError(
-            f"{where} has {said} {brief(name)}: say which hold queries, labels and scores by "
+            f"{where} has {found} {brief(name)}: say which hold queries, labels and scores by "
             f"query=, label= and score=. Its columns are {brief_list(names)}."
         )
     if isinstance(frame, Mapping | pd.DataFrame):
@@ -144,7 +144,7 @@ def _column(frame, name, where):
 
 
 def plain_texts(column):
-    """An Arrow column without its dictionary, which may be another in the next file."""
+    """Return an Arrow column without its dictionary, which may be another in the next file."""
     pyarrow = sys.modules["pyarrow"]
     if not pyarrow.types.is_dictionary(column.type):
         return column
@@ -159,9 +159,79 @@ def plain_texts(column):
 
 
 def column_names(frame) -> list:
-    """Names of the columns of a table."""
+    """Return the names of the columns of a table."""
     if isinstance(frame, Mapping):
         return list(frame)
     if isinstance(frame, pd.DataFrame):
         return list(frame.columns)
     return list(frame.schema.names)
+
+
+class FramePart(NamedTuple):
+    """Rows of a table in memory, which another process makes a block of."""
+
+    frame: object
+    wanted: Wanted
+    where: str
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield them as one block."""
+        yield block_of(self.frame, self.wanted, self.where)
+
+
+class Frames:
+    """Tables one after the other: one, several, or as many as an iterator or a function makes."""
+
+    def __init__(self, source, chunk_rows: int):
+        self._source, self._chunk_rows = source, chunk_rows
+        self.n_rows = _length(source)
+        self.is_repeatable = not _is_read_once(source)
+        self._is_begun = False
+
+    def pieces(self, wanted: Wanted) -> Iterator[FramePart]:
+        """Yield slices of the tables."""
+        if self._is_begun and not self.is_repeatable:
+            raise InputError(
+                "rows can be read once only, and are to be read again: pass a list of frames, a "
+                "file, or a function without arguments that returns an iterator of frames."
+            )
+        self._is_begun = True
+        source = self._source
+        if not is_frame(source) and callable(source):
+            source = source()
+        n_rows = 0
+        for number, frame in enumerate([source] if is_frame(source) else _iterated(source)):
+            if not is_frame(frame):
+                raise InputTypeError(
+                    f"rows must be frames, and number {number} is {brief(frame)}: expected tables "
+                    "of pandas, polars or pyarrow, or dicts of columns."
+                )
+            for part in slices_of(frame, self._chunk_rows):
+                where = "rows" if n_rows == 0 else f"rows from {n_rows:,}"
+                yield FramePart(part, wanted, where)
+                n_rows += _length(part) or 0
+
+
+def _iterated(source):
+    """Return the tables of an iterable."""
+    if not isinstance(source, Iterable):
+        raise InputTypeError(
+            f"source is a function that returned {brief(source)}: expected an iterable of frames."
+        )
+    return source
+
+
+def _is_read_once(source):
+    """Tell whether a source is used up by reading it."""
+    return isinstance(source, Iterator) or hasattr(source, "read_next_batch")
+
+
+def _length(source):
+    """Return the number of rows, where a table knows it."""
+    if isinstance(source, Mapping):
+        first = next(iter(source.values()), ())
+        return len(first) if hasattr(first, "__len__") else None
+    if isinstance(source, pd.DataFrame):
+        return len(source)
+    n_rows = getattr(source, "num_rows", getattr(source, "height", None))
+    return n_rows if isinstance(n_rows, int) else None

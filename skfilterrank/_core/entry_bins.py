@@ -1,14 +1,100 @@
-"""Steps of a measure over the threshold, in temporary files where memory does not hold them."""
+"""Steps of entries in bins of keys: added up, or one by one in memory or temporary files."""
 
 import errno
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+# Sign, exponent and six digits of the score: 64 bins for each doubling, whatever the range is.
+SHIFT = 46
 # Steps that are in memory at once.
 MOST_STEPS = 1 << 19
 _FAN_OUT_BITS = 6
+_FLIP = np.int64(np.iinfo(np.int64).max)
+
+
+def keys_of_scores(scores: np.ndarray) -> np.ndarray:
+    """Return whole numbers in the order of float64 scores; equal for -0.0 and 0.0."""
+    bits = (scores + 0.0).view(np.int64)
+    # Flipping all but the sign of negative floats makes their bits ascend with their value.
+    return bits ^ ((bits >> 63) & _FLIP)
+
+
+def scores_of_keys(keys: np.ndarray) -> np.ndarray:
+    """Return the scores of such numbers."""
+    return (keys ^ ((keys >> 63) & _FLIP)).view(np.float64)
+
+
+def bins_of_keys(keys: np.ndarray) -> np.ndarray:
+    """Return the bin of each number."""
+    return keys >> SHIFT
+
+
+class StepBins(NamedTuple):
+    """Sums of steps by bin, and the sum of the measure where nothing is shown.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n_bins,), int64
+        The bins that hold a step, ascending.
+    rises, falls : ndarray of shape (n_bins,), longdouble
+        Sums of what is added by the steps of each bin that add, and of those that take away.
+    lows, highs : ndarray of shape (n_bins,), int64
+        The lowest and the highest key of a step in each bin.
+    counts : ndarray of shape (n_bins,), int64
+        Number of steps.
+    start : longdouble
+        The sum where nothing is shown.
+    n_queries : float
+        Number of queries that have a value.
+    """
+
+    bins: np.ndarray
+    rises: np.ndarray
+    falls: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    counts: np.ndarray
+    start: np.longdouble
+    n_queries: float
+
+    @classmethod
+    def of(cls, keys, changes, start, n_queries) -> "StepBins":
+        """Add up steps in any order."""
+        order = np.argsort(keys)
+        keys, changes = keys[order], changes[order].astype(np.longdouble)
+        parts = (np.maximum(changes, 0.0), np.minimum(changes, 0.0), keys, keys)
+        ones = np.ones(len(keys), dtype=np.int64)
+        return cls._grouped(
+            bins_of_keys(keys), (*parts, ones), np.longdouble(start), float(n_queries)
+        )
+
+    @classmethod
+    def _grouped(cls, bins, columns, start, n_queries):
+        """Make one entry for each bin of ascending ones."""
+        heads = np.flatnonzero(np.append(True, bins[1:] != bins[:-1])[: len(bins)])
+        how = (np.add, np.add, np.minimum, np.maximum, np.add)
+        merged = [
+            each.reduceat(column, heads) if len(heads) else column
+            for each, column in zip(how, columns)
+        ]
+        return cls(bins[heads], *merged, start, n_queries)
+
+    def merge(self, other: "StepBins") -> "StepBins":
+        """Add up the steps of both."""
+        both = [np.concatenate(pair) for pair in zip(self[:6], other[:6])]
+        order = np.argsort(both[0], kind="stable")
+        bins, *columns = (column[order] for column in both)
+        return self._grouped(
+            bins, columns, self.start + other.start, self.n_queries + other.n_queries
+        )
+
+    def sums(self) -> np.ndarray:
+        """Sum the measure at the lowest step of each bin, and last where nothing is shown."""
+        from_the_top = np.cumsum((self.rises + self.falls)[::-1])[::-1]
+        return np.append(from_the_top, np.longdouble(0)) + self.start
 
 
 class Bucket:
@@ -42,7 +128,7 @@ class Bucket:
             _append(self._path, np.stack([keys, changes.view(np.int64)], axis=1))
 
     def sums(self, above) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Distinct keys, ascending, and the sum where each and all higher ones are shown.
+        """Yield distinct keys, ascending, and the sum where each and all higher ones are shown.
 
         Some at a time; `above` is the sum above this range.
         """
@@ -63,7 +149,7 @@ class Bucket:
                 yield from part.sums(above + more)
 
     def _split(self):
-        """The same steps in files of narrower ranges."""
+        """Divide the steps among files of narrower ranges."""
         if self._parts is not None:
             return self._parts
         # Two keys may be 2**64 apart, which Python counts and int64 does not.
@@ -85,7 +171,7 @@ class Bucket:
 
 
 def _sums(keys, changes, above):
-    """What :meth:`Bucket.sums` yields, of steps in any order."""
+    """Compute what :meth:`Bucket.sums` yields, of steps in any order."""
     order = np.argsort(keys)
     keys, changes = keys[order], changes[order]
     sums = np.cumsum(changes[::-1], dtype=np.longdouble)[::-1] + above

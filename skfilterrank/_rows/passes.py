@@ -4,13 +4,10 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
-import joblib
-from tqdm.auto import tqdm
-
 from skfilterrank._core.row_blocks import Block
+from skfilterrank._rows.closed_queries import ClosedQueries
+from skfilterrank._rows.partitions_of_rows import ClusterPass
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._closed import ClosedQueries
-from skfilterrank.stream._cluster import ClusterPass
 
 # What is made of a block of whole queries: something with ``merge(other)``.
 Work = Callable[[Block], Any]
@@ -27,7 +24,7 @@ def run_pass(
     what: str = "",
     merges: bool = True,
 ) -> Generator[Any]:
-    """What `work` makes of blocks of whole queries, in the order of the rows.
+    """Yield what `work` makes of blocks of whole queries, in the order of the rows.
 
     Parameters
     ----------
@@ -39,7 +36,7 @@ def run_pass(
     closed : ClosedQueries or None
         Where to note the queries; None in a pass over rows that another pass has checked.
     n_jobs, verbose
-        As in :func:`evaluate`.
+        As in :class:`Rows`.
     n_rows : int or None
         Number of rows, where known, for the progress bar.
     what : str
@@ -50,6 +47,10 @@ def run_pass(
     if isinstance(pieces, ClusterPass):
         yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
         return
+    # Imported late: who only reads files waits for neither.
+    import joblib
+    from tqdm.auto import tqdm
+
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10
     n_seen = 0
@@ -77,7 +78,7 @@ def run_pass(
 
 
 def _here(pieces, work):
-    """Blocks one after the other; the last query of each goes on to the next."""
+    """Take blocks one after the other; the last query of each goes on to the next."""
     rows = None
     for piece in pieces:
         for block in piece.blocks():
@@ -92,7 +93,9 @@ def _here(pieces, work):
 
 
 def _in_processes(pieces, work, n_jobs):
-    """The same by pieces: what a piece has of its first and last query is joined here."""
+    """Take pieces in several processes; the first and last query of each is joined here."""
+    import joblib
+
     folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
         joblib.delayed(_fold)(piece, work) for piece in pieces
     )
@@ -113,7 +116,7 @@ def _in_processes(pieces, work, n_jobs):
 
 
 def _fold(piece, work):
-    """Rows of the first query, what is made of those between, and rows of the last query."""
+    """Return rows of the first query, what is made of those between, and rows of the last."""
     head = rows = state = None
     n_rows, ids = 0, []
     for block in piece.blocks():

@@ -1,35 +1,61 @@
 """Search for the best threshold of rows that are read several times, some at a time.
 
-Why this is exact stands in the notes of :func:`skfilterrank.stream.threshold_curve`.
+Under a threshold t the sum of the measure over queries is ``V(t) = V(inf) + sum of c_i over s_i >=
+t``: each document that counts is a step of height ``c_i`` at its score ``s_i``. The first pass adds
+up steps in bins: intervals of scores ``B_1 < B_2 < ...`` that hold a step, at most 2**18 by the
+leading digits of the float64, in whose order whole numbers of 64 bits stand. For each bin it keeps
+the sums ``R_j`` of the steps up and ``F_j <= 0`` of the steps down, its lowest and highest step,
+and their number.
+
+*Bound.* Let ``A_j`` be V(inf) plus all ``R_m + F_m`` with ``m > j``: the value at the lowest step
+above the bin, or at infinity, so one that some threshold has. For t in bin j, V(t) is ``A_j`` plus
+the steps of the bin at t or above. A sum of some of the steps of a bin is at most the sum of those
+that are positive, so ``V(t) <= A_j + R_j``. Let M be the largest of all ``A_j`` and of the value
+where all steps are shown. The maximum V* is at least M. If ``A_j + R_j < M``, no threshold in bin j
+reaches V*, and the bin is left out. That holds, too, for thresholds that count as equally good,
+within a slack of 1e-12 of the largest value: bins are left out only where they stay below M by more
+than four times the slack.
+
+*Search.* The second pass gathers the steps of the bins that are left and computes V at each of them
+from the top of its bin, ``A_j`` being known. So V is known at all thresholds that could be best,
+and at one step of every other bin, the lowest, none of which is better. Among equals the lowest is
+taken. Steps gathered are at most half a million in memory. Where bins hold more, they go to a
+temporary folder, split by score until each part fits or is a single score, and are read from there:
+so the rows are read no more often however scores lie, and a flat V takes disk, 16 bytes a step. The
+third pass finds the lowest score above the next lower step, for the middle between them.
+
+Where a measure is no sum over documents, or is average precision with ties, steps are differences
+of its values at prefixes. Some are mere rounding, which may be 0 in one cut of the rows and 1e-17
+in another. The value is then unchanged, and the threshold may lie in the middle above another
+score. All that is kept between blocks of rows takes less than 64 MB.
 """
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skfilterrank._core.entry_bins import (
+    MOST_STEPS,
+    SHIFT,
+    Bucket,
+    StepBins,
+    bins_of_keys,
+    keys_of_scores,
+    scores_of_keys,
+)
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.midpoint import middle
 from skfilterrank._core.row_blocks import Block, merged
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
-from skfilterrank._files.files import temporary_folder
-from skfilterrank._threshold.spilled_steps import MOST_STEPS, Bucket
-from skfilterrank._threshold.step_bins import (
-    SHIFT,
-    StepBins,
-    bins_of_keys,
-    keys_of_scores,
-    scores_of_keys,
-)
 from skfilterrank.exceptions import InputError
 
 # Beyond it, not every whole number is a float64.
 _LARGEST_INTEGER = 2**53
-# What the first pass is for, and a second one that gathers more than memory is to hold.
+# Purposes of the first pass, and of a second one that gathers more than memory is to hold.
 FIRST_PASS, MANY_STEPS = "bins", "steps, by a folder"
 
 
@@ -43,7 +69,7 @@ class BestThreshold(NamedTuple):
 
 
 def search_threshold(
-    stepping: "Stepping", passing: Callable[[Any, str], Iterable], folder: str | None = None
+    stepping: "Stepping", passing: Callable[[Any, str], Iterable], make_folder: Callable[[], str]
 ) -> BestThreshold:
     """Find the best threshold in three passes at most.
 
@@ -52,25 +78,24 @@ def search_threshold(
     stepping : Stepping
         Knows the measure.
     passing : callable
-        Takes what is done with each block of whole queries and what that is for, and gives the
-        results, at least one; they may have been merged, but of many steps.
-    folder : str or None
-        Where to make a temporary folder, where steps need one.
+        Takes the work for each block of whole queries and its purpose, and gives the results, at
+        least one; they may have been merged, but of many steps.
+    make_folder : callable
+        Makes a temporary folder, where steps need one.
     """
     parsed: ParsedMeasure = stepping.parsed
-    with ExitStack() as stack:
-        total = merged(passing(stepping, FIRST_PASS))
-        search = Search(total, stack, folder)
-        if len(search.bins):
-            gathering = Gathering(stepping, search.bins)
-            for found in passing(gathering, MANY_STEPS if search.is_on_disk else "steps"):
-                search.add(*found)
-        key, best, below = search.best()
-        threshold = -np.inf
-        if below is not None:
-            lower = scores_of_keys(np.array([below]))[0]
-            threshold = merged(passing(NextScore(float(lower)), "middle")).threshold_above(lower)
-        thresholds, sums = search.curve(key, best)
+    total = merged(passing(stepping, FIRST_PASS))
+    search = Search(total, make_folder)
+    if len(search.bins):
+        gathering = Gathering(stepping, search.bins)
+        for found in passing(gathering, MANY_STEPS if search.is_on_disk else "steps"):
+            search.add(*found)
+    key, best, below = search.best()
+    threshold = -np.inf
+    if below is not None:
+        lower = scores_of_keys(np.array([below]))[0]
+        threshold = merged(passing(NextScore(float(lower)), "middle")).threshold_above(lower)
+    thresholds, sums = search.curve(key, best)
     with np.errstate(invalid="ignore"):
         # NaN where all queries are skipped.
         values = (sums / np.longdouble(total.n_queries)).astype(np.float64)
@@ -88,29 +113,30 @@ class Stepping(NamedTuple):
     undefined: float | str
 
     def __call__(self, block: Block) -> StepBins:
-        """Bins of a block."""
+        """Add up the steps of a block."""
         entries = self.entries(block)
         if entries.counts is not None:
             raise InputError(
                 f"undefined='drop' leaves out other queries at other thresholds by "
-                f"{self.parsed.text}, which a stream does not add up: give a number."
+                f"{self.parsed.text}, which Rows cannot add up. Give a number."
             )
         start, n_queries = entries.sum_of_start
         return StepBins.of(*self._steps(entries), self._sign * start, n_queries)
 
     def keys_and_changes(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """The steps of a block, higher sums being better."""
+        """Return the steps of a block, higher sums being better."""
         return self._steps(self.entries(block))
 
     def _steps(self, entries):
-        return keys_of_scores(entries.keys), self._sign * entries.changes
+        scores, changes = entries.unsorted
+        return keys_of_scores(scores), self._sign * changes
 
     @property
     def _sign(self):
         return 1.0 if self.parsed.measure.greater_is_better else -1.0
 
     def entries(self, block) -> EntryValues:
-        """The values of the lists of a block."""
+        """Compute the values of the lists of a block."""
         scores = block.columns["score"]
         if scores.dtype.kind in "iu" and (
             scores.max() > _LARGEST_INTEGER or scores.min() < -_LARGEST_INTEGER
@@ -138,7 +164,7 @@ class Gathered(NamedTuple):
     changes: np.ndarray
 
     def merge(self, other: "Gathered") -> "Gathered":
-        """Of both."""
+        """Join both."""
         return Gathered(*(np.concatenate(pair) for pair in zip(self, other)))
 
 
@@ -149,7 +175,7 @@ class Gathering(NamedTuple):
     bins: np.ndarray
 
     def __call__(self, block: Block) -> Gathered:
-        """Those of a block."""
+        """Pick those of a block."""
         keys, changes = self.stepping.keys_and_changes(block)
         bins = bins_of_keys(keys)
         places = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
@@ -167,12 +193,12 @@ class Lowest(NamedTuple):
     dtype: np.dtype
 
     def merge(self, other: "Lowest") -> "Lowest":
-        """Of both."""
+        """Join both."""
         scores = [each for each in (self.score, other.score) if each is not None]
         return Lowest(min(scores, default=None), np.result_type(self.dtype, other.dtype))
 
     def threshold_above(self, lower) -> float:
-        """In the middle between this and a lower score; +inf where there is none."""
+        """Return the middle between this and a lower score; +inf where there is none."""
         return np.inf if self.score is None else middle(lower, self.dtype.type(self.score))
 
 
@@ -182,7 +208,7 @@ class NextScore(NamedTuple):
     lower: float
 
     def __call__(self, block: Block) -> Lowest:
-        """That of a block."""
+        """Find that of a block."""
         scores = block.columns["score"]
         above = scores[scores > self.lower]
         return Lowest(float(above.min()) if len(above) else None, scores.dtype)
@@ -191,7 +217,7 @@ class NextScore(NamedTuple):
 class Search:
     """The steps that can matter: those of open bins one by one, and of each other bin its sum."""
 
-    def __init__(self, total: StepBins, stack: ExitStack, folder: str | None):
+    def __init__(self, total: StepBins, make_folder: Callable[[], str]):
         self._total = total
         # At the lowest step of each bin, and where nothing is shown.
         self._sums = total.sums()
@@ -203,7 +229,7 @@ class Search:
         path = None
         self.is_on_disk = n_steps > MOST_STEPS
         if self.is_on_disk:
-            path = os.path.join(stack.enter_context(temporary_folder(folder)), "steps")
+            path = os.path.join(make_folder(), "steps")
         self._steps = Bucket(path)
         closed = ~self._is_open
         # At its lowest step the sum over a bin makes the value right, which is what is looked at.
@@ -215,7 +241,7 @@ class Search:
         self._steps.add(keys, changes)
 
     def best(self) -> tuple[int | None, np.longdouble, int | None]:
-        """Key of the lowest of the best thresholds, its sum, and the key of the next lower step.
+        """Find the lowest of the best thresholds: key, sum, and the key of the next lower step.
 
         The first is None where nothing is best shown, the last where everything is.
         """
@@ -236,14 +262,14 @@ class Search:
         return None, start, self._highest_of(below)
 
     def _highest_of(self, key):
-        """The step itself, or the highest of the bin that the key stands for."""
+        """Return the step itself, or the highest of the bin that the key stands for."""
         if key is None:
             return None
         place = int(np.searchsorted(self._total.bins, key >> SHIFT))
         return key if self._is_open[place] else int(self._total.highs[place])
 
     def curve(self, key, best) -> tuple[np.ndarray, np.ndarray]:
-        """Thresholds, ascending, and sums there: of each bin the lowest step, and the best."""
+        """Return thresholds, ascending, and sums: at the lowest step of each bin, and the best."""
         keys, sums = self._total.lows, self._sums
         if key is not None:
             place = int(np.searchsorted(keys, key))

@@ -12,8 +12,8 @@ import numpy as np
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.row_blocks import Block, check_one_type
 from skfilterrank._files.files import temporary_folder
-from skfilterrank.stream._closed import keys_of
-from skfilterrank.stream._frames import Wanted
+from skfilterrank._rows.closed_queries import keys_of
+from skfilterrank._rows.frames_of_rows import Wanted
 
 # So many parts of 1e9 rows of three columns hold 100 MB each.
 _N_PARTS = 256
@@ -27,7 +27,7 @@ class Part(NamedTuple):
     keys: tuple
 
     def blocks(self) -> Iterator[Block]:
-        """All of its rows, query by query, each in the order in which it came."""
+        """Yield all of its rows, query by query, each in the order in which it came."""
         pieces: list[list] = [[] for _ in range(1 + len(self.keys))]
         with open(self.path, "rb") as handle:
             end = os.path.getsize(self.path)
@@ -51,7 +51,7 @@ class Parts:
         self._parts, self.n_rows = parts, n_rows
 
     def pieces(self, wanted: Wanted) -> Iterator[Part]:
-        """One for each file."""
+        """Yield one for each file."""
         return iter(self._parts)
 
 
@@ -71,7 +71,7 @@ def partitioned(source, wanted: Wanted, folder: str | None) -> Iterator[Parts]:
 
 
 def _written(source, wanted, place):
-    """The rows in files of the folder."""
+    """Write the rows to files of the folder."""
     paths: dict[int, str] = {}
     keys: tuple = ()
     first_ids, n_rows = None, 0
@@ -98,7 +98,7 @@ def _written(source, wanted, place):
 
 
 def _for_a_file(ids):
-    """Query ids as numpy writes them fastest: text as such, which drops zero bytes at its end."""
+    """Return query ids as numpy writes them fastest: as text, unless that ends in a zero byte."""
     is_text = ids.dtype == object and isinstance(ids[0], str)
     if not is_text or any(text.endswith("\0") for text in ids):
         return ids

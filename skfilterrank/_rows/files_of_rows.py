@@ -9,8 +9,8 @@ from typing import NamedTuple
 from skfilterrank._core.cached import cached_property
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._files.files import reason_of
+from skfilterrank._rows.frames_of_rows import Wanted, block_of, import_pyarrow
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
-from skfilterrank.stream._frames import Wanted, block_of, import_pyarrow
 
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -27,7 +27,7 @@ class FilePart(NamedTuple):
     chunk_rows: int
 
     def blocks(self) -> Iterator[Block]:
-        """Its rows."""
+        """Yield its rows."""
         n_before = self.n_before
         for batch in _checked(self.path, self._batches()):
             yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
@@ -54,7 +54,7 @@ class ParquetFile:
         return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
 
     def batches(self, first, stop, names, chunk_rows):
-        """Record batches of some row groups."""
+        """Yield record batches of some row groups."""
         groups = [place for place in range(first, stop) if self.sizes[place]]
         if groups:
             yield from self._file.iter_batches(chunk_rows, row_groups=groups, columns=names)
@@ -84,7 +84,7 @@ class ArrowFile:
         return [self._file.get_batch(place).num_rows for place in range(n_batches)]
 
     def batches(self, first, stop, names, chunk_rows):
-        """Record batches of some of those of the file."""
+        """Yield some record batches of the file."""
         every = self._file
         if not self._is_stream:
             every = (self._file.get_batch(place) for place in range(first, stop))
@@ -94,7 +94,7 @@ class ArrowFile:
 
 
 def open_file(path):
-    """A file by its name, or its first bytes where the name says nothing."""
+    """Open a file by its name, or its first bytes where the name does not tell."""
     kind = ParquetFile if _is_parquet(path) else ArrowFile
     with _errors_of(path):
         return kind(path)
@@ -102,7 +102,7 @@ def open_file(path):
 
 @contextmanager
 def _errors_of(path):
-    """Say of the file what is wrong with its bytes: damage can make pyarrow raise anything."""
+    """Name the file in errors: damage can make pyarrow raise anything."""
     try:
         yield
     except OSError as error:
@@ -162,12 +162,12 @@ class Files:
         self.n_rows: int | None = None
 
     def holds(self, path) -> bool:
-        """Whether a path is one of the files, or in one of the folders, that were named."""
+        """Tell whether a path is one of the files, or in one of the folders, that were named."""
         target = os.path.realpath(os.fsdecode(path))
         return any(os.path.commonpath([each, target]) == each for each in self._named)
 
     def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
-        """Row groups and record batches, joined to parts of about the size of a chunk."""
+        """Yield row groups and record batches, joined to parts of about a chunk."""
         types: dict = {}
         first_path = self._paths[0]
         opened = []
@@ -196,7 +196,7 @@ class Files:
 
 
 def _files_in(path):
-    """The file, or all files of a folder and of those in it."""
+    """List the file, or all files of a folder and of those in it."""
     if not os.path.isdir(path):
         return [path]
     found = sorted(
@@ -235,7 +235,7 @@ def _check_columns(schema, wanted, path):
 
 
 def _type_of(kind):
-    """In a word what files must agree on: numbers of any width are alike."""
+    """Name the kind of type that files must agree on: numbers of any width are alike."""
     from pyarrow import types
 
     if types.is_dictionary(kind):

@@ -1,0 +1,424 @@
+"""Order by one score, hide by another: which rule shows most gain at the same certified risk?
+
+Collections where relevance and harm are two properties: a simulated marketplace, where spam is hard
+or easy to tell, and CLEF eHealth 2021 with real labels of relevance and credibility, and scores of
+stated quality. Collections where one property decides both: TREC 2021 Health Misinformation,
+MQ2007 and SemEval-2016.
+
+    python benchmarks/two_scores.py gains validity
+"""
+
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from _common import run_parts, write_report
+from lightgbm import LGBMClassifier, LGBMRanker
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfilterrank.datasets import fetch_semeval_cqa, make_marketplace
+from skfilterrank.exceptions import SkfilterrankWarning
+from skfilterrank.features import make_text_features
+from skfilterrank.io import read_letor, read_qrels
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds import CertifiedThreshold
+from skfilterrank.thresholds._hide_rules import RULES, Worth
+
+K, CONFIDENCE = 10, 0.95
+# A forbidden document counts 0 in the gain that is shown, and is known by its sign.
+FORBIDDEN = -1e-6
+MEASURE, RISK = f"dcg@{K}", f"any_forbidden@{K}"
+SHOWN = [MEASURE, RISK, "false_reject_rate"]
+PRICES = (0.3, 1, 3, 10, 30)
+TREES = {"n_estimators": 60, "num_leaves": 15, "n_jobs": 1, "verbose": -1, "random_state": 0}
+
+
+def marketplace(options, seed, spam_signal):
+    """Sessions scored by models of other sessions: a ranker of labels, a classifier of reports."""
+    log = make_marketplace(2500, spam_signal=spam_signal, random_state=seed)
+    y, g = log["label"].to_numpy(), log["session"].to_numpy()
+    X = log.drop(columns=["session", "label", "spam"]).to_numpy()
+    fit = g < 1500
+    ranker = LGBMRanker(**TREES, label_gain=[0, 1, 2, 3])
+    ranker.fit(X[fit], np.maximum(y[fit], 0), group=np.unique(g[fit], return_counts=True)[1])
+    harm = LGBMClassifier(**TREES).fit(X[fit], y[fit] < 0)
+    X, y, g = X[~fit], y[~fit], g[~fit]
+    return ranker.predict(X), harm.predict_proba(X)[:, 1], np.where(y < 0, FORBIDDEN, y), g
+
+
+def clef(options, seed, noise):
+    """Twenty lists of 100 documents for each query, with scores of stated quality."""
+    folder = options.data / "clef-health-2021"
+    relevance = read_qrels(folder / "qrels.txt.gz", unjudged_label=None)
+    credible = read_qrels(folder / "credibility.txt.gz", unjudged_label=None)
+    both = relevance.merge(credible, on=["qid", "docno"], suffixes=("", "_credible"))
+    both = both[both["label_credible"] != 3].reset_index(drop=True)
+    rng = np.random.default_rng(seed)
+    rows = [
+        rng.choice(own, min(100, len(own)), replace=False)
+        for own in both.groupby("qid").indices.values()
+        for _ in range(20)
+    ]
+    g = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+    rows = np.concatenate(rows)
+    grade = both["label"].to_numpy()[rows] / 2
+    harm = (both["label_credible"] == 0).to_numpy()[rows]
+    order = grade + rng.normal(size=len(rows)) * noise[0] / 2
+    hide = harm + rng.normal(size=len(rows)) * noise[1]
+    return order, hide, np.where(harm, FORBIDDEN, grade), g
+
+
+def misinformation(options, seed):
+    """Twenty lists of 60 judged documents for each query; harm is the wrong stance."""
+    folder = options.data / "trec-misinfo-2021"
+    qrels = read_qrels(folder / "qrels.txt.gz", unjudged_label=None).astype({"qid": str})
+    table = pd.read_parquet(folder / "features.parquet").rename(columns={"query": "qid"})
+    table = table.astype({"qid": str}).merge(qrels, on=["qid", "docno"])
+    rng = np.random.default_rng(seed)
+    rows = [
+        rng.choice(own, min(60, len(own)), replace=False)
+        for own in table.groupby("qid").indices.values()
+        for _ in range(20)
+    ]
+    g = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+    found = table.iloc[np.concatenate(rows)]
+    y = found["label"].to_numpy(dtype=float)
+    order = found["bm25_score"].to_numpy(dtype=float)
+    hide = -found["p_correct"].to_numpy(dtype=float)
+    return order, hide, np.where(y < 0, FORBIDDEN, np.minimum(y, 1.0)), g
+
+
+def mq2007(options, seed):
+    """Label 0 is forbidden; both models are fitted on two of the five parts."""
+    parts = [
+        read_letor(options.data / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)
+    ]
+    X = np.vstack([part.X for part in parts])
+    y = np.concatenate([part.y for part in parts])
+    g = np.repeat(np.arange(5), [len(part.y) for part in parts]) * 1_000_000
+    g = pd.factorize(g + np.concatenate([pd.factorize(np.asarray(p.groups))[0] for p in parts]))[0]
+    fit = np.arange(len(y)) < sum(len(part.y) for part in parts[:2])
+    sizes = np.bincount(g[fit])
+    order = LGBMRanker(**TREES).fit(X[fit], y[fit].astype(int), group=sizes).predict(X[~fit])
+    hide = LGBMClassifier(**TREES).fit(X[fit], y[fit] == 0).predict_proba(X[~fit])[:, 1]
+    return order, hide, np.where(y[~fit] == 0, FORBIDDEN, y[~fit]), g[~fit]
+
+
+def semeval(options, seed):
+    """Bad answers are forbidden; both models are linear, and scores are out of five folds."""
+    data = fetch_semeval_cqa("train-part2", data_home=options.data)
+    y = data.target.to_numpy()
+    y = pd.Series(y).map({"Bad": -1.0, "PotentiallyUseful": 1.0, "Good": 2.0}).to_numpy()
+    g = pd.factorize(data.target.index.get_level_values(0))[0]
+    features = make_text_features(
+        document="comment",
+        query_text=["question_subject", "question_body"],
+        same=[("user", "question_user")],
+        numeric=["position"],
+        query="qid",
+        order="position",
+    )
+    folds = GroupKFold(5)
+    order = cross_val_predict(
+        make_pipeline(features, StandardScaler(with_mean=False), Ridge(100.0)),
+        data.data,
+        y,
+        groups=g,
+        cv=folds,
+    )
+    hide = cross_val_predict(
+        make_pipeline(features, StandardScaler(with_mean=False), LogisticRegression(C=1e-3)),
+        data.data,
+        y < 0,
+        groups=g,
+        cv=folds,
+        method="decision_function",
+    )
+    return order, hide, np.where(y < 0, FORBIDDEN, y), g
+
+
+COLLECTIONS = {
+    "marketplace, spam hard to tell": (lambda o, s: marketplace(o, s, 1.0), 0.05),
+    "marketplace, spam easy to tell": (lambda o, s: marketplace(o, s, 3.0), 0.05),
+    "CLEF, weaker scores": (lambda o, s: clef(o, s, (1.5, 1.2)), 0.1),
+    "CLEF, AUC about .8": (lambda o, s: clef(o, s, (1.0, 0.8)), 0.1),
+    "CLEF, stronger scores": (lambda o, s: clef(o, s, (0.7, 0.5)), 0.1),
+    "TREC misinformation (control)": (misinformation, 0.3),
+    "MQ2007 (control)": (mq2007, 0.3),
+    "SemEval-2016 (control)": (semeval, 0.3),
+}
+
+
+class PricedScore:
+    """One score, r - c h, above a certified threshold; c is chosen on one half of the queries."""
+
+    def __init__(self, level, confidence):
+        self.level, self.confidence = level, confidence
+
+    def fit(self, scores, y, groups, filter_scores):
+        """Learn r and h and choose c on one half; certify the threshold on the other."""
+        first = np.random.RandomState(0).permutation(groups.max() + 1)[: (groups.max() + 1) // 2]
+        half = np.isin(groups, first)
+        self.worth = Worth.fit(y[half], scores[half], filter_scores[half])
+        best = -np.inf
+        for price in PRICES:
+            self.price = price
+            own = self._certify(y, groups, half, scores, filter_scores)
+            if own.best_score_ > best:
+                best, chosen = own.best_score_, price
+        self.price = chosen
+        self.threshold = self._certify(y, groups, ~half, scores, filter_scores)
+        return self
+
+    def _certify(self, y, groups, rows, scores, filter_scores):
+        own = CertifiedThreshold(
+            {RISK: self.level}, confidence_level=self.confidence, measure=MEASURE
+        )
+        return own.fit(self._score(scores, filter_scores)[rows], y[rows], groups=groups[rows])
+
+    def _score(self, scores, filter_scores):
+        worth, harm = self.worth.of(scores, filter_scores)
+        return worth - self.price * harm
+
+    def predict(self, scores, groups, filter_scores):
+        """Return r - c h, -inf where hidden."""
+        return self.threshold.predict(self._score(scores, filter_scores), groups=groups)
+
+
+class OneScore:
+    """The order score alone, above a certified threshold."""
+
+    def __init__(self, level, confidence):
+        self.own = CertifiedThreshold({RISK: level}, confidence_level=confidence, measure=MEASURE)
+
+    def fit(self, scores, y, groups, filter_scores):
+        """Certify the threshold."""
+        self.own.fit(scores, y, groups=groups)
+        return self
+
+    def predict(self, scores, groups, filter_scores):
+        """Return the score, -inf where hidden."""
+        return self.own.predict(scores, groups=groups)
+
+
+def rule(name):
+    """Make thresholds of a rule."""
+    return lambda level, confidence: CertifiedThreshold(
+        {RISK: level}, confidence_level=confidence, measure=MEASURE, rule=name
+    )
+
+
+METHODS = {
+    "one score": OneScore,
+    "one score, price tuned": PricedScore,
+    **{name: rule(name) for name in ("harm", "ratio", "price", "subset")},
+}
+
+
+def draw(rng, pool, n_lists):
+    """Lists drawn with replacement, each a query of its own, and their rows."""
+    order, hide, y, g = pool
+    starts, sizes = np.unique(g, return_index=True, return_counts=True)[1:]
+    lists = rng.integers(len(starts), size=n_lists)
+    size = sizes[lists]
+    rows = np.repeat(starts[lists] - np.cumsum(size) + size, size) + np.arange(size.sum())
+    return order[rows], y[rows], np.repeat(np.arange(n_lists), size), hide[rows]
+
+
+def sorted_by_list(pool):
+    """The pool with the rows of each list side by side."""
+    rows = np.argsort(pool[-1], kind="stable")
+    return tuple(np.asarray(column)[rows] for column in pool)
+
+
+def gains(options):
+    """Shown gain at the same certified risk, over draws of calibration lists."""
+    rows = []
+    for name, (make, level) in COLLECTIONS.items():
+        start = time.process_time()
+        values = {method: [] for method in METHODS}
+        pool = sorted_by_list(make(options, 0))
+        order, hide, y, g = pool
+        good = y > 0
+        facts = f"{roc_auc_score(good, order):.2f}, {roc_auc_score(y < 0, hide):.2f}"
+        for number in range(options.draws):
+            some = draw(np.random.default_rng(number), pool, options.lists)
+            for method, make_threshold in METHODS.items():
+                fitted = make_threshold(level, CONFIDENCE).fit(
+                    some[0], some[1], some[2], filter_scores=some[3]
+                )
+                shown = fitted.predict(order, groups=g, filter_scores=hide)
+                means = evaluate(y, shown, SHOWN, groups=g, average="mean")
+                values[method].append([float(means[each]) for each in SHOWN])
+        table = {method: np.array(found) for method, found in values.items()}
+        for method, found in table.items():
+            mean = found.mean(axis=0)
+            # Draws are the same for all methods.
+            difference = found[:, 0] - table["harm"][:, 0]
+            rows.append(
+                {
+                    "collection": name,
+                    "AUC good, harm": facts,
+                    "risk": level,
+                    "method": method,
+                    "shown gain": mean[0],
+                    "over harm": f"{difference.mean() / table['harm'][:, 0].mean():+.1%}"
+                    if table["harm"][:, 0].mean() > 0
+                    else "",
+                    "error": difference.std(ddof=1) / np.sqrt(len(difference)),
+                    "true risk": mean[1],
+                    "good hidden": mean[2],
+                    "broken": np.mean(found[:, 1] > level),
+                }
+            )
+            print(
+                {k: v if isinstance(v, str) else round(float(v), 4) for k, v in rows[-1].items()},
+                flush=True,
+            )
+        print(f"{name}: {time.process_time() - start:.0f} s", flush=True)
+    pd.DataFrame(rows).to_csv(_csv("gains"), index=False, float_format="%.4f")
+    report()
+
+
+def validity(options):
+    """How often a certificate is broken, in 1,000 draws of lists from a pool that is known."""
+    rows = []
+    for name in ("marketplace, spam hard to tell", "CLEF, AUC about .8"):
+        make, _ = COLLECTIONS[name]
+        pool = sorted_by_list(make(options, 1))
+        keep = pool[-1] < np.unique(pool[-1])[300]
+        if name.startswith("CLEF"):
+            rng = np.random.default_rng(1)
+            keep = np.isin(pool[-1], rng.choice(np.unique(pool[-1]), 300, replace=False))
+            keep &= rng.random(len(keep)) < 0.3
+        order, hide, y, g = pool = tuple(column[keep] for column in pool)
+        is_clef = name.startswith("CLEF")
+        for risks in [{RISK: 0.2} if is_clef else {RISK: 0.2, f"forbidden@{K}": 0.05}]:
+            for method in RULES:
+                start = time.process_time()
+                n_broken = np.zeros(options.validity_draws, dtype=bool)
+                shows = np.zeros(options.validity_draws)
+                for number in range(options.validity_draws):
+                    some = draw(np.random.default_rng(number), pool, 160)
+                    fitted = CertifiedThreshold(
+                        risks, confidence_level=0.9, measure=MEASURE, rule=method
+                    ).fit(some[0], some[1], groups=some[2], filter_scores=some[3])
+                    shown = fitted.predict(order, groups=g, filter_scores=hide)
+                    means = evaluate(y, shown, list(risks), groups=g, average="mean")
+                    n_broken[number] = any(means[each] > risks[each] + 1e-12 for each in risks)
+                    shows[number] = np.mean(shown > -np.inf)
+                rows.append(
+                    {
+                        "collection": name,
+                        "risks": ", ".join(f"{each} <= {top:g}" for each, top in risks.items()),
+                        "rule": method,
+                        "draws": options.validity_draws,
+                        "broken": n_broken.mean(),
+                        "shows nothing": np.mean(shows == 0),
+                    }
+                )
+                print(rows[-1], round(time.process_time() - start), flush=True)
+    pd.DataFrame(rows).to_csv(_csv("validity"), index=False, float_format="%.4f")
+    report()
+
+
+def speed(options):
+    """CPU time of one fit on a million rows."""
+    rng = np.random.default_rng(0)
+    n_rows = 1_000_000
+    g = np.repeat(np.arange(n_rows // 40), 40)
+    one, two = rng.normal(size=(2, n_rows))
+    y = np.where(
+        rng.random(n_rows) < 1 / (1 + np.exp(3 - 1.8 * two)),
+        -1.0,
+        rng.binomial(2, 1 / (1 + np.exp(1.6 - one))),
+    )
+    scores, hide = one + rng.normal(size=n_rows), two + rng.normal(size=n_rows)
+    from skfilterrank.thresholds import TunedThreshold
+
+    rows = []
+    for name in RULES:
+        seconds = []
+        for make in (
+            TunedThreshold(f"ndcg_f@{K}", rule=name),
+            CertifiedThreshold({RISK: 0.2}, measure=f"ndcg_f@{K}", rule=name),
+        ):
+            start = time.process_time()
+            make.fit(scores, y, groups=g, filter_scores=hide)
+            seconds.append(time.process_time() - start)
+        rows.append(
+            {"rule": name, "TunedThreshold, s": seconds[0], "CertifiedThreshold, s": seconds[1]}
+        )
+        print(rows[-1], flush=True)
+    pd.DataFrame(rows).to_csv(_csv("speed"), index=False, float_format="%.2f")
+    report()
+
+
+def _csv(part):
+    from _common import RESULTS
+
+    return RESULTS / f"two_scores_{part}.csv"
+
+
+def report():
+    """Write what has been measured so far."""
+    text = FINDINGS
+    for part, head in HEADS.items():
+        if _csv(part).exists():
+            table = pd.read_csv(_csv(part))
+            text += (
+                f"\n{head}\n\n| "
+                + " | ".join(table.columns)
+                + " |\n|"
+                + " --- |" * len(table.columns)
+            )
+            for row in table.itertuples(index=False):
+                cells = (
+                    ""
+                    if isinstance(v, float) and np.isnan(v)
+                    else f"{v:.3f}"
+                    if isinstance(v, float)
+                    else str(v)
+                    for v in row
+                )
+                text += "\n| " + " | ".join(cells) + " |"
+            text += "\n"
+    write_report("two_scores", "Order by one score, hide by another", text)
+
+
+HEADS = {
+    "gains": f"""## Shown gain at the same certified risk
+
+Mean over draws of calibration lists, with replacement from a pool, all of which is then measured:
+shown gain is DCG@{K} of documents that are not forbidden. At confidence {CONFIDENCE} the share of lists
+with a forbidden document in the top {K} is at most "risk"; lists end at {K}. "harm" hides by h alone, as
+by hand. "error" is the standard error of the difference in gain from "harm" over draws. "good hidden" counts the good
+documents behind place {K}, too. "broken" is the share of draws whose true risk is above its level.
+AUC of the first score for good documents and of the second for forbidden ones.""",
+    "validity": """## Certificates that are broken
+
+Share of draws of 160 lists in which a risk of the whole pool of 300 lists is above its level, at
+confidence 0.9: at most 0.1 is promised, and at 1,000 draws up to 0.116 is chance. Lists are drawn
+independently, so that the pool is the truth.""",
+    "speed": f"""## Time
+
+CPU seconds of one fit on a million rows, 25,000 lists of 40, nDCG_f@{K}, in one process.""",
+}
+FINDINGS = """
+"""
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", SkfilterrankWarning)
+    warnings.simplefilter("ignore", UserWarning)
+    run_parts(
+        __doc__.splitlines()[0],
+        {"gains": gains, "validity": validity, "speed": speed},
+        draws=30,
+        lists=400,
+        validity_draws=1000,
+    )

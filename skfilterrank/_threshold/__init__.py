@@ -1,1 +1,0 @@
-"""The best threshold of rows that come in parts, exactly."""

@@ -1,0 +1,280 @@
+"""Measures of rows that need not fit into memory, with the sums that other rows are added to."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure, forbidden_seen, warn_of
+from skfilterrank._core.moments import Moments
+from skfilterrank._core.results import Result, counted
+from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.scoring import with_undefined
+from skfilterrank._files.files import check_writable, is_path, open_replacing
+from skfilterrank._rows.closed_queries import ClosedQueries
+from skfilterrank._rows.frames_of_rows import import_pyarrow
+from skfilterrank._rows.rows import Rows, check_column, opened
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+
+# Lowest value that a geometric mean sees, as trec_eval takes it.
+_LEAST = 1e-5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowsEvaluation(Result):
+    """Measures over the queries of Rows, which those of other rows can be added to.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        The measures as they were named.
+    n_rows, n_queries : int
+        Rows and queries that were read.
+    n_undefined : ndarray of shape (n_measures,), dtype int64
+        Queries for which each measure is undefined, whatever `undefined` made of them.
+    """
+
+    measures: tuple[str, ...]
+    n_rows: int
+    n_queries: int
+    n_undefined: np.ndarray
+    _over_queries: tuple[str, ...] = field(default=())
+    _moments: tuple[Moments, ...] = field(default=())
+    _closed: ClosedQueries = field(default_factory=ClosedQueries)
+
+    @property
+    def means(self) -> pd.Series:
+        """Mean of each measure over the queries, as of ``evaluate(..., average="mean")``."""
+        means = [_FINISH[how](each) for how, each in zip(self._over_queries, self._moments)]
+        names = pd.Index(list(self.measures))
+        return pd.Series(means, index=names, name="mean", dtype=np.float64)
+
+    def merge(self, other: "RowsEvaluation") -> "RowsEvaluation":
+        """Add the rows of another evaluation, as if all had been read at once.
+
+        Parameters
+        ----------
+        other : RowsEvaluation
+            Of the same measures, for other queries.
+
+        Returns
+        -------
+        RowsEvaluation
+            Equal to the bit in whatever order parts are merged.
+
+        Raises
+        ------
+        ValueError
+            If the measures differ, or a query has rows in both: measures need whole queries.
+        """
+        if not isinstance(other, RowsEvaluation) or other.measures != self.measures:
+            raise InputError(
+                f"other must be a RowsEvaluation of {', '.join(self.measures)}, got {brief(other)}."
+            )
+        return RowsEvaluation(
+            self.measures,
+            self.n_rows + other.n_rows,
+            self.n_queries + other.n_queries,
+            self.n_undefined + other.n_undefined,
+            self._over_queries,
+            tuple(mine.merge(theirs) for mine, theirs in zip(self._moments, other._moments)),
+            self._closed.merge(other._closed),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each measure: "mean", "sd", "n_queries" with a value, "n_undefined"."""
+        return pd.DataFrame(
+            {
+                "mean": self.means,
+                "sd": [each.sd for each in self._moments],
+                "n_queries": [each.n for each in self._moments],
+                "n_undefined": self.n_undefined,
+            }
+        )
+
+    def _summary(self):
+        return (
+            f"{counted(len(self.measures), 'measure')} of "
+            f"{counted(self.n_queries, 'query', 'queries')}, {counted(self.n_rows, 'row')}"
+        )
+
+
+# Number that the moments of values over queries become.
+_FINISH: dict[str, Callable[[Moments], float]] = {
+    "mean": lambda moments: moments.mean,
+    "sum": lambda moments: moments.sum,
+    "geometric mean": lambda moments: float(np.exp(moments.mean)),
+}
+
+
+def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
+    """Measure rows in one pass, and write the values of every query where `out` is given."""
+    wanted = work.wanted
+    if out is not None and rows.is_on_cluster:
+        raise InputError(
+            "out is not possible where rows are Dask's, whose values stay on the workers: write "
+            "those of each partition by map_partitions and metrics.evaluate."
+        )
+    closed = ClosedQueries()
+    total: Any = None
+    with opened(rows, others=work.columns) as reading, _writing(out, wanted, rows) as file:
+        work = work._replace(keeps=file is not None)
+        with closing(reading.states(work, closed=closed)) as states:
+            for state in states:
+                if file is not None:
+                    file.write(state.ids, state.values)
+                state = state._replace(ids=(), values=())
+                total = state if total is None else total.merge(state)
+    warn_of([wanted[text] for text in wanted if text in total.forbidden])
+    return RowsEvaluation(
+        tuple(wanted),
+        total.n_rows,
+        total.n_queries,
+        total.n_undefined,
+        tuple(each.measure.over_queries for each in wanted.values()),
+        total.moments,
+        closed,
+    )
+
+
+def _writing(out, wanted, rows):
+    """Open the file of values, or None."""
+    return nullcontext() if out is None else ValuesFile.open(out, tuple(wanted), rows)
+
+
+def split_options(options, wanted) -> tuple[dict, dict]:
+    """Split options into values and names of columns."""
+    in_columns = {name for each in wanted.values() for name in each.measure.columns}
+    columns = {
+        name: check_column(value, name)
+        for name, value in options.items()
+        if name in in_columns and value is not None
+    }
+    return {name: value for name, value in options.items() if name not in columns}, columns
+
+
+class MeasuredBlocks(NamedTuple):
+    """Sums over the queries of some blocks."""
+
+    n_rows: int
+    n_queries: int
+    n_undefined: np.ndarray
+    moments: tuple[Moments, ...]
+    forbidden: frozenset
+    ids: tuple = ()
+    values: tuple = ()
+
+    def merge(self, other: "MeasuredBlocks") -> "MeasuredBlocks":
+        """Join both."""
+        return MeasuredBlocks(
+            self.n_rows + other.n_rows,
+            self.n_queries + other.n_queries,
+            self.n_undefined + other.n_undefined,
+            tuple(mine.merge(theirs) for mine, theirs in zip(self.moments, other.moments)),
+            self.forbidden | other.forbidden,
+            self.ids + other.ids,
+            self.values + other.values,
+        )
+
+
+class Measuring(NamedTuple):
+    """Measures a block of whole queries; may go to another process."""
+
+    wanted: dict[str, ParsedMeasure]
+    gains: Gains
+    ties: str | None
+    unjudged: str
+    undefined: float | str
+    options: dict
+    columns: dict[str, str]
+    measure: Callable
+    keeps: bool = False
+
+    def __call__(self, block: Block) -> MeasuredBlocks:
+        """Measure its queries, and add up their values."""
+        values = self.values(block)
+        n_undefined = np.count_nonzero(np.isnan(values), axis=0)
+        values = with_undefined(values, self.undefined)
+        if np.isinf(values).any():
+            column = np.isinf(values).any(axis=0).argmax()
+            raise InputError(
+                f"{list(self.wanted)[column]} is infinite for a query of these rows: it has no "
+                "mean."
+            )
+        moments = []
+        for parsed, column in zip(self.wanted.values(), values.T):
+            if parsed.measure.over_queries == "geometric mean":
+                column = np.log(np.maximum(column, _LEAST))
+            moments.append(Moments.of(column))
+        kept = ((block.ids,), (values,)) if self.keeps else ()
+        return MeasuredBlocks(
+            block.n_rows, len(block.ids), n_undefined, tuple(moments), self.forbidden(block), *kept
+        )
+
+    def forbidden(self, block: Block) -> frozenset:
+        """Name the measures that are not made for gains below 0, which the block has."""
+        seen = forbidden_seen(self.wanted.values(), block.columns["label"], self.gains)
+        return frozenset(text for text, each in self.wanted.items() if each in seen)
+
+    def values(self, block: Block) -> np.ndarray:
+        """Return a row for each query in their order, a column for each measure; NaN: undefined."""
+        columns = {name: block.columns[name] for name in self.columns}
+        return self.measure(
+            self.wanted,
+            block.columns["label"],
+            block.columns["score"],
+            groups=block.group_index(),
+            gains=self.gains,
+            ties=self.ties,
+            unjudged=self.unjudged,
+            undefined="drop",
+            options={**self.options, **columns},
+        )[0]
+
+
+class ValuesFile:
+    """A Parquet file with a row for each query."""
+
+    def __init__(self, handle, measures):
+        self._handle, self._measures = handle, measures
+        self._writer = None
+
+    @classmethod
+    @contextmanager
+    def open(cls, path, measures, rows) -> Iterator["ValuesFile"]:
+        """Open a new file, which is there when the block has ended without an error."""
+        if not is_path(path):
+            raise InputTypeError(f"out must be a path, got {brief(path)}.")
+        if rows.are_in(path):
+            raise InputError(
+                f"out is {brief(path)}, where rows are read from: name a file apart from them."
+            )
+        if "qid" in measures:
+            raise InputError("out has a column 'qid' of query ids: no measure can have that name.")
+        import_pyarrow("writing values to Parquet")
+        check_writable(path)
+        with open_replacing(path) as handle:
+            file = cls(handle, measures)
+            try:
+                yield file
+            finally:
+                if file._writer is not None:
+                    file._writer.close()
+
+    def write(self, ids: tuple, values: tuple) -> None:
+        """Add queries."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for some, table in zip(ids, values):
+            columns = {"qid": pa.array(some)}
+            for name, column in zip(self._measures, table.T):
+                columns[name] = pa.array(np.ascontiguousarray(column))
+            batch = pa.table(columns)
+            if self._writer is None:
+                self._writer = parquet.ParquetWriter(self._handle, batch.schema)
+            self._writer.write_table(batch)

@@ -1,0 +1,342 @@
+"""Thresholds as JSON: nothing is lost, and nothing that was changed is believed."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._files.states import checksum_of
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
+from skfilterrank.io import load_model, save_model
+from skfilterrank.metrics import ndcg_score
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    BaseThreshold,
+    CertifiedThreshold,
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    LargestGap,
+    PerQueryThreshold,
+    RiskMonitor,
+    SegmentedThreshold,
+    Surprise,
+    TunedThreshold,
+    load_threshold,
+)
+
+THRESHOLDS = [
+    TunedThreshold("ndcg_f@3"),
+    TunedThreshold(ndcg_score, max_shown=np.int64(4)),
+    TunedThreshold("forbidden@5", min_shown=1),
+    TunedThreshold(abstain="score_regression", max_shown=3),
+    TunedThreshold(abstain="score_gap"),
+    FixedThreshold(np.float64(0.25)),
+    FixedThreshold(0.25, max_shown=2, abstain="best_score"),
+    FixedThreshold(),
+    FixedThreshold(np.inf),
+    FirstK("dcg"),
+    LargestGap("dcg"),
+    Surprise("ndcg_f@3"),
+    PerQueryThreshold("ndcg_f@3"),
+    ExpectedThreshold("ndcg_f@3", max_shown=3),
+    CertifiedThreshold({"any_forbidden@3": 0.2}, measure="ndcg_f@3"),
+    CertifiedThreshold({"any_forbidden@2": 0.2, "false_reject_rate": 0.7}, confidence_level=0.8),
+    CertifiedThreshold({"forbidden@3": 0.2}, guarantee="expectation", show_beyond_k=True),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=120, random_state=0)
+
+
+def fitted(threshold, data):
+    return clone(threshold).fit(data.bayes_scores, data.y, groups=data.groups)
+
+
+@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+@pytest.mark.parametrize("threshold", THRESHOLDS, ids=repr)
+def test_loads_what_was_saved(data, threshold, tmp_path):
+    model = fitted(threshold, data)
+    path = tmp_path / "threshold.json"
+    model.save(path)
+    loaded = load_threshold(path)
+    assert type(loaded) is type(model)
+    order = np.random.default_rng(0).permutation(len(data.y))
+    for rows in (slice(None), order, slice(0, 7)):
+        given = {"scores": data.bayes_scores[rows], "groups": data.groups[rows]}
+        for method in ("predict", "decision_function", "rank"):
+            found, expected = (getattr(each, method)(**given) for each in (loaded, model))
+            np.testing.assert_array_equal(found, expected)
+    score = loaded.score(data.bayes_scores, data.y, groups=data.groups)
+    assert score == model.score(data.bayes_scores, data.y, groups=data.groups)
+    for name in ("threshold_", "level_", "measure_", "n_unjudged_", "best_score_"):
+        assert getattr(loaded, name, None) == getattr(model, name, None)
+    # What was loaded is saved as it was, and can be fitted again.
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == path.read_text()
+    assert fitted(loaded, data).level_ == model.level_
+
+
+def test_a_certificate_is_kept_under_a_condition(data, tmp_path):
+    model = fitted(THRESHOLDS[-2], data)
+    model.save(tmp_path / "threshold.json")
+    certificate = load_threshold(tmp_path / "threshold.json").certificate_
+    assert certificate.assumes_unseen
+    assert str(certificate) == str(replace(model.certificate_, assumes_unseen=True))
+    assert certificate.to_frame().equals(model.certificate_.to_frame())
+    assert certificate.value == model.certificate_.value
+
+
+def test_a_threshold_inside_a_model_is_saved(data, tmp_path):
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+    model.fit(data.X, data.y, groups=data.groups)
+    model.filter_.save(tmp_path / "threshold.json")
+    scores = LogisticRegression().fit(data.X, data.y > 0).predict_proba(data.X)[:, 1]
+    loaded = load_threshold(tmp_path / "threshold.json")
+    np.testing.assert_array_equal(loaded.predict(scores), model.filter_.predict(scores))
+
+
+def test_without_query_ids_each_row_remains_a_query(data, tmp_path):
+    with pytest.warns(UserWarning, match="without query ids"):
+        model = TunedThreshold(max_shown=1).fit(data.bayes_scores, data.y)
+    model.save(tmp_path / "threshold.json")
+    loaded = load_threshold(tmp_path / "threshold.json")
+    expected = model.predict(data.bayes_scores)
+    np.testing.assert_array_equal(loaded.predict(data.bayes_scores), expected)
+
+
+def test_gains_keep_their_keys(data, tmp_path):
+    labels = np.where(data.y < 0, "bad", "good")
+    gains = {"bad": -1, "good": 1, 3: 2.0, np.int64(4): np.float64(0.5), "?": np.nan}
+    model = TunedThreshold(gains=gains).fit(data.bayes_scores, labels, groups=data.groups)
+    model.save(tmp_path / "threshold.json")
+    assert repr(list(load_threshold(tmp_path / "threshold.json").gains.items())) == (
+        "[('bad', -1.0), ('good', 1.0), (3, 2.0), (4, 0.5), ('?', nan)]"
+    )
+
+
+def test_a_person_can_read_it(data):
+    model = fitted(CertifiedThreshold({"any_forbidden@3": 0.2}, measure="ndcg_f@3"), data)
+    text = io.StringIO()
+    model.save(text)
+    content = json.loads(text.getvalue())
+    assert content["format"] == "skfilterrank threshold 1"
+    assert content["class"] == "CertifiedThreshold"
+    assert content["parameters"]["risks"] == [["any_forbidden@3", 0.2]]
+    assert content["fitted"]["measure"] == "ndcg_f@3"
+    assert content["fitted"]["threshold"] == model.threshold_
+
+
+def test_a_changed_file_is_refused(data, tmp_path):
+    path = tmp_path / "threshold.json"
+    fitted(FixedThreshold(0.25), data).save(path)
+    path.write_text(path.read_text().replace('"level": 0.25', '"level": 0.5'))
+    with pytest.raises(FileFormatError, match=r"threshold.json: .* changed after it was written"):
+        load_threshold(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', of an earlier version of "
+         r"this library\. Fit the threshold again, and save it"),
+        ({"format": "skfilterrank threshold 9"}, "of another version of this library"),
+        ({"format": "skfilterrank monitor 3"}, "no file of the kind 'skfilterrank threshold 1'"),
+        ([], "no file of the kind"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(tmp_path, content, message):
+    path = tmp_path / "threshold.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(FileFormatError, match=message):
+        load_threshold(path)
+
+
+@pytest.fixture(scope="module")
+def contents(data, tmp_path_factory):
+    """What files hold, by the class of the threshold, and that of a monitor."""
+    path, found = tmp_path_factory.mktemp("files") / "state.json", {}
+    table = pd.DataFrame({"score": data.bayes_scores, "segment": "all"})
+    segmented = SegmentedThreshold(TunedThreshold()).fit(table, data.y, groups=data.groups)
+    monitor = RiskMonitor({"forbidden@3": 0.1})
+    monitor.update(data.y, data.bayes_scores, groups=data.groups)
+    thresholds = {
+        "certified": fitted(THRESHOLDS[-3], data),
+        "per_query": fitted(PerQueryThreshold("ndcg_f@3"), data),
+        "expected": fitted(ExpectedThreshold("ndcg_f@3"), data),
+        "tuned": fitted(TunedThreshold(abstain="score_regression", max_shown=3), data),
+    }
+    for name, each in {**thresholds, "segmented": segmented, "monitor": monitor}.items():
+        each.save(path)
+        found[name] = path.read_text()
+    return found
+
+
+MISSING = object()
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "value"),
+    [
+        ("certified", ["class"], "Threshold"),
+        ("certified", ["class"], "BaseThreshold"),
+        ("certified", ["class"], 3),
+        ("certified", ["parameters"], []),
+        ("certified", ["parameters", "unknown"], 1),
+        ("certified", ["parameters", "risks"], MISSING),
+        ("certified", ["parameters", "risks"], []),
+        ("certified", ["parameters", "risks"], [["any_forbidden", 2]]),
+        ("certified", ["parameters", "risks"], [["nope", 0.1]]),
+        ("certified", ["parameters", "confidence_level"], 2),
+        ("certified", ["parameters", "confidence_level"], [1]),
+        ("certified", ["parameters", "measure"], "nope"),
+        ("certified", ["parameters", "gains"], 3),
+        ("certified", ["parameters", "gains"], [[1]]),
+        ("certified", ["parameters", "gains"], [[[], 1]]),
+        ("certified", ["fitted"], MISSING),
+        ("certified", ["fitted", "level"], MISSING),
+        ("certified", ["fitted", "level"], None),
+        ("certified", ["fitted", "level"], "x"),
+        ("certified", ["fitted", "level"], "nan"),
+        ("certified", ["fitted", "level"], float("nan")),
+        ("certified", ["fitted", "level"], [1]),
+        ("certified", ["fitted", "caps"], [0, None]),
+        ("certified", ["fitted", "list_sizes"], None),
+        ("certified", ["fitted", "calibration", "quantiles"], [1]),
+        ("certified", ["fitted", "certificate", "promises"], []),
+        ("certified", ["fitted", "certificate", "promises", 0, "max_risk"], -1),
+        ("certified", ["fitted", "certificate", "promises", 0, "n_queries"], -1),
+        ("certified", ["fitted", "certificate", "promises", 0, "observed"], MISSING),
+        ("certified", ["fitted", "certificate", "confidence_level"], 2.5),
+        ("certified", ["fitted", "certificate", "confidence_level"], MISSING),
+        ("per_query", ["fitted", "learned"], {}),
+        ("per_query", ["fitted", "learned"], MISSING),
+        ("per_query", ["fitted", "learned", "worth", "linear"], [1.0]),
+        ("expected", ["fitted", "learned", "curves"], []),
+        ("expected", ["fitted", "learned", "gains"], ["x"]),
+        ("tuned", ["fitted", "confidence", "weights"], None),
+        ("tuned", ["fitted", "confidence", "weights"], [1.0]),
+        ("tuned", ["fitted", "confidence", "name"], "nope"),
+        ("tuned", ["parameters", "max_shown"], -1),
+        ("segmented", ["fitted", "learned", "thresholds"], []),
+        ("segmented", ["fitted", "learned", "thresholds", 0, 1, "class"], "nope"),
+        ("segmented", ["fitted", "learned", "thresholds", 0, 1, "fitted", "level"], None),
+        ("segmented", ["parameters", "threshold"], None),
+        ("segmented", ["parameters", "threshold", "class"], 3),
+        ("monitor", ["alpha"], MISSING),
+        ("monitor", ["alpha"], 1),
+        ("monitor", ["risks", 0, "log_capital"], [0.0]),
+        ("monitor", ["risks", 0, "losses"], [[2.0, 1]]),
+        ("monitor", ["risks", 0, "risk"], "nope"),
+        ("monitor", ["queries"], [3]),
+    ],
+)
+def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, field, value):
+    content = json.loads(contents[form])
+    del content["checksum"]
+    inside = content
+    for name in field[:-1]:
+        inside = inside[name]
+    inside[field[-1]] = value
+    if value is MISSING:
+        del inside[field[-1]]
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps(content | {"checksum": checksum_of(content)}))
+    load = RiskMonitor.load if form == "monitor" else load_threshold
+    names = [name for name in field if isinstance(name, str)]
+    what = f"{names[-1]}|parameters lacks" if value is MISSING else names[-1]
+    with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Make it again"):
+        load(path)
+
+
+def test_numbers_that_json_lacks_are_refused(tmp_path):
+    path = tmp_path / "threshold.json"
+    path.write_text('{"format":"skfilterrank threshold 1","class":NaN,"checksum":"x"}')
+    with pytest.raises(FileFormatError, match="was changed after it was written"):
+        load_threshold(path)
+
+
+def test_a_byte_order_mark_is_no_content(contents, tmp_path):
+    path = tmp_path / "state.json"
+    path.write_text(contents["certified"], encoding="utf-8-sig")
+    assert load_threshold(path).measure == "ndcg_f@3"
+    path.write_text(contents["monitor"], encoding="utf-8-sig")
+    assert RiskMonitor.load(path).levels == {"forbidden@3": 0.1}
+
+
+@pytest.mark.parametrize("label", [pd.Timestamp(0), ("a", 1), np.inf, "\ud800"])
+def test_labels_that_json_cannot_hold(tmp_path, label):
+    with pytest.raises(InputError, match=r"which JSON cannot hold|half of a character"):
+        RiskMonitor({"forbidden": 0.1}, gains={label: 1}).save(tmp_path / "monitor.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_gains_of_a_monitor_may_say_unjudged(tmp_path):
+    RiskMonitor({"forbidden": 0.1}, gains={"?": np.nan}).save(tmp_path / "monitor.json")
+    assert np.isnan(RiskMonitor.load(tmp_path / "monitor.json").gains["?"])
+
+
+@pytest.mark.parametrize("path", [None, 3, b"f.json"])
+def test_what_is_no_path(path):
+    with pytest.raises(InputTypeError, match=r"path must be .*call threshold.save\(path\)"):
+        FixedThreshold(0.5).fit().save(path)
+    with pytest.raises(InputTypeError, match=r"call monitor.save\(path\)"):
+        RiskMonitor({"forbidden": 0.1}).save(path)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+def test_what_no_file_is_called(path):
+    model = LogisticRegression().fit([[0], [1]], [0, 1])
+    for call in (
+        lambda: FixedThreshold(0.5).fit().save(path),
+        lambda: RiskMonitor({"forbidden": 0.1}).save(path),
+        lambda: save_model(model, path),
+        lambda: load_threshold(path),
+        lambda: RiskMonitor.load(path),
+        lambda: load_model(path),
+    ):
+        with pytest.raises(InputError, match="is no path"):
+            call()
+
+
+class OwnThreshold(BaseThreshold):
+    """A threshold that no file holds."""
+
+    def _keys(self, scores, index, columns):
+        return scores
+
+
+def nothing_shown(y_true, shown, groups):
+    return np.bincount(groups, shown) == 0
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (TunedThreshold(gains=np.abs), "gains of .* is a function"),
+        (OwnThreshold(), "OwnThreshold is no class of skfilterrank.thresholds"),
+        (CertifiedThreshold({nothing_shown: 0.5}), "has the function nothing_shown, which JSON"),
+        (SegmentedThreshold(OwnThreshold(), segment=None), "OwnThreshold is no class of"),
+    ],
+)
+def test_what_no_file_holds(data, tmp_path, threshold, message):
+    model = fitted(threshold, data)
+    with pytest.raises(InputError, match=message):
+        model.save(tmp_path / "threshold.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unfitted_threshold_is_refused(tmp_path):
+    for threshold in (TunedThreshold(), SegmentedThreshold(TunedThreshold())):
+        with pytest.raises(NotFittedError, match=r"is not fitted\. Call fit\(scores, y, groups="):
+            threshold.save(tmp_path / "threshold.json")
+    assert not list(tmp_path.iterdir())

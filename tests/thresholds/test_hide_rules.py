@@ -1,0 +1,190 @@
+"""Rules of two scores: best subsets, paths, calibrated curves, and what is worth more."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds._hide_rules import (
+    RULES,
+    HidePath,
+    RisingCurve,
+    Worth,
+    _best_subsets,
+    fit_worths,
+    levels_of,
+    order_of,
+    ordered_scores,
+    path_values,
+)
+
+MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
+
+
+def discounts(n):
+    return 1 / np.log2(np.arange(2, n + 2))
+
+
+def judged_rows(seed=0, n_queries=30):
+    """Lists of 1 to 14 rows in any order, one row hidden and one unjudged."""
+    rng = np.random.default_rng(seed)
+    g = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, 15, n_queries)))
+    z, f = rng.normal(size=(2, len(g)))
+    good = rng.binomial(2, 1 / (1 + np.exp(-z)))
+    y = np.where(rng.random(len(g)) < 1 / (1 + np.exp(1 - 2 * f)), -1.0, good)
+    scores = z + rng.normal(size=len(g))
+    scores[3], y[5] = -np.inf, np.nan
+    return y, scores, f, g
+
+
+def test_best_subset_is_that_of_all_subsets():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n, k = rng.integers(1, 8), rng.integers(1, 6)
+        k = min(n, k)
+        worth, harm = np.sort(rng.random(n))[::-1], rng.random(n)
+        price = rng.exponential()
+
+        def value(rows):
+            rows = list(rows)
+            return (discounts(len(rows)) * worth[rows]).sum() - price * harm[rows].sum()
+
+        every = [rows for size in range(k + 1) for rows in combinations(range(n), size)]
+        found = _best_subsets(worth[None], harm[None], price, k)[0]
+        assert value(found[found < n]) == pytest.approx(max(map(value, every)))
+
+
+def test_subsets_by_hand():
+    # At price 1: 0.5 - 0.1 at the first place, and 0.4 / log2(3) - 0.3 < 0 at the second.
+    worth, harm = np.array([[0.5, 0.4]]), np.array([[0.1, 0.3]])
+    assert _best_subsets(worth, harm, 1.0, 2).tolist() == [[0, 2]]
+    # At 0.5: 0.4 / log2(3) = 0.252 > 0.15.
+    assert _best_subsets(worth, harm, 0.5, 2).tolist() == [[0, 1]]
+    # At 2: 0.5 - 0.2 alone; 0.4 - 0.6 < 0 even at the first place.
+    assert _best_subsets(worth, harm, 2.0, 2).tolist() == [[0, 2]]
+
+
+@pytest.mark.parametrize("most", [None, 4])
+@pytest.mark.parametrize("rule", RULES)
+def test_paths_go_from_nothing_to_everything(rule, most):
+    y, scores, f, g = judged_rows()
+    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    if rule == "harm":
+        worth, harm = scores, f
+    index = RankedLists(y, scores, groups=g).index
+    nothing = ordered_scores(rule, np.inf, scores, worth, harm, index, most)
+    assert np.isneginf(nothing).all()
+    last = -np.inf if rule == "harm" else 0.0
+    everything = ordered_scores(rule, last, scores, worth, harm, index, most) > -np.inf
+    n_there = np.bincount(g, scores > -np.inf)
+    expected = n_there if most is None else np.minimum(n_there, most)
+    assert (np.bincount(g, everything) == expected).all()
+
+
+@pytest.mark.parametrize("most", [None, 5])
+@pytest.mark.parametrize("rule", RULES)
+def test_values_along_a_path_are_those_of_the_measures(rule, most):
+    y, scores, f, g = judged_rows()
+    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    levels = levels_of(worth, harm, most)
+    if rule == "harm":
+        worth, harm = scores, f
+    path = HidePath(rule, worth, harm, most=most, levels=levels)
+    lists = RankedLists(y, scores, groups=g)
+    measures = [parse_measure(name) for name in MEASURES]
+    found = path_values(path, order_of(rule, lists, worth), measures)
+    tried = np.quantile(path.keys(), [0.2, 0.5, 0.8]) if rule == "harm" else levels[10::40]
+    for level in tried:
+        shown = ordered_scores(rule, level, scores, worth, harm, lists.index, most)
+        expected = evaluate(y, shown, list(MEASURES), groups=g)
+        for name, values in zip(MEASURES, found):
+            n_reached = (values.levels >= level).sum(axis=1)
+            own = values.values[np.arange(len(n_reached)), n_reached]
+            np.testing.assert_allclose(
+                np.nan_to_num(own), np.nan_to_num(expected[name]), rtol=0, atol=1e-12
+            )
+
+
+def frontier(rule, worth, harm, k=5):
+    """Expected gain and expected harm of the shown, by known probabilities, along a path."""
+    n_queries, n = worth.shape
+    index = RankedLists(
+        np.zeros(n_queries * n), worth.ravel(), groups=np.repeat(np.arange(n_queries), n)
+    ).index
+    levels = levels_of(worth.ravel(), harm.ravel(), k)
+    if rule == "harm":
+        levels = -np.quantile(harm, np.linspace(0, 1, 40))
+    points = []
+    for level in levels:
+        shown = ordered_scores(rule, level, worth.ravel(), worth.ravel(), harm.ravel(), index, k)
+        shown = shown.reshape(worth.shape)
+        order = np.argsort(-shown, axis=1, kind="stable")[:, :k]
+        there = np.take_along_axis(shown, order, axis=1) > -np.inf
+        gain = (np.take_along_axis(worth, order, axis=1) * discounts(k) * there).sum(axis=1).mean()
+        cost = (np.take_along_axis(harm, order, axis=1) * there).sum(axis=1).mean()
+        points.append((gain, cost))
+    return levels, np.array(points)
+
+
+@pytest.fixture(scope="module")
+def known():
+    rng = np.random.default_rng(0)
+    z, w = rng.normal(size=(2, 40, 12))
+    return 1 / (1 + np.exp(1.6 - 1.6 * z)), 1 / (1 + np.exp(3 - 1.8 * w))
+
+
+def test_no_rule_beats_subset_at_its_price(known):
+    levels, best = frontier("subset", *known)
+    own = best[:, 0] - levels * best[:, 1]
+    for rule in ("ratio", "harm", "price"):
+        _, other = frontier(rule, *known)
+        at_each_price = other[:, 0] - levels[:, None] * other[:, 1]
+        assert (own[:, None] >= at_each_price - 1e-9).all()
+
+
+def test_subset_gains_more_than_ratio_and_ratio_more_than_harm(known):
+    gains = {}
+    for rule in ("subset", "ratio", "harm"):
+        _, points = frontier(rule, *known)
+        order = np.argsort(points[:, 1], kind="stable")
+        gains[rule] = np.interp([0.05, 0.1, 0.2, 0.4], points[order, 1], points[order, 0])
+    assert (gains["subset"] >= gains["ratio"] - 1e-3).all()
+    assert (gains["ratio"] > 1.005 * gains["harm"]).all()
+
+
+def test_levels_fall_to_0_and_do_not_look_at_labels():
+    rng = np.random.default_rng(0)
+    levels = levels_of(rng.random(500) + 0.01, rng.random(500) + 0.01, 10)
+    assert len(levels) >= 100
+    assert (np.diff(levels) < 0).all()
+    assert levels[-1] == 0
+
+
+def test_curves_rise_everywhere_and_stay_above_0():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.normal(size=3000))
+    curve = RisingCurve.fit(x, (rng.random(3000) < 1 / (1 + np.exp(3 - 2 * x))).astype(float), 1e-9)
+    values = curve(np.linspace(-6, 6, 2001))
+    assert (np.diff(values) > 0).all()
+    assert values[0] > 0
+    np.testing.assert_allclose(curve(np.array([0.0, 1.0])), [0.047, 0.27], atol=0.05)
+
+
+def test_a_curve_without_forbidden_rows_at_low_scores_does_not_claim_0():
+    # One value more, the mean 0.5, counts in each stretch: (0 * 50 + 0.5) / 51.
+    curve = RisingCurve.fit(np.arange(100.0), np.repeat([0.0, 1.0], 50), 1e-9)
+    assert curve.y.tolist() == pytest.approx([0.5 / 51, 50.5 / 51])
+    assert curve.x.tolist() == [24.5, 74.5]
+
+
+def test_curves_of_parts_are_those_of_the_rows_alone():
+    y, scores, f, _ = judged_rows()
+    part = np.arange(len(y)) % 3 > 0
+    (found,) = fit_worths(y, scores, f, [part])
+    alone = Worth.fit(y[part], scores[part], f[part])
+    for one, two in zip(found, alone):
+        np.testing.assert_array_equal(one.x, two.x)
+        np.testing.assert_array_equal(one.y, two.y)

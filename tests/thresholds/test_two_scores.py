@@ -1,0 +1,228 @@
+"""Thresholds that are given two scores: certificates, out-of-fold curves, serving and bad input."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
+from skfilterrank.thresholds._hide_rules import RULES
+
+
+def market(seed=0, n_queries=200, n=10):
+    """Scores of relevance and of harm, which are independent of each other."""
+    rng = np.random.default_rng(seed)
+    g = np.repeat(np.arange(n_queries), n)
+    z, w = rng.normal(size=(2, len(g)))
+    good = rng.binomial(2, 1 / (1 + np.exp(1 - z)))
+    y = np.where(rng.random(len(g)) < 1 / (1 + np.exp(2.5 - 1.8 * w)), -1.0, good)
+    return z + rng.normal(size=len(g)), y, g, w + 0.7 * rng.normal(size=len(g))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return market()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_tuned_level_is_worth_what_it_says(rows, rule):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(scores, y, g, filter_scores=hide)
+    assert cut.rule_ == rule
+    assert cut.threshold_ is None
+    assert cut.held_out_score_ <= cut.best_score_ + 1e-9
+    assert cut.held_out_score_ > cut.held_out_score_unfiltered_
+    shown = cut.predict(scores, g, filter_scores=hide)
+    value = evaluate(y, shown, "ndcg_f@5", groups=g, average="mean").iloc[0]
+    # Curves of all rows and those out of fold differ a little; "harm" has none.
+    assert value == pytest.approx(cut.best_score_, abs=1e-9 if rule == "harm" else 0.02)
+    one = TunedThreshold("ndcg_f@5").fit(scores, y, g)
+    assert cut.held_out_score_ > one.held_out_score_
+
+
+def test_ratio_is_the_default_and_needs_filter_scores(rows):
+    scores, y, g, hide = rows
+    assert TunedThreshold().fit(scores, y, g, filter_scores=hide).rule_ == "ratio"
+    assert not hasattr(TunedThreshold().fit(scores, y, g), "rule_")
+
+
+def test_filter_scores_may_be_a_column(rows):
+    scores, y, g, hide = rows
+    table = pd.DataFrame({"filter_score": hide, "score": scores})
+    cut = TunedThreshold().fit(table, y, g)
+    expected = cut.predict(scores, filter_scores=hide)
+    np.testing.assert_array_equal(cut.predict(table), expected)
+    np.testing.assert_array_equal(cut.predict(np.c_[scores, hide]), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_margins_and_ranks_go_with_what_is_shown(rows, rule):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@5", rule=rule, max_shown=4)
+    cut.fit(scores, y, g, filter_scores=hide)
+    shown = cut.predict(scores, g, filter_scores=hide)
+    margins = cut.decision_function(scores, g, filter_scores=hide)
+    assert np.isfinite(margins).all()
+    np.testing.assert_array_equal(margins >= 0, shown > -np.inf)
+    ranks = cut.rank(scores, g, filter_scores=hide)
+    np.testing.assert_array_equal(ranks > 0, shown > -np.inf)
+    assert ranks.max() == 4
+    first = shown[ranks == 1]
+    np.testing.assert_array_equal(first, [shown[g == q].max() for q in g[ranks == 1]])
+
+
+def test_subset_shows_at_most_the_cut_off(rows):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@3", rule="subset").fit(scores, y, g, filter_scores=hide)
+    assert cut.rank(scores, g, filter_scores=hide).max() == 3
+    with pytest.raises(ValueError, match="groups is missing"):
+        cut.predict(scores, filter_scores=hide)
+
+
+def test_out_of_fold_curves_do_not_see_the_query(rows):
+    scores, y, g, hide = rows
+
+    def worths(labels):
+        cut = TunedThreshold("ndcg_f@5")
+        found = []
+        cut._path = lambda worth, harm, own=cut._path: (
+            found.extend([worth, harm]) or own(worth, harm)
+        )
+        cut.fit(scores, labels, g, filter_scores=hide)
+        return found
+
+    own = g == 17
+    before, after = worths(y), worths(np.where(own, -1.0, y))
+    # Ties of equal scores alone would reorder rows: there are none.
+    for one, two in zip(before, after):
+        np.testing.assert_array_equal(one[own], two[own])
+        assert (one[~own] != two[~own]).any()
+
+
+def test_certificate_by_hand():
+    # Each of 40 queries has a good document and a forbidden one, of filter score 1 to 40.
+    g = np.repeat(np.arange(40), 2)
+    scores = np.tile([2.0, 1.0], 40)
+    y = np.tile([1.0, -1.0], 40)
+    hide = np.ravel(np.column_stack([np.zeros(40), np.arange(1.0, 41.0)]))
+    cut = CertifiedThreshold({"any_forbidden@2": 0.1}, rule="harm", measure="dcg@2")
+    with pytest.warns(FitWarning, match="only 40 of the rows are forbidden"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    # P(none of 40 | 0.1) = 0.9**40 = 0.015 <= 0.05, and P(at most one) = 0.080: none may be shown.
+    promise = cut.certificate_.promises["any_forbidden@2"]
+    assert (promise.n_queries, promise.lower, promise.observed) == (40, -1.0, 0.0)
+    # In the middle between the keys 0 of the good documents and -1.
+    assert cut.level_ == -0.5
+    shown = cut.predict(scores, g, filter_scores=hide)
+    np.testing.assert_array_equal(shown, np.where(hide == 0, scores, -np.inf))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_certified_risks_are_below_their_levels(rule):
+    scores, y, g, hide = market(1, 400)
+    risks = {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}
+    cut = CertifiedThreshold(risks, rule=rule).fit(scores, y, g, filter_scores=hide)
+    # All are tested by "harm", four fifths by rules that learn curves.
+    found = [promise.n_queries for promise in cut.certificate_.promises.values()]
+    assert found[0] == (400 if rule == "harm" else 300)
+    other = market(2, 2000)
+    shown = cut.predict(other[0], other[2], filter_scores=other[3])
+    means = evaluate(other[1], shown, list(risks), groups=other[2], average="mean")
+    assert means["any_forbidden@5"] <= 0.3
+    assert means["false_reject_rate"] <= 0.9
+    assert (shown > -np.inf).any()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_function_is_certified_as_the_measure_is(rule):
+    scores, y, g, hide = market(1, 100)
+
+    def bad(labels, shown, groups):
+        return np.bincount(groups, shown & (labels < 0)) > 0
+
+    options = {"rule": rule, "measure": "ndcg_f@5", "max_shown": 5}
+    one = CertifiedThreshold({"any_forbidden@5": 0.4}, **options)
+    two = CertifiedThreshold({bad: 0.4}, **options)
+    for cut in (one, two):
+        cut.fit(scores, y, g, filter_scores=hide)
+    assert one.level_ == two.level_
+    assert one.certificate_.promises["any_forbidden@5"].observed == (
+        two.certificate_.promises["bad"].observed
+    )
+
+
+def test_unjudged_documents_that_could_be_shown_are_named():
+    scores, y, g, hide = market(1, 100)
+    y = y.copy()
+    y[np.argmin(hide)] = np.nan
+    cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule="harm")
+    with pytest.warns(match="unjudged although a rate depends on them"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    assert cut.certificate_.n_unjudged == 1
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_learned_state_goes_through_json(rows, rule):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(scores, y, g, filter_scores=hide)
+    state = json.loads(json.dumps(cut._state()))
+    other = TunedThreshold("ndcg_f@5", rule=rule)
+    other._restore(state, "learned")
+    other.level_, other.measure_, other.fitted_with_groups_ = cut.level_, cut.measure_, True
+    np.testing.assert_array_equal(
+        other.predict(scores, g, filter_scores=hide), cut.predict(scores, g, filter_scores=hide)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda hide, y: (hide[:-1], y), "filter_scores has 1999 entries but there are 2000"),
+        (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_scores"),
+        (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "filter_scores must be finite"),
+        (lambda hide, y: (np.ones(len(y)), y), "filter_scores has one value, 1"),
+        (lambda hide, y: (hide, np.abs(y)), "have not seen a forbidden document"),
+    ],
+    ids=["length", "NaN", "infinite", "one value", "never forbidden"],
+)
+@pytest.mark.parametrize("cut", [TunedThreshold(), CertifiedThreshold({"any_forbidden@5": 0.3})])
+def test_filter_scores_that_tell_nothing(rows, cut, change, message):
+    scores, y, g, hide = rows
+    hide, y = change(hide, y)
+    with pytest.raises(ValueError, match=message):
+        cut.fit(scores, y, g, filter_scores=hide)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "both"}, "rule must be"),
+        ({"min_shown": 1}, "min_shown=1 is not possible with filter_scores"),
+        ({"abstain": "best_score"}, "abstain='best_score' is not possible with filter_scores"),
+    ],
+)
+def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):
+    scores, y, g, hide = rows
+    with pytest.raises(ValueError, match=message):
+        TunedThreshold(**parameters).fit(scores, y, g, filter_scores=hide)
+
+
+def test_fit_and_predict_take_the_same_scores(rows):
+    scores, y, g, hide = rows
+    with pytest.raises(ValueError, match="rule='ratio' hides by a second score, and there is none"):
+        TunedThreshold(rule="ratio").fit(scores, y, g)
+    two = TunedThreshold().fit(scores, y, g, filter_scores=hide)
+    with pytest.raises(ValueError, match="filter_scores is missing: rule='ratio'"):
+        two.predict(scores)
+    one = TunedThreshold().fit(scores, y, g)
+    with pytest.raises(ValueError, match="was fitted without"):
+        one.predict(scores, filter_scores=hide)
+
+
+def test_filter_scores_the_wrong_way_round_warn(rows):
+    scores, y, g, hide = rows
+    with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
+        TunedThreshold().fit(scores, y, g, filter_scores=-hide)
