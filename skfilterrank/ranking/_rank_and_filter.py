@@ -423,7 +423,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 labels,
                 data.groups,
                 calibrates=threshold.is_calibrated,
-                advice="; a RankAndFilter with a fixed threshold needs no folds",
+                advice=""
+                if threshold.is_calibrated
+                else "; a RankAndFilter with a fixed threshold needs no folds",
             )
         tuning = tuning_scores(
             self,
