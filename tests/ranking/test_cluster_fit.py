@@ -1,21 +1,23 @@
 """RankAndFilter on Dask DataFrames: thresholds, folds, and what only memory has."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from cluster_rows import FEATURES, Recorded, fit, partitions, whole
 from skfilterrank.exceptions import (
-    FitWarning,
     InputError,
 )
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import TunedThreshold, threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    TunedThreshold,
+    threshold_curve,
+)
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -28,36 +30,10 @@ MANY, UNEVEN = list(range(40, 400, 40)), [5, 6, 7, 300]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("measure", "cuts"),
-    [
-        ("ndcg_f@5", [150]),
-        pytest.param("ndcg_f@5", UNEVEN, marks=pytest.mark.nightly),
-        pytest.param("ap", MANY, marks=pytest.mark.nightly),
-        pytest.param("forbidden@5", [], marks=pytest.mark.nightly),
-    ],
-)
-def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measure):
-    scores = table.rename(columns={"f0": "score"})
-    scores["score"] = scores["score"].round(1)
-    frame = partitions(scores.sample(frac=1, random_state=0), cuts)
-    model = TunedThreshold(measure)
-    model.fit(frame[["score"]], frame["label"], groups=frame["query"])
-    alone = clone(model).fit(scores[["score"]], scores["label"], groups=scores["query"])
-    assert model.threshold_ == alone.threshold_
-    assert model.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
-    np.testing.assert_allclose(model.list_sizes_, alone.list_sizes_)
-
-
-@pytest.mark.nightly
-def test_nothing_good_is_told(cluster, table):
-    frame = whole(table.assign(label=np.where(table["label"] < 0, -1, 0)), 3)
-    model = TunedThreshold()
-    with pytest.warns(FitWarning, match="no label has a gain above 0"):
-        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
-    with warnings.catch_warnings(action="error"):
-        model.set_params(gains={0: 1, -1: -1})
-        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
+def test_scores_are_for_rows(cluster, table):
+    frame = whole(table, 2)
+    with pytest.raises(TypeError, match=r"scores is a Dask Series.* skfilterrank\.io\.Rows"):
+        TunedThreshold().fit(frame["f0"], frame["label"], groups=frame["query"])
 
 
 @pytest.mark.nightly
@@ -114,10 +90,14 @@ def test_one_split_keeps_its_model(cluster, table):
 
 
 UNSUPPORTED = {
-    "threshold='risk'": ({"threshold": "risk", "risk": "forbidden", "k": 3}, "threshold='risk'"),
-    "threshold='expected'": ({"threshold": "expected"}, "threshold='expected'"),
-    "abstain": ({"abstain": "best_score"}, "abstain='best_score' is not possible"),
-    "max_shown": ({"max_shown": 3}, "max_shown=3 is not possible"),
+    "certified": ({"threshold": CertifiedThreshold({"forbidden": 0.1})}, "CertifiedThreshold nee"),
+    "expected": ({"threshold": ExpectedThreshold()}, "ExpectedThreshold needs whole lists"),
+    "abstain": (
+        {"threshold": TunedThreshold(abstain="best_score")},
+        "abstain='best_score' is not possible",
+    ),
+    "max_shown": ({"threshold": TunedThreshold(max_shown=3)}, "max_shown=3 is not possible"),
+    "filter_estimator": ({"filter_estimator": LogisticRegression()}, "filter_estimator is not"),
     "splitter": ({"cv": GroupKFold(2)}, "cv must be None, a number of folds"),
     "labels": ({"target": "label"}, "target='label' is not possible"),
     "refit": ({"refit": False}, "refit=False keeps the model of the only split"),
