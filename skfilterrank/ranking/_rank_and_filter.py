@@ -38,6 +38,7 @@ from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tunin
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, estimators_inside
 from skfilterrank.thresholds import (
     FILTER_SCORE,
+    AutoThreshold,
     BaseThreshold,
     FixedThreshold,
     JudgedScores,
@@ -667,4 +668,4 @@ def make_threshold(threshold) -> BaseThreshold:
     )
 
 
-_BY_NAME = {"tune": TunedThreshold}
+_BY_NAME = {"tune": TunedThreshold, "auto": AutoThreshold}
