@@ -6,11 +6,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._base import JudgedScores
-from skfilterrank._core.lists import RankedLists
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
 INF = np.inf
@@ -23,7 +23,9 @@ def two_kinds(n_queries=40, n_documents=8, seed=0):
     groups = np.repeat(np.arange(n_queries), n_documents)
     behind = rng.normal(size=len(groups))
     y = (behind + 0.5 * rng.normal(size=len(groups)) > 0.3).astype(float)
-    scores = behind * np.exp(rng.normal(size=n_queries))[groups] + 5 * rng.normal(size=n_queries)[groups]
+    scores = (
+        behind * np.exp(rng.normal(size=n_queries))[groups] + 5 * rng.normal(size=n_queries)[groups]
+    )
     return scores, y, groups
 
 

@@ -7,6 +7,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._core.prefixes import best_prefix, places
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
@@ -17,7 +18,6 @@ from skfilterrank.thresholds._per_query import (
     list_features,
     normalised_gains,
 )
-from skfilterrank._core.prefixes import best_prefix, places
 
 INF = np.inf
 
