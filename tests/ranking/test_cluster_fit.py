@@ -1,20 +1,25 @@
 """RankAndFilter on Dask DataFrames: thresholds, folds, and what only memory has."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 from cluster_rows import FEATURES, Recorded, fit, partitions, whole
 from skfilterrank.exceptions import (
+    FitWarning,
     InputError,
 )
+from skfilterrank.io import Rows
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,
+    FixedThreshold,
     TunedThreshold,
     threshold_curve,
 )
@@ -30,10 +35,35 @@ MANY, UNEVEN = list(range(40, 400, 40)), [5, 6, 7, 300]
 
 
 @pytest.mark.slow
-def test_scores_are_for_rows(cluster, table):
-    frame = whole(table, 2)
-    with pytest.raises(TypeError, match=r"scores is a Dask Series.* skfilterrank\.io\.Rows"):
-        TunedThreshold().fit(frame["f0"], frame["label"], groups=frame["query"])
+@pytest.mark.parametrize(
+    ("measure", "cuts"),
+    [
+        ("ndcg_f@5", [150]),
+        pytest.param("ndcg_f@5", UNEVEN, marks=pytest.mark.nightly),
+        pytest.param("ap", MANY, marks=pytest.mark.nightly),
+        pytest.param("forbidden@5", [], marks=pytest.mark.nightly),
+    ],
+)
+def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measure):
+    scores = table.rename(columns={"f0": "score"})
+    scores["score"] = scores["score"].round(1)
+    frame = partitions(scores.sample(frac=1, random_state=0), cuts)
+    model = TunedThreshold(measure).fit(Rows(frame, query="query"))
+    alone = clone(model).fit(scores[["score"]], scores["label"], groups=scores["query"])
+    assert model.threshold_ == alone.threshold_
+    assert model.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
+    np.testing.assert_allclose(model.list_sizes_, alone.list_sizes_)
+
+
+@pytest.mark.nightly
+def test_nothing_good_is_told(cluster, table):
+    frame = whole(table.assign(label=np.where(table["label"] < 0, -1, 0)), 3)
+    model = TunedThreshold()
+    rows = Rows(frame, query="query", score="f0")
+    with pytest.warns(FitWarning, match="no label has a gain above 0"):
+        model.fit(rows)
+    with warnings.catch_warnings(action="error"):
+        model.set_params(gains={0: 1, -1: -1}).fit(rows)
 
 
 @pytest.mark.nightly
@@ -90,14 +120,21 @@ def test_one_split_keeps_its_model(cluster, table):
 
 
 UNSUPPORTED = {
-    "certified": ({"threshold": CertifiedThreshold({"forbidden": 0.1})}, "CertifiedThreshold nee"),
+    "certified": (
+        {"threshold": CertifiedThreshold({"forbidden@3": 0.1})},
+        "CertifiedThreshold needs whole lists in memory",
+    ),
     "expected": ({"threshold": ExpectedThreshold()}, "ExpectedThreshold needs whole lists"),
     "abstain": (
         {"threshold": TunedThreshold(abstain="best_score")},
-        "abstain='best_score' is not possible",
+        "abstain='best_score' is not possible where X is a Dask DataFrame",
     ),
-    "max_shown": ({"threshold": TunedThreshold(max_shown=3)}, "max_shown=3 is not possible"),
-    "filter_estimator": ({"filter_estimator": LogisticRegression()}, "filter_estimator is not"),
+    "max_shown": ({"threshold": FixedThreshold(0.3, max_shown=3)}, "max_shown=3 is not possible"),
+    "rule": ({"threshold": TunedThreshold(rule="harm")}, "rule='harm' is not possible"),
+    "filter_estimator": (
+        {"filter_estimator": xgboost.XGBClassifier()},
+        "filter_estimator is not possible",
+    ),
     "splitter": ({"cv": GroupKFold(2)}, "cv must be None, a number of folds"),
     "labels": ({"target": "label"}, "target='label' is not possible"),
     "refit": ({"refit": False}, "refit=False keeps the model of the only split"),
