@@ -178,7 +178,7 @@ class LearnedThreshold(BaseThreshold):
         check_random_state(self.random_state)
         check_count(self.verbose, "verbose", 0)
         if self.estimator is not None and not (
-            is_classifier(self.estimator) and hasattr(self.estimator, "predict_proba")
+            hasattr(self.estimator, "predict_proba") and is_classifier(self.estimator)
         ):
             raise InputTypeError(
                 "estimator must be a classifier with predict_proba or None, got "

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.thresholds import AutoThreshold, ExpectedThreshold, FirstK, TunedThreshold
-from skfilterrank.thresholds import LearnedThreshold, load_threshold
-from skfilterrank.thresholds import _auto
+from skfilterrank.thresholds import (
+    AutoThreshold,
+    ExpectedThreshold,
+    FirstK,
+    LearnedThreshold,
+    TunedThreshold,
+    _auto,
+    load_threshold,
+)
 from skfilterrank.thresholds._auto import _simplest
 
 INF = np.inf
