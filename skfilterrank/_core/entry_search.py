@@ -128,7 +128,8 @@ class Stepping(NamedTuple):
         return self._steps(self.entries(block))
 
     def _steps(self, entries):
-        return keys_of_scores(entries.keys), self._sign * entries.changes
+        scores, changes = entries.unsorted
+        return keys_of_scores(scores), self._sign * changes
 
     @property
     def _sign(self):

@@ -71,15 +71,7 @@ class EntryValues:
         if values:
             self._values = np.concatenate(values)
             every_score = self._joined(entries.keys_of(every_score))
-            # Steps of a query at one key are joined: those at one key may stay in their order.
-            self._order = argsort_floats(-every_score)
-            self._keys = every_score.take(self._order, mode="clip")
-        else:
-            self._order = argsort_floats(every_score)[::-1]
-            self._keys = entries.keys_of(every_score.take(self._order, mode="clip"))
-        self._n_always = 0
-        if self._row_keys is not None:
-            self._n_always = int(np.searchsorted(-self._keys, -np.inf, side="right"))
+        self._entries, self._every_score = entries, every_score
 
     def _add_to_start(self, part):
         """Add up values and queries where nothing has entered."""
@@ -168,6 +160,24 @@ class EntryValues:
         return cls([changes], Entries(lists), better, levels[::-1])
 
     @cached_property
+    def _order(self):
+        if self._values is None:
+            return argsort_floats(self._every_score)[::-1]
+        # Steps of a query at one key are joined: those at one key may stay in their order.
+        return argsort_floats(-self._every_score)
+
+    @cached_property
+    def _keys(self):
+        keys = self._every_score.take(self._order, mode="clip")
+        return keys if self._values is not None else self._entries.keys_of(keys)
+
+    @cached_property
+    def _n_always(self):
+        if self._row_keys is None:
+            return 0
+        return int(np.searchsorted(-self._keys, -np.inf, side="right"))
+
+    @cached_property
     def start(self) -> np.ndarray:
         """Value of each query above every level; NaN where it is left out."""
         if not self._n_always:
@@ -178,6 +188,11 @@ class EntryValues:
     def sum_of_start(self) -> tuple[float, float]:
         """Sum of the values where nothing has entered, and queries that have one, by weight."""
         return self._sum, self._count
+
+    @property
+    def unsorted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Key and change of each step in any order, where the keys are the scores."""
+        return self._every_score, self._changes
 
     @property
     def keys(self) -> np.ndarray:
@@ -333,7 +348,7 @@ class EntryValues:
             start = float(np.nansum(self._nothing * weights))
             n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
         if weights is not None and self.weights is None:
-            is_step = among.take(self._step_queries)
+            is_step = among.astype(bool).take(self._step_queries)
             keys, changes = keys[is_step], changes[is_step]
             counts = None if counts is None else counts[is_step]
         elif weights is not None:

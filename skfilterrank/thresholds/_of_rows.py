@@ -73,12 +73,12 @@ class Noting(NamedTuple):
         gains = as_gains(block.columns["label"], self.stepping.gains)
         starts = np.cumsum(block.sizes) - block.sizes
         sizes = np.add.reduceat(block.columns["score"] > -np.inf, starts, dtype=np.int64)
-        is_judged = ~np.isnan(gains)
+        tests = {-1.0: np.less, 0.0: np.equal, 1.0: np.greater}
         return Noted(
             steps,
             Counter(sizes[sizes > 0].tolist()),
-            int(np.count_nonzero(~is_judged)),
-            set(np.unique(np.sign(gains[is_judged])).tolist()),
+            int(np.count_nonzero(np.isnan(gains))),
+            {sign for sign, test in tests.items() if test(gains, 0).any()},
         )
 
 

@@ -29,7 +29,7 @@ def test_by_hand():
 
 
 def test_places_in_a_long_list():
-    scores = -np.arange(150.0) ** 2
+    scores = -(np.arange(150.0) ** 2)
     found = list_features(scores, groups=np.zeros(150))
     assert found["tenth"].iloc[0] == -(9.0**2)
     assert found["hundredth"].iloc[0] == -(99.0**2)
@@ -69,9 +69,7 @@ def test_lists_do_not_depend_on_each_other_nor_on_the_order_of_rows():
     scores = np.round(rng.normal(size=200), 1)
     found = list_features(scores, groups=groups).to_numpy()
     order = rng.permutation(200)
-    np.testing.assert_array_equal(
-        list_features(scores[order], groups=groups[order]), found[order]
-    )
+    np.testing.assert_array_equal(list_features(scores[order], groups=groups[order]), found[order])
     own = groups == 4
     np.testing.assert_array_equal(list_features(scores[own], groups=groups[own]), found[own])
 
