@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import os
@@ -59,6 +60,9 @@ class Runner:
             self.run(chosen, defaultdict(float, trace["seconds"]))
             os._exit(int(self.failed))
         trace = self._trace(items)
+        # What commands import when they are called has to be there to be changed.
+        for path in sorted({m.path for m in self.mutants}):
+            importlib.import_module(module_of(path))
         gc.unfreeze()
         functions = _functions({str(ROOT / m.path) for m in self.mutants})
         gc.collect()
@@ -263,6 +267,11 @@ def quickest(items, trace, enough):
     return chosen
 
 
+def module_of(path):
+    """The name of the module in a file of the package."""
+    return ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
+
+
 def _functions(files):
     found = defaultdict(list)
     for thing in gc.get_objects():
@@ -276,7 +285,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
 
     def __init__(self, mutant):
         self.path, self.source = str(ROOT / mutant.path), mutant.new
-        self.name = ".".join(Path(mutant.path).with_suffix("").parts).removesuffix(".__init__")
+        self.name = module_of(mutant.path)
 
     def find_spec(self, name, path, target=None):
         if name == self.name:

@@ -48,6 +48,12 @@ off by one, a tolerance gone, and runs the tests of `make test` that reach the l
 drawn of them by chance. "Spared" are survivors for which `mutants_spared.toml` gives the reason why
 no test should notice them; the others are the effective ones, and the last column is the share of
 these that a test noticed. A test that hangs notices, too.
+
+The sources are those of the commit; tests that were written for survivors are later ones, so that
+the shares are better than those of changes that are drawn anew: in the first trial of 2026-11-24,
+before these tests, 288 of the 319 effective changes were noticed (90.3%). Rooms that are not in the
+table were not tried then. Of metrics, significance tests and thresholds, all changes were tried at
+older commits: `git show 2581b2e:benchmarks/results/mutants.md`.
 """
 
 
@@ -229,9 +235,11 @@ def report(figures):
     table.append(line_of("**all**", total, ""))
     lines = [INTRODUCTION, *table, "", "## Survivors that are not spared", ""]
     lines += [f"* `{key.removeprefix('skfilterrank/')}`" for key in survivors]
+    if "named" not in figures:
+        return "\n".join(lines)
     lines += ["", "## Named changes", ""]
     lines += ["Faults that a test once did not notice, in `mutants_named`, tried as they stand."]
-    named = figures.get("named", {"changes": [], "commit": "none"})
+    named = figures["named"]
     lines += [f"Commit: {named['commit']}.", "", "| file | what it does | outcome |"]
     lines += ["| --- " * 3 + "|"]
     for each in named["changes"]:

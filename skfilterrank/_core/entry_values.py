@@ -348,7 +348,7 @@ class EntryValues:
             start = float(np.nansum(self._nothing * weights))
             n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
         if weights is not None and self.weights is None:
-            is_step = among.take(self._step_queries)
+            is_step = among.astype(bool).take(self._step_queries)
             keys, changes = keys[is_step], changes[is_step]
             counts = None if counts is None else counts[is_step]
         elif weights is not None:

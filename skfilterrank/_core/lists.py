@@ -39,6 +39,8 @@ class RankedLists:
     y_true, y_score, groups, gains, ties, unjudged
         As in :func:`skfilterrank.metrics.ndcg_f_score`; without `y_score` only the
         judgments matter.
+    name : str, default="y_true"
+        Name of the labels in messages.
     """
 
     def __init__(

@@ -110,7 +110,7 @@ class ThresholdCurveDisplay:
         >>> display.ax_.get_ylabel()
         'mean nDCG_f@3'
 
-        The same model on other queries:
+        Other queries, by this model:
 
         >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=1)
         >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
@@ -249,7 +249,7 @@ class ThresholdCurveDisplay:
         return marked
 
     def _range(self):
-        """Scores to draw between, with a margin for keeping and filtering everything."""
+        """Find the scores to draw between, with a margin for showing and hiding everything."""
         finite = [
             curve.thresholds[:-1]
             for curve in (self.curve, *self.fold_curves)
@@ -264,7 +264,7 @@ class ThresholdCurveDisplay:
 
 
 def _draw_steps(ax, curve, low, high, style):
-    """A line that is constant up to each threshold."""
+    """Draw a line that is constant up to each threshold."""
     # Beyond a few thousand steps the eye sees no difference, but files grow.
     every = max(1, len(curve.thresholds) // 5000)
     picked = np.arange(0, len(curve.thresholds), every)

@@ -709,6 +709,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         column, columns = _split_columns(scores, self._column_names)
         column = check_scores(column, name="scores")
         if filter_scores is not None:
+            if self._column_names is not None and FILTER_SCORE not in self._column_names:
+                raise InputError(
+                    f"filter_scores is not possible with {type(self).__name__}, which looks at "
+                    "one score. Use a TunedThreshold or a CertifiedThreshold, or leave it out."
+                )
             columns[FILTER_SCORE] = filter_scores
         for name, values in columns.items():
             columns[name] = check_scores(

@@ -179,7 +179,8 @@ def _unfitted_from_json(value, name):
 
 def _class_of(name):
     """Return the threshold of this library that has a name, or None."""
-    waiting = SavedAsJson.__subclasses__()
+    # The base of all thresholds is none itself.
+    waiting = [each for base in SavedAsJson.__subclasses__() for each in base.__subclasses__()]
     while waiting:
         found = waiting.pop()
         if found.__name__ == name and found.__module__.startswith(f"{__package__}."):

@@ -3,12 +3,12 @@
 A rule is a path in one parameter, the level. At +inf nothing is shown, and at 0 everything is.
 Levels are worth for each unit of harm, so that they mean the same in all lists:
 
-* "ratio": show where r / h reaches the level;
+* "ratio": show where r / h reaches the level, in the order of r;
 * "price": show where r - level * h is above 0, in the order of this difference;
 * "subset": show the subset, in the order of r, with the highest DCG of r minus level * h.
 
-The rule "harm" needs no probabilities: it shows where minus the filter score reaches the level, so
-that its path goes from +inf to -inf.
+The rule "harm" needs no probabilities: it shows, in the order of the score, where minus the filter
+score reaches the level, so that its path goes from +inf to -inf.
 """
 
 from collections.abc import Iterator
@@ -253,8 +253,8 @@ class _Layout:
 
 
 def order_of(rule: str, lists: RankedLists, worth: np.ndarray) -> RankedLists:
-    """Return the lists in the order from which a rule starts: that of the score, or of r."""
-    if rule in KEY_RULES:
+    """Return the lists in the order from which a rule starts: that of r, or of the score."""
+    if rule == "harm":
         return lists.with_ties("stable")
     ordered = lists.with_scores(np.where(np.isneginf(lists.scores), -np.inf, worth))
     ordered.has_filtered = lists.has_filtered

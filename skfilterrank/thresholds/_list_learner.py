@@ -90,7 +90,7 @@ class Trees(NamedTuple):
         try:
             return cls(
                 tuple(
-                    lightgbm.Booster(model_str=each, params={"verbose": -1})
+                    lightgbm.Booster(model_str=each)
                     for each in listed(text, 1)(state, name)
                 )
             )

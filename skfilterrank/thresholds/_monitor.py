@@ -143,7 +143,7 @@ class RiskMonitor:
     alpha : float, default=0.05
         Chance of a false alarm, between 0 and 1; several risks share it evenly.
     allow_repeats : bool, default=False
-        Whether a query id may come again, as another draw. Otherwise it is an error, so that no
+        True if a query id may come again, as another draw. Otherwise it is an error, so that no
         batch is counted twice.
 
     Attributes
@@ -445,7 +445,7 @@ class _Watched:
         self.counts: Counter[float] = Counter()
 
     def after(self, losses, goal) -> "_Watched":
-        """A new state, after bets on some losses, one after the other."""
+        """Return a new state, after bets on some losses, one after the other."""
         new = copy(self)
         new.counts = self.counts.copy()
         if not len(losses):
@@ -488,7 +488,7 @@ class _Watched:
         self.counts = Counter(dict(state["losses"]))
 
     def summary(self, alpha):
-        """One row of a status."""
+        """Make a row of a status."""
         n = self.counts.total()
         lower, upper = self._interval(alpha)
         return {
@@ -505,7 +505,7 @@ class _Watched:
         }
 
     def _interval(self, alpha):
-        """Levels that no bet has ruled out so far."""
+        """Find the interval of levels that no bet has ruled out so far."""
         values = np.array(list(self.counts))
         counts = np.array(list(self.counts.values()), dtype=np.float64)
         goal = np.log(2.0 / alpha)
@@ -523,7 +523,7 @@ class _Watched:
 
 
 def _id_text(query_id) -> str:
-    """Text of a query id, the same for equal numbers and for equal dates of any type."""
+    """Return the text of a query id, one text for equal numbers and equal dates of any type."""
     if isinstance(query_id, np.datetime64 | date):
         time = pd.Timestamp(query_id)
         time = time if time.tz is None else time.tz_convert("UTC")
@@ -538,7 +538,7 @@ def _id_text(query_id) -> str:
 
 
 def _log_mean(logs):
-    """Logarithm of the mean of numbers given by their logarithms, along the last axis."""
+    """Compute the logarithm of a mean from logarithms, along the last axis."""
     return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
 
 

@@ -138,29 +138,26 @@ class SegmentedThreshold(BaseThreshold):
             return self._fit_rows(scores)
         groups = self._find_groups(scores, y, groups)
         n_rows = count_rows(scores)
-        of_rows = {"filter_scores": filter_scores, "clusters": clusters, "judged_by": judged_by}
-        of_rows = {name: np.asarray(each) for name, each in of_rows.items() if each is not None}
-        for name, values in {"y": y, **of_rows}.items():
-            if count_rows(values, name) != n_rows:
+        of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
+        of_rows |= {"clusters": clusters, "judged_by": judged_by}
+        for name, values in of_rows.items():
+            if values is not None and count_rows(values, name) != n_rows:
                 raise InputError(
                     f"{name} has {count_rows(values, name)} entries but there are {n_rows} scores: "
                     "give one for each row."
                 )
         index = check_groups(np.arange(n_rows) if groups is None else groups, n_rows=n_rows)
-        if (weights := given_weights(query_weight, index)) is not None:
-            of_rows["query_weight"] = weights[index.codes()]
+        weights = given_weights(query_weight, index)
+        of_rows["query_weight"] = None if weights is None else weights[index.codes()]
         self._segment = self.segment
         table, codes, names = self._read_segments(scores, index)
         if self._segment is not None:
             _check_sizes(codes, names, index, y, self.min_queries)
         self.thresholds_ = {}
-        for rows, name in _rows_by_name(codes, names):
-            more = {each: values[rows] for each, values in of_rows.items()}
-            more["groups"] = None if groups is None else safe_indexing(groups, rows)
+        for name, rows in _rows_by_name(codes, names):
+            own = clone(self.threshold)
             try:
-                self.thresholds_[name] = clone(self.threshold).fit(
-                    safe_indexing(table, rows), safe_indexing(y, rows), **more
-                )
+                self.thresholds_[name] = own.fit(safe_indexing(table, rows), **_cut(of_rows, rows))
             except ValueError as error:
                 if self._segment is None:
                     raise
@@ -247,17 +244,13 @@ class SegmentedThreshold(BaseThreshold):
             )
         found = np.empty(n_rows, dtype=dtype)
         of_rows = {"groups": groups, "filter_scores": filter_scores}
-        for rows, name in _rows_by_name(codes, names):
+        for name, rows in _rows_by_name(codes, names):
             ask = getattr(self.thresholds_[name], method)
-            more = {
-                each: None if values is None else safe_indexing(values, rows)
-                for each, values in of_rows.items()
-            }
-            found[rows] = ask(safe_indexing(table, rows), **more)
+            found[rows] = ask(safe_indexing(table, rows), **_cut(of_rows, rows))
         return found
 
     def _read_segments(self, scores, index):
-        """Scores without the segments, the number of each row's segment, and their names."""
+        """Return scores without the segments, the number of each row's segment, and their names."""
         name = self._segment
         if name is None:
             return scores, np.zeros(count_rows(scores), dtype=np.intp), ["all"]
@@ -316,9 +309,17 @@ class SegmentedThreshold(BaseThreshold):
 
 
 def _rows_by_name(codes, names):
-    """Yield the rows of each segment and its name."""
+    """Yield the name of each segment and its rows."""
     for code, name in enumerate(names):
-        yield np.flatnonzero(codes == code), name
+        yield name, np.flatnonzero(codes == code)
+
+
+def _cut(of_rows, rows):
+    """Take some rows of each array by name; None where there is none."""
+    return {
+        name: None if values is None else safe_indexing(values, rows)
+        for name, values in of_rows.items()
+    }
 
 
 def _check_sizes(codes, names, index, y, least):

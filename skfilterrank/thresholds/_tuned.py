@@ -25,7 +25,7 @@ class TunedThreshold(TwoScores):
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
         How to hide with the help of `filter_scores`; None is "ratio" where they are given. With
         h = P(forbidden), r = E[gain] and a level: "ratio" shows where r / h reaches the level, in
-        the order of the score. "price" shows where r - level * h is above 0, in the order of this
+        the order of r. "price" shows where r - level * h is above 0, in the order of this
         difference. "subset" shows, in the order of r, the subset with the highest DCG of r minus
         level * h. "harm" shows where the filter score is at most minus the level, in the order of
         the score.

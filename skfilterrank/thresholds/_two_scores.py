@@ -232,8 +232,8 @@ class TwoScores(BaseThreshold):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            The score, or by the rules "price" and "subset" what they order by, where a row is
-            shown, else -inf.
+            The worth r of a row, r - level * h by the rule "price" and the score by "harm", where
+            the row is shown, else -inf.
 
         Raises
         ------

@@ -47,3 +47,9 @@ class TestObjects:
         assert list(evaluate(y, x, deep, groups=groups)) == ["rbp(persistence=0.5)"]
         table = evaluate(y, x, [get_measure("ap"), "rr"], groups=groups)
         assert list(table) == ["ap", "rr"]
+
+    def test_range_of_a_measure_of_binary_gains(self):
+        measure = get_measure("qwa").measure
+        assert measure.range_for(np.array([0.0, 1.0])) == (0, 1)
+        assert measure.range_for(np.array([0.0, 0.5])) == (-np.inf, np.inf)
+        assert measure.range_for() == (-np.inf, np.inf)

@@ -1,6 +1,7 @@
 """One surface for every ranker: fit, predict and score with `groups`, of others' rankers too."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from all_estimators import CASES, rows
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import (
     forbidden_at_k,
@@ -41,6 +42,7 @@ from skfilterrank.ranking import (
     make_ranknet,
 )
 from skfilterrank.testing._ranker_checks import check_grid_search
+from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
 
 MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in get_ranker_names()},
@@ -77,12 +79,35 @@ class FirstFeature(RankerMixin, BaseEstimator):
         return self.sign * np.asarray(X)[:, 0]
 
 
+class Counting(FirstFeature):
+    """One that takes unjudged rows, and counts them."""
+
+    def fit(self, X, y, groups=None):
+        self.n_rows_, self.n_unjudged_ = len(y), int(np.isnan(y).sum())
+        return self
+
+
+class CountingAsTold(Counting):
+    takes_unjudged = True
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Counting, (3, 0)), (CountingAsTold, (4, 1))])
+def test_unjudged_rows_go_to_rankers_that_say_so(kind, expected):
+    filtered = FilterOnly(kind())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnjudgedWarning)
+        filtered.fit(np.eye(4), np.array([1.0, 0.0, np.nan, 1.0]), groups=np.zeros(4))
+    inside = filtered.estimator_
+    assert (inside.n_rows_, inside.n_unjudged_) == expected
+
+
 OURS = {
     name: case.estimator
     for name, case in CASES.items()
     if isinstance(case.estimator, RankerMixin)
     and not isinstance(case.estimator, CompletedLabels)
-    and case.kind != "segments"  # which must be named in X
+    # Thresholds take scores; tests of their own look at them.
+    and not isinstance(case.estimator, BaseThreshold)
 }
 OTHERS = {"FirstFeature": FirstFeature()}
 RANKERS = OURS | MADE | OTHERS
@@ -104,7 +129,8 @@ every_ranker = each_of(RANKERS)
 ROW_RANKERS = {
     name: ranker
     for name, ranker in RANKERS.items()
-    if not ranker.needs_groups and getattr(ranker, "threshold", None) != "risk"
+    if not ranker.needs_groups
+    and not isinstance(getattr(ranker, "threshold", None), CertifiedThreshold)
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rows are unjudged")
@@ -118,8 +144,8 @@ def data():
     return X, y + 0.0, queries["groups"]
 
 
-def test_thirteen_rankers_have_the_surface():
-    assert len({type(ranker) for ranker in OURS.values()}) == 13
+def test_rankers_have_the_surface():
+    assert len({type(ranker) for ranker in OURS.values()}) == 12
 
 
 @pytest.mark.slow

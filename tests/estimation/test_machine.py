@@ -42,6 +42,7 @@ def test_a_report_of_two_judges(data):
     assert 0.3 < 1 - kept < 1
     assert repr(report) == "<MachineReport: praises, perfect by 120 labels of people>"
     assert "praises" in str(report)
+    assert f" {found['believed'].iloc[0]:.3f} " in str(report)
     assert "<table" in report._repr_html_()
     assert len(report.to_frame()) == 8
 

@@ -1,5 +1,7 @@
 """Measures as sums over uncertain labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,24 @@ def test_the_mean_change_of_a_label_is_0(parts, name):
         for grade in range(len(grades))
     )
     np.testing.assert_allclose(mean, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale", "slope", "bend"),
+    # About its line, n**2 is (n - 1)**2 + 2 (n - 1) + 1: a quarter of the square of 2 (n - 1).
+    [([0, 1, 2], lambda n: n**2, 2, 1 / 4), ([0, 0, 3], lambda n: 1 + 2 * n, 2, 0)],
+)
+def test_how_a_scale_goes_with_the_number_of_labels(
+    parts, numbers, scale, slope, bend, monkeypatch
+):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure("ndcg@5"), pool, grades)
+    monkeypatch.setattr(form, "scale", lambda counts: (scale(counts[:, 1]), 0.0 * counts[:, 1]))
+    counts = np.zeros((3, len(pool.topics), len(grades)))
+    counts[:, :, 1] = np.array(numbers)[:, None]
+    found = form._scales(SimpleNamespace(counts=counts, expected=counts))
+    np.testing.assert_allclose(found.slope[:, 1], slope)
+    np.testing.assert_allclose(found.bend, bend, atol=1e-12)
 
 
 @pytest.fixture(scope="module")

@@ -160,6 +160,9 @@ def test_texts_in_each_form(content, id, text):
 def test_texts_whose_form_cannot_be_told():
     with pytest.raises(FileFormatError, match=r"t:1: the form .* its first line names no column a"):
         read_texts(b"301 cats\n", "t", ["a"])
+    # Ids alone.
+    with pytest.raises(FileFormatError, match="the form of the file cannot be told"):
+        read_texts(b"a\n301\n", "t", ["a"])
     # The name of the file says it.
     table, _ = read_texts(b"a;b,c\n1,2\n", "t.csv", ["a"])
     assert list(table) == ["a;b", "c"]

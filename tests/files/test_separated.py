@@ -107,6 +107,12 @@ def test_other_separators_and_marks():
     assert rows("\ufeffa;b\n1;x,y\n", ";") == [(1, ["a", "b"]), (2, ["1", "x,y"])]
 
 
+def test_a_table_with_two_other_separators():
+    message = r"separated by ';', where CSV has ',': .*sep=';'\)"
+    with pytest.raises(FileFormatError, match=message):
+        read_judged_table(io.StringIO("qid;docno|label\n1;a|1\n"), format="csv")
+
+
 @pytest.mark.parametrize(
     ("value", "written"),
     [

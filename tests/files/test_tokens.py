@@ -64,6 +64,13 @@ def test_texts_come_back(texts):
     assert tokens.bytes() == [text.encode() for text in texts]
 
 
+@pytest.mark.parametrize("length", [7, 8, 9, 16, 17])
+def test_texts_that_differ_in_their_last_letter_do_not_repeat(length):
+    start = "x" * (length - 1)
+    tokens = Tokens.from_texts([start + "a", start + "a", start + "b"])
+    assert tokens.repeats().tolist() == [True, False]
+
+
 def test_one_long_text_among_many():
     texts = ["x" * 20_000 if i == 700 else f"d{i % 900}" for i in range(2000)]
     tokens = Tokens.from_texts(texts)

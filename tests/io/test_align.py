@@ -250,6 +250,12 @@ def test_files(tmp_path):
     assert by_frame.name == by_path.name == "mine"
 
 
+def test_a_run_of_several_names_has_none():
+    lines = "1 Q0 a 1 3 mine\n1 Q0 b 2 2 mine\n1 Q0 c 3 1 {}\n"
+    names = [align(QRELS, io.StringIO(lines.format(last))).name for last in ("mine", "other")]
+    assert names == ["mine", None]
+
+
 def gzip_free(folder):
     """The same run as bytes."""
     file = io.StringIO()

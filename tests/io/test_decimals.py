@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import times
+from profiles import CHARACTERS, times
 from skfilterrank._files.tokens import Tokens
 from skfilterrank.io._trec.decimals import are_short_digits, parse_decimals
 
@@ -13,7 +13,7 @@ NUMBERS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.integers(-(10**18), 10**18).map(str),
     st.decimals(-1000, 1000, places=7, allow_nan=False).map(str),
-    st.from_regex(r"[-+]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True),
+    st.from_regex(r"[-+]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True, alphabet=CHARACTERS),
     st.text("0123456789.-+eE_xnaif", max_size=20),
 )
 

@@ -118,6 +118,7 @@ BAD_RUNS = [
         r"document 'b' is a second time in topic '1' \(first in l.* 3",
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
+    ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
     ("qid;docno;score\n1;a;2\n", 1, "names of columns separated by .;.; separate"),
     ("1,a,2\n", 1, "1 column where .* needs a header that names its columns"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "a pointer of Git LFS"),

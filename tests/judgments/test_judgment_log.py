@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from active_pools import table_of
-from profiles import times
+from profiles import CHARACTERS, times
 from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_topics
 from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
@@ -33,7 +33,7 @@ def no_waiting_for_the_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)
 
 
-ANY_IDS = st.text(max_size=4)
+ANY_IDS = st.text(CHARACTERS, max_size=4)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     RandomSelector,
 )
+from skfilterrank.judgments._prediction.label_predictor import concordance
 
 
 def test_labels_by_a_vector_machine_of_each_topic(T):
@@ -233,6 +234,14 @@ def test_other_documents_of_topics_of_one_label_are_told_of(poor):
     completed = CompletedLabels(DummyRegressor())
     with pytest.warns(UnjudgedWarning, match=message):
         completed.fit(poor["text"].to_numpy(), poor["label"], groups=poor["qid"])
+
+
+def test_agreement_of_numbers():
+    # Variances 2/3 and 2/9, means 1 and 2/3: apart by 1/3 of 1, which is expected by chance.
+    assert concordance(np.array([0, 1, 2]), np.array([0, 1, 1])) == pytest.approx(2 / 3)
+    # Apart by their last bit alone.
+    same = np.full(3, 0.1)
+    assert concordance(same, np.nextafter(same, 1)) == 1
 
 
 def test_a_table_of_one_label(T):

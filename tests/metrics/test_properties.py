@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from measure_table import MEASURES
-from profiles import times
+from profiles import CHARACTERS, times
 from reference import NONNEGATIVE, expected_failures, written
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing._measure_checks import OF_ROWS
@@ -51,7 +51,9 @@ def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
     measure = measure_of(name, rows)
     expected = score(measure, rows)
     n_queries = rows.n_queries
-    kind = data.draw(st.sampled_from([st.integers(-(2**62), 2**62), st.text(max_size=3)]))
+    kind = data.draw(
+        st.sampled_from([st.integers(-(2**62), 2**62), st.text(CHARACTERS, max_size=3)])
+    )
     names = data.draw(
         st.lists(kind, min_size=n_queries, max_size=n_queries, unique=True), label="names"
     )

@@ -79,6 +79,13 @@ def test_sums_and_geometric_means_over_queries():
     assert (found.mean_least, found.mean_most) == pytest.approx((0.5**0.5, 1.0))
 
 
+def test_ap_divided_by_at_most_the_cut_off():
+    # Least: two good documents below the cut, 1/2 over 3. Most: one at place 3, over 2.
+    given = {"y_true": [0, 1, nan, nan, nan], "y_score": [5, 4, 3, 2, 1], "groups": ["q"] * 5}
+    found = unjudged_bounds(measure="ap(normalize=min)@3", **given)
+    assert (found.least[0], found.most[0]) == pytest.approx((1 / 6, (1 / 2 + 2 / 3) / 2))
+
+
 def test_documents_that_are_filtered_are_unjudged_as_well():
     found = unjudged_bounds([1, nan, nan, 0], [1, -inf, 1, -inf], "ap", groups=list("aaab"))
     assert found.n_unjudged.tolist() == [2, 0]

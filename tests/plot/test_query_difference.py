@@ -55,6 +55,7 @@ def test_the_query_that_decides_is_named():
     assert [bar.get_alpha() for bar in display.bars_] == [1, 0.45, 0.45, 0.45, 0.45]
     (line,) = display.lines_
     assert line.get_xydata()[0].tolist() == [0, 5]  # from the top of its bar
+    assert line.get_ydata()[1] > 5  # to its name above all bars
     assert "a is ahead by 1 on average over 5 queries" in display.ax_.get_title()
     assert "without its best query it would not be" in display.ax_.get_title()
 
@@ -75,6 +76,7 @@ def test_queries_of_the_second_system_decide_where_it_is_ahead():
     assert [bar.get_height() for bar in display.bars_] == [2, 1, 0, -3, -5]
     assert display.deciding.to_numpy().tolist() == [[-5, 0]]
     assert display.lines_[0].get_xydata()[0].tolist() == [4, -5]
+    assert display.lines_[0].get_ydata()[1] < -5
     assert display.ax_.xaxis.get_ticks_position() == "bottom"
 
 

@@ -53,6 +53,15 @@ def test_sums_above_thresholds(max_bins):
         assert n_values <= max_bins * X.shape[1]
 
 
+def test_sums_of_sparse_features_of_which_no_stored_cell_is_in_the_last_bin():
+    # The zeros of the last feature are above its threshold of -1/2, and are not stored.
+    X = sparse.csc_array([[5.0, 1.0, -1.0], [5.0, 2.0, -1.0], [5.0, 3.0, 0.0]])
+    assert X.nnz == 8
+    values = np.array([1.0, 10.0, 100.0])
+    sums = BinnedFeatures(X, max_bins=3).sums(values)
+    np.testing.assert_array_equal(sums, [0, 111, 0, 1, 10, 100, 0, 11, 100])
+
+
 # --- what is learned ---------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """A search that compares candidates by preferences between their lists."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,6 +111,7 @@ def test_shown():
         ({"candidates": {"alpha": [1]}}, "candidates has 1 combination: give two or more"),
         ({"candidates": 3}, "candidates must be a dict"),
         ({"kind": "f"}, "kind must be one of"),
+        ({"estimator": SimpleNamespace(fit=None)}, "estimator must be a scikit-learn estimator"),
         ({"groups": None}, "groups is missing"),
         ({"cv": [(np.arange(8), np.arange(8, 16))]}, "must hold out each row once"),
         ({"gains": {-1: 0, 0: 0, 1: 0, 2: 0}}, "no query with a relevant document"),

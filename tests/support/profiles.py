@@ -1,6 +1,11 @@
-"""How much hypothesis tries: what the profile says, or a multiple of it."""
+"""How much hypothesis tries: what the profile says, or a multiple of it, and texts of any kind."""
 
 from hypothesis import settings
+from hypothesis import strategies as st
+
+# The characters of `st.text()`, those that UTF-8 can carry. To find them by their codec, which
+# `st.text()` does, takes more than a second in a fresh clone.
+CHARACTERS = st.characters(exclude_categories=["Cs"])
 
 # The same examples in every run, and no limit on time: machines are shared and slow.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12)

@@ -239,6 +239,21 @@ def test_a_check_fails_for_what_it_is_about(name):
         _ranker_cases(BROKEN[name](Ridge()), None)[name]()
 
 
+class SparseAfterAll(Ranker):
+    """Takes sparse features, and its tags say that it does not."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+@pytest.mark.skipif(not tags_tell_sparse(), reason="scikit-learn 1.6 does not tell who does")
+def test_sparse_features_that_are_taken_in_silence():
+    with pytest.raises(AssertionError, match="sparse features"):
+        _ranker_cases(SparseAfterAll(Ridge()), None)["check_sparse_features"]()
+
+
 @pytest.mark.slow
 @parametrize_with_checks([Ranker(Ridge())])
 def test_and_passes_for_others(check):

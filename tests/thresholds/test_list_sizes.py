@@ -5,7 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds import TunedThreshold
@@ -30,7 +32,7 @@ class TestListSizes:
     def test_lists_of_other_sizes_are_warned_of(self, tens):
         model = fitted(tens)
         assert model.list_sizes_.tolist() == [10, 10]
-        message = r"100 % of the lists have other sizes \(median 1 documents\).* threshold='expecte"
+        message = r"100 % of the lists have other sizes \(median 1 documents\).* ExpectedThreshold"
         first = np.arange(0, 1000, 10)
         with pytest.warns(DataWarning, match=message):
             model.predict(tens.bayes_scores[first], groups=tens.groups[first])
@@ -88,8 +90,8 @@ class TestListSizes:
     @pytest.mark.slow
     def test_what_follows_the_size_does_not_warn(self, tens):
         first = np.arange(0, 1000, 10)
-        for mode in ("per_query", "expected", "largest_gap", 0.5, None):
-            model = fitted(tens, threshold=mode)
+        for name in ("per_query", "expected", "largest_gap", "fixed", "all"):
+            model = clone(PLAIN[name]).fit(tens.bayes_scores, tens.y, groups=tens.groups)
             model.predict(tens.bayes_scores[first], groups=tens.groups[first])
 
     def test_without_queries_at_fit(self, data):

@@ -5,18 +5,23 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import logit
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from all_thresholds import THRESHOLDS
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.ranking import RankAndFilter, SegmentedFilter, read_filter, write_filter
-from skfilterrank.thresholds import TunedThreshold, score_scale
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    SegmentedThreshold,
+    TunedThreshold,
+    load_threshold,
+)
+from skfilterrank.thresholds import (
+    _score_scale as score_scale,
+)
 
-FORMS = {
-    "tune": {},
-    "risk": {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.3},
-    "expected": {"threshold": "expected"},
-}
 MATCH = "not on the scale of those that the threshold was chosen on"
 
 
@@ -26,20 +31,20 @@ def data():
     return y, groups, np.clip(scores, 0.01, 0.99)
 
 
-def fitted(data, scores, form="tune"):
+def fitted(data, scores, name="tuned"):
     y, groups, _ = data
-    return TunedThreshold("ndcg_f@3", **FORMS[form]).fit(scores, y, groups=groups)
+    return clone(THRESHOLDS[name]).fit(scores, y, groups=groups)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["tuned", "certified", "expected"])
 @pytest.mark.parametrize("to_logits", [True, False])
-def test_both_directions_are_told_once(data, form, to_logits, tmp_path):
+def test_both_directions_are_told_once(data, name, to_logits, tmp_path):
     _, groups, scores = data
     served, other = (scores, logit(scores)) if to_logits else (logit(scores), scores)
-    model = fitted(data, served, form)
-    write_filter(tmp_path / "filter.json", model)
-    for each in (model, read_filter(tmp_path / "filter.json")):
+    model = fitted(data, served, name)
+    model.save(tmp_path / "filter.json")
+    for each in (model, load_threshold(tmp_path / "filter.json")):
         with pytest.warns(DataWarning, match=MATCH):
             each.rank(other, groups=groups)
         each.predict(other, groups=groups)  # warnings are errors
@@ -54,8 +59,8 @@ def test_other_scales(data, change):
 @pytest.mark.parametrize(("shift", "side"), [(-0.016, "below"), (0.32, "at or above")])
 def test_a_threshold_that_divides_no_scores_is_told(data, shift, side):
     y, groups, scores = data
-    promise = FORMS["risk"] | {"max_risk": 0.1}
-    model = TunedThreshold("ndcg_f@3", **promise).fit(scores, y, groups=groups)
+    model = CertifiedThreshold({"any_forbidden@3": 0.1}, confidence_level=0.9, measure="ndcg_f@3")
+    model.fit(scores, y, groups=groups)
     with pytest.warns(DataWarning, match=f"all of them are {side} the threshold 0.32"):
         model.predict(0.34 * scores + shift, groups=groups)
 
@@ -144,7 +149,7 @@ def test_each_segment_has_its_own_scale(data):
     y, groups, scores = data
     is_first = groups < 150
     X = pd.DataFrame({"score": np.where(is_first, scores, 100 * scores), "source": is_first})
-    model = SegmentedFilter(TunedThreshold("ndcg_f@3"), segment="source")
+    model = SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="source")
     model.fit(X, y, groups=groups).predict(X, groups=groups)
     with pytest.warns(DataWarning, match=MATCH):
         model.predict(X.assign(score=scores), groups=groups)
@@ -153,7 +158,7 @@ def test_each_segment_has_its_own_scale(data):
 def test_scores_of_an_estimator_within_are_not_compared():
     X, y, groups, _ = make_rank_and_filter(300, random_state=0)
     model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3").fit(X, y, groups=groups)
-    assert model.calibration_ is None
+    assert not hasattr(model.filter_, "calibration_")
     model.predict(X / 100, groups=groups)  # warnings are errors
 
 

@@ -30,7 +30,7 @@ from skfilterrank.thresholds import RiskMonitor
 
 def run(arguments) -> int:
     """Count the new topics, or compare scores; 1 where a promise is broken, or scores differ."""
-    threshold = read_filter_of_runs(arguments.filter)
+    threshold = read_filter_of_runs(arguments)
     if arguments.qrels is None:
         return _compare_scores(threshold, arguments)
     _check_gains(threshold, arguments)

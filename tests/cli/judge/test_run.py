@@ -116,6 +116,9 @@ def test_pools(ask, files):
     _, out, err = ask(["1"] * 9, base=base)
     assert shown(out) == ["d3", "d1", "d2"]
     assert "2 of 3 documents of pool.csv are in no run" in err
+    base = ["judge", "pool.csv", "--docs", "docs.jsonl", "--out", "both.txt"]
+    _, _, err = ask(["1"] * 9, "--runs", "b.run", "a.run", base=base)
+    assert "in no run" not in err
     _, out, _ = ask(["1"] * 9, "--depth", "1", "--out", "top.txt")
     assert shown(out) == ["d1", "d5"] * 2
 

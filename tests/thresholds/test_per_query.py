@@ -7,19 +7,45 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.prefixes import best_prefix, places
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    PerQueryThreshold,
+    TunedThreshold,
+    load_threshold,
+    threshold_curve,
+)
+from skfilterrank.thresholds._base import JudgedScores
 from skfilterrank.thresholds._per_query import (
-    QueryThreshold,
     Worth,
-    list_features,
     normalised_gains,
+    score_and_rest,
 )
 
 INF = np.inf
+
+
+class Fitted:
+    """A fitted cut, its out-of-fold decisions and its thresholds."""
+
+    def __init__(self, k, gains, scores, index):
+        self.k = k
+        self.cut = PerQueryThreshold("ndcg_f" if k is None else f"ndcg_f@{k}")
+        lists = RankedLists(gains, scores, groups=index)
+        judged = JudgedScores(lists, gains, np.arange(index.n_queries), {})
+        self.shown = self.cut._learn(judged, self.cut._parsed()) > 0
+
+    def thresholds(self, scores, index):
+        worth = self.cut.regression_.predict(self.features(scores, index))
+        return best_prefix(worth, scores, index, self.k)
+
+    def features(self, scores, index):
+        features = self.cut._features(scores, index, self.cut._parsed())
+        return np.clip(features, *self.cut.range_)
 
 
 def features_by_the_letter(scores, groups, mean, deviation):
@@ -58,7 +84,7 @@ def test_by_the_letter(k, n_queries):
     scores[rng.random(len(groups)) < 0.1] = -INF
     gains[rng.random(len(groups)) < 0.1] = np.nan
     index = GroupIndex.from_groups(groups)
-    found = QueryThreshold(k=k).fit(gains, scores, index)
+    found = Fitted(k, gains, scores, index)
 
     worth = worth_by_the_letter(gains, groups, k)
     place = [np.sum(scores[groups == q] > s) for s, q in zip(scores, groups)]
@@ -80,8 +106,7 @@ def test_by_the_letter(k, n_queries):
     for train, test in folds.split(scores, groups=groups):
         out_of_fold[test] = expected(train, test)
     in_middle = best_prefix(out_of_fold, scores, index, k)
-    kept = scores >= found.out_of_fold_thresholds_
-    np.testing.assert_array_equal(kept, scores >= in_middle)
+    np.testing.assert_array_equal(found.shown, scores >= in_middle)
     np.testing.assert_array_equal(
         found.thresholds(scores, index), best_prefix(expected(every, every), scores, index, k)
     )
@@ -137,20 +162,20 @@ def test_normalised_gains_by_hand():
     np.testing.assert_allclose(normalised_gains(gains, index, 3), [2 / 3, -1 / 3, 0, 0, 0])
 
 
-def test_list_features_by_hand():
+def test_score_and_rest_by_hand():
     index = GroupIndex.from_groups(list("aaab"))
-    features = list_features(np.array([1.0, 2, 6, 5]), index)
+    features = score_and_rest(np.array([1.0, 2, 6, 5]), index)
     np.testing.assert_allclose(
         features,
         [[1, 8 / 3, np.log(3)], [2, 7 / 3, np.log(3)], [6, 3 / 3, np.log(3)], [5, 0, 0]],
     )
 
 
-def test_list_features_leave_filtered_rows_out():
-    with_filtered = list_features(
+def test_score_and_rest_leave_filtered_rows_out():
+    with_filtered = score_and_rest(
         np.array([1.0, -INF, 3, -INF]), GroupIndex.from_groups(list("aaab"))
     )
-    without = list_features(np.array([1.0, 3]), GroupIndex.from_groups(list("aa")))
+    without = score_and_rest(np.array([1.0, 3]), GroupIndex.from_groups(list("aa")))
     np.testing.assert_allclose(with_filtered[[0, 2]], without)
     assert np.isfinite(with_filtered).all()
 
@@ -164,11 +189,11 @@ def test_row_order_and_query_names_do_not_matter():
     index = GroupIndex.from_groups(groups)
     moved = GroupIndex.from_groups(np.array([f"q{g:02}" for g in groups])[order])
     np.testing.assert_allclose(
-        list_features(scores, index)[order], list_features(scores[order], moved)
+        score_and_rest(scores, index)[order], score_and_rest(scores[order], moved)
     )
     np.testing.assert_array_equal(places(scores, index)[order], places(scores[order], moved))
-    one = QueryThreshold(k=3).fit(gains, scores, index)
-    two = QueryThreshold(k=3).fit(gains[order], scores[order], moved)
+    one = Fitted(3, gains, scores, index)
+    two = Fitted(3, gains[order], scores[order], moved)
     np.testing.assert_allclose(
         one.thresholds(scores, index)[order], two.thresholds(scores[order], moved)
     )
@@ -179,11 +204,9 @@ def test_scale_of_the_scores_does_not_matter():
     rng = np.random.default_rng(0)
     index = GroupIndex.from_groups(rng.integers(0, 30, size=150))
     scores, gains = rng.normal(size=150), rng.choice([-1.0, 1, 2], size=150)
-    one = QueryThreshold(k=3).fit(gains, scores, index)
-    two = QueryThreshold(k=3).fit(gains, 1000 * scores - 5, index)
-    np.testing.assert_allclose(
-        1000 * one.out_of_fold_thresholds_ - 5, two.out_of_fold_thresholds_, rtol=1e-9
-    )
+    one = Fitted(3, gains, scores, index)
+    two = Fitted(3, gains, 1000 * scores - 5, index)
+    np.testing.assert_array_equal(one.shown, two.shown)
 
 
 @pytest.mark.slow
@@ -206,10 +229,11 @@ def test_tiny_data(gains, scores, groups):
     index = GroupIndex.from_groups(groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = QueryThreshold(k=3).fit(gains, scores, index)
-        for thresholds in (model.out_of_fold_thresholds_, model.thresholds(scores, index)):
-            assert not np.isnan(thresholds).any()
-            assert not (scores >= thresholds)[np.isneginf(scores)].any()
+        model = Fitted(3, gains, scores, index)
+        thresholds = model.thresholds(scores, index)
+        assert not np.isnan(thresholds).any()
+        for shown in (model.shown, scores >= thresholds):
+            assert not shown[np.isneginf(scores)].any()
 
 
 def test_unjudged_rows_are_not_learned_from():
@@ -219,10 +243,10 @@ def test_unjudged_rows_are_not_learned_from():
     gains = np.where(scores + rng.normal(size=240) > 0, 1.0, -1.0)
     gains[rng.uniform(size=240) < 0.5] = np.nan
     index = GroupIndex.from_groups(groups)
-    model = QueryThreshold(k=3).fit(gains, scores, index)
+    model = Fitted(3, gains, scores, index)
     judged = ~np.isnan(gains)
-    features = np.clip(list_features(model._standardised(scores), index), *model.range_)
-    residual = normalised_gains(gains, index, 3) - model.regression_.predict(features)
+    features = model.features(scores, index)
+    residual = normalised_gains(gains, index, 3) - model.cut.regression_.predict(features)
     top = places(scores, index) < 6
     assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
 
@@ -232,8 +256,8 @@ def test_deterministic():
     _, y, groups, _ = make_rank_and_filter(100, bayes=False, random_state=0)
     scores = np.random.default_rng(0).normal(size=len(y)) + y
     index = GroupIndex.from_groups(groups)
-    one, two = (QueryThreshold(k=3).fit(y.astype(float), scores, index) for _ in range(2))
-    np.testing.assert_array_equal(one.out_of_fold_thresholds_, two.out_of_fold_thresholds_)
+    one, two = (Fitted(3, y.astype(float), scores, index) for _ in range(2))
+    np.testing.assert_array_equal(one.shown, two.shown)
 
 
 @pytest.mark.slow
@@ -243,10 +267,10 @@ def test_beats_one_threshold_where_queries_differ():
     )
     train = groups < 500
     single, per_query = (
-        RankAndFilter(LogisticRegression(), k=3, threshold=threshold).fit(
+        RankAndFilter(LogisticRegression(), measure="ndcg_f@3", threshold=threshold).fit(
             X[train], y[train], groups=groups[train]
         )
-        for threshold in ("tune", "per_query")
+        for threshold in (TunedThreshold(), PerQueryThreshold())
     )
     held = X[~train], y[~train], groups[~train]
     assert per_query.score(*held) > single.score(*held) + 0.002
@@ -258,9 +282,9 @@ def test_reaches_the_best_filter_of_one_score():
     # With documents that say nothing of each other, one threshold is nearly as good as it gets.
     _, y, groups, exact = make_rank_and_filter(1500, documents_per_query=4, random_state=2)
     index = GroupIndex.from_groups(groups)
-    model = QueryThreshold(k=3).fit(y.astype(float), exact, index)
-    shown = np.where(exact >= model.out_of_fold_thresholds_, exact, -INF)
-    best = threshold_curve(y, exact, groups=groups, k=3).best_value
+    model = Fitted(3, y.astype(float), exact, index)
+    shown = np.where(model.shown, exact, -INF)
+    best = threshold_curve(y, exact, groups=groups, measure="ndcg_f@3").best_value
     assert ndcg_f_score(y, shown, groups=groups, k=3) > best - 0.004
 
 
@@ -283,9 +307,30 @@ def test_tied_documents_are_learned_from_together():
     gains = rng.choice([-1.0, 0.0, 1.0], 320)
     best_first, worst_first = np.argsort(-gains, kind="stable"), np.argsort(gains, kind="stable")
     one, two = (
-        QueryThreshold(2)
-        .fit(gains[rows], scores[rows], GroupIndex.from_groups(groups[rows]))
-        .thresholds(scores, GroupIndex.from_groups(groups))
+        Fitted(2, gains[rows], scores[rows], GroupIndex.from_groups(groups[rows])).thresholds(
+            scores, GroupIndex.from_groups(groups)
+        )
         for rows in (best_first, worst_first)
     )
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("measure", ["f", "dcg", "ap", "rbp", "precision"])
+def test_other_measures(measure, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cut = PerQueryThreshold(measure).fit(scores, y, groups=groups)
+        shown = cut.predict(scores, groups=groups)
+        assert cut.best_score_ >= cut.held_out_score_unfiltered_ - 0.02
+        cut.save(tmp_path / "cut.json")
+        loaded = load_threshold(tmp_path / "cut.json")
+        np.testing.assert_array_equal(loaded.predict(scores, groups=groups), shown)
+        if measure in ("ap", "rbp"):
+            # They never fall.
+            assert (shown > -INF).all()
+
+
+def test_measures_without_values_of_prefixes_are_named():
+    with pytest.raises(ValueError, match="PerQueryThreshold takes measures such as"):
+        PerQueryThreshold("bpref").fit([1.0, 2], [0, 1], groups=[0, 0])
