@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import check_choice, check_count
-from skfilterrank._core.row_blocks import Block, merged
+from skfilterrank._core.row_blocks import Pieces, merged
 from skfilterrank._files.files import is_path
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.dask_frames import is_bag
@@ -236,29 +236,14 @@ def read_once(rows: Rows, work: Work, **columns) -> Any:
 
 def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read all rows: query ids, labels and scores."""
-    kept = read_once(rows, Kept.of).blocks
-    return (
-        np.concatenate([np.repeat(each.ids, each.sizes) for each in kept]),
-        np.concatenate([each.columns["label"] for each in kept]),
-        np.concatenate([each.columns["score"] for each in kept]),
-    )
+    ids, labels, scores = zip(*read_once(rows, _copied))
+    return np.concatenate(ids), np.concatenate(labels), np.concatenate(scores)
 
 
-class Kept:
-    """Blocks of rows."""
-
-    def __init__(self, blocks):
-        self.blocks = blocks
-
-    @classmethod
-    def of(cls, block: Block) -> "Kept":
-        """Copy a block, and nothing that it is a part of."""
-        columns = {name: values.copy() for name, values in block.columns.items()}
-        return cls([block._replace(columns=columns)])
-
-    def merge(self, other: "Kept") -> "Kept":
-        """Join the blocks of both."""
-        return Kept(self.blocks + other.blocks)
+def _copied(block):
+    """Copy the columns of a block, and nothing that it is a part of."""
+    ids = np.repeat(block.ids, block.sizes)
+    return Pieces([(ids, block.columns["label"].copy(), block.columns["score"].copy())])
 
 
 def check_rows(rows, function: str, **others) -> Rows:
