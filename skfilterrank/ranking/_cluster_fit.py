@@ -92,15 +92,12 @@ def _check_supported(model, threshold, inner, fit_params):
             "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
     threshold._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
-    if model.filter_estimator is not None:
+    refused = {"filter_estimator": model.filter_estimator is not None}
+    refused |= {"target='label'": model.target == "label"}
+    for name in (name for name, is_given in refused.items() if is_given):
         raise InputError(
-            "filter_estimator is not possible where X is a Dask DataFrame: leave it out, or fit on "
-            "rows in memory."
-        )
-    if model.target == "label":
-        raise InputError(
-            "target='label' is not possible where X is a Dask DataFrame: use 'auto', 'binary', "
-            "'gain' or 'grade'."
+            f"{name} is not possible where X is a Dask DataFrame. Leave it out, or fit on rows in "
+            "memory."
         )
     if isinstance(inner, Pipeline):
         raise InputError(
