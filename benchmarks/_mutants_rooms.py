@@ -8,7 +8,7 @@ FILES = {"files": ("_files",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
     "metrics": ("metrics", "conformance"),
-    "thresholds": ("thresholds", "threshold", "ranking"),
+    "thresholds": ("thresholds", "ranking"),
     "files": ("files", "io"),
     "core": ("core", "dask", "metrics", "whole_package"),
 }
