@@ -40,7 +40,7 @@ def data():
 class TestTuned:
     """Methods without learning, chosen by grouped cross-validation."""
 
-    GRID = {  # noqa: RUF012
+    GRID = {
         "method": ["rrf", "combsum"],
         "weights": [None, [3, 1, 0], [1, 0, 3]],
     }
