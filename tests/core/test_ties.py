@@ -79,7 +79,7 @@ def test_nothing_relevant_so_far(relevant):
 @given(matrices.map(lambda values: values / 4))
 def test_stops(chances):
     chances = chances * (KEYS < INF)
-    above = lambda row: np.append(1.0, np.cumprod(1 - row)[:-1])
+    above = lambda row: np.append(1.0, np.cumprod(1 - row)[:-1])  # noqa: E731
     expected = mean_over_orders(lambda row: row * above(row), chances)
     for depth in (1, 4, 8):
         found = mean_stops(TIES, chances, depth)

@@ -41,7 +41,7 @@ def test_nothing_is_known_before_fit():
     for name in ("coef_", "feature_importances_", "n_features_in_", "feature_names_in_"):
         assert not hasattr(QueryRanker(Ridge()), name)
     with pytest.raises(AttributeError, match="QueryRanker is not fitted: no fitted estimator has"):
-        QueryRanker(Ridge()).coef_
+        QueryRanker(Ridge()).coef_  # noqa: B018
     with pytest.raises(NotFittedError):
         QueryRanker(Ridge()).predict(X)
 

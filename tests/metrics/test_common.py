@@ -77,7 +77,7 @@ def test_no_query_has_a_value():
 class TestBadInput:
     """What is wrong is named, whichever measure is asked."""
 
-    SOUND = {"y_true": [0, 1, -1], "y_score": [3, 2, 1], "groups": ["a", "a", "b"]}
+    SOUND = {"y_true": [0, 1, -1], "y_score": [3, 2, 1], "groups": ["a", "a", "b"]}  # noqa: RUF012
 
     @pytest.mark.parametrize(
         ("changes", "message"),

@@ -40,7 +40,7 @@ def data():
 class TestTuned:
     """Methods without learning, chosen by grouped cross-validation."""
 
-    GRID = {
+    GRID = {  # noqa: RUF012
         "method": ["rrf", "combsum"],
         "weights": [None, [3, 1, 0], [1, 0, 3]],
     }

@@ -83,7 +83,7 @@ Y = np.tile([-1, 0, 1], 10)
 class Noted(RegressorMixin, BaseEstimator):
     """Notes the queries that it learns from."""
 
-    seen: list = []
+    seen: list = []  # noqa: RUF012
 
     def fit(self, X, y):
         """Note the queries, which are the feature."""

@@ -33,7 +33,7 @@ def fit(model, frame):
 class Recorded(xgboost_dask.DaskXGBRanker):
     """Notes the partitions that it learns from."""
 
-    seen: list = []
+    seen: list = []  # noqa: RUF012
 
     def fit(self, X, y, *, qid, **params):
         came = zip(*dask.compute(*(each.to_delayed() for each in (X, y, qid))))

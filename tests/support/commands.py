@@ -65,7 +65,7 @@ def _run(folder, environment, streams, arguments):
     # As the interpreter makes them when it starts.
     ways = ("r", {}), ("w", {}), ("w", {"buffering": 1, "errors": "backslashreplace"})
     sys.stdin, sys.stdout, sys.stderr = (
-        None if stream is None else open(number, mode, closefd=False, encoding="utf-8", **more)
+        None if stream is None else open(number, mode, closefd=False, encoding="utf-8", **more)  # noqa: SIM115
         for number, (stream, (mode, more)) in enumerate(zip(streams, ways))
     )
     sys.exit(main([str(argument) for argument in arguments]))
