@@ -104,7 +104,7 @@ class TwoScores(BaseThreshold):
         entries = entries_of(values, path, lists, parsed)
         self.threshold_curve_ = curve_of(entries, parsed)
         self.level_ = self.threshold_curve_.best_threshold
-        own = _higher_is_better(_values_at(values, self.level_), parsed)
+        own = higher_is_better(values_at(values, self.level_), parsed)
         self._describe_shown(judged, worth, harm)
         self.best_score_ = mean_over_queries(own, judged.lists.weights)
         self._hold_out(judged, parsed, entries, values, own)
@@ -176,7 +176,7 @@ class TwoScores(BaseThreshold):
             tried = np.zeros(len(own), dtype=bool)
             tried[judged.codes[rows]] = True
             level, _ = entries.best(~tried)
-            held_out[tried] = _higher_is_better(_values_at(values, level), parsed)[tried]
+            held_out[tried] = higher_is_better(values_at(values, level), parsed)[tried]
         self._compare_held_out(judged, parsed, held_out)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, own)
@@ -369,13 +369,13 @@ def entries_of(
     return EntryValues([changes], Entries(lists, keys), better, levels)
 
 
-def _values_at(values: PathValues, level) -> np.ndarray:
+def values_at(values: PathValues, level) -> np.ndarray:
     """Return the value of each list at a level."""
     n_reached = np.count_nonzero(values.levels >= level, axis=1)
     return values.values[np.arange(len(n_reached)), n_reached]
 
 
-def _higher_is_better(values, parsed):
+def higher_is_better(values, parsed):
     return values if parsed.measure.greater_is_better else 0.0 - values
 
 
