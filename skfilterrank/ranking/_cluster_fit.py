@@ -91,7 +91,12 @@ def _check_supported(model, threshold, inner, fit_params):
             f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
             "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
-    threshold._refuse_with_rows("abstain", "max_shown", "min_shown")
+    for name in ("rule", "abstain", "max_shown", "min_shown"):
+        if getattr(threshold, name, None) is not None:
+            raise InputError(
+                f"{name}={brief(getattr(threshold, name))} is not possible where X is a Dask "
+                "DataFrame. Leave it out, or fit on rows in memory."
+            )
     if model.filter_estimator is not None:
         raise InputError(
             "filter_estimator is not possible where X is a Dask DataFrame: leave it out, or fit on "

@@ -39,6 +39,7 @@ from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tunin
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, estimators_inside
 from skfilterrank.thresholds import (
     FILTER_SCORE,
+    AutoThreshold,
     BaseThreshold,
     FixedThreshold,
     JudgedScores,
@@ -423,7 +424,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 labels,
                 data.groups,
                 calibrates=threshold.is_calibrated,
-                advice="; a RankAndFilter with a fixed threshold needs no folds",
+                advice=""
+                if threshold.is_calibrated
+                else "; a RankAndFilter with a fixed threshold needs no folds",
             )
         tuning = tuning_scores(
             self,
@@ -678,4 +681,4 @@ def make_threshold(threshold) -> BaseThreshold:
     )
 
 
-_BY_NAME = {"tune": TunedThreshold}
+_BY_NAME = {"tune": TunedThreshold, "auto": AutoThreshold}

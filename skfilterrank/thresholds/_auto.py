@@ -93,10 +93,12 @@ class AutoThreshold(BaseThreshold):
     --------
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.thresholds import AutoThreshold
-    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> cut = AutoThreshold("ndcg_f@3").fit(scores, y, groups=groups)
-    >>> cut.candidates_.index[cut.candidates_["is_chosen"]].tolist()
-    ['one_threshold']
+    >>> _, y, groups, scores = make_rank_and_filter(100, random_state=0)
+    >>> cut = AutoThreshold("dcg").fit(scores, y, groups=groups)
+    >>> cut.candidates_.index.tolist()
+    ['everything', 'first_k', 'one_threshold', 'expected', 'learned']
+    >>> int(cut.candidates_["is_chosen"].sum())
+    1
     """
 
     _column_names = None
@@ -117,6 +119,14 @@ class AutoThreshold(BaseThreshold):
         )
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def candidates_(self) -> pd.DataFrame:
+        """Values of the candidates on held-out queries."""
+        if "_compared" not in vars(self):
+            raise AttributeError("candidates_ is there after fit, and not in a loaded threshold.")
+        table = pd.DataFrame(self._compared)
+        return table.set_index("rule")
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
@@ -151,7 +161,7 @@ class AutoThreshold(BaseThreshold):
         names, values = list(values), np.stack(list(values.values()))
         clusters = judged.clusters
         chosen = names[_simplest(values, clusters, np.ones(len(clusters), dtype=bool))]
-        self.candidates_ = _compared(names, values, clusters, chosen)
+        self._compared = _compared(names, values, clusters, chosen)
         self.chosen_ = made[chosen]
         self.chosen_.measure_ = parsed.text
         self.chosen_name_ = chosen
@@ -230,13 +240,13 @@ def _simplest(values, clusters, among) -> int:
 
 
 def _compared(names, values, clusters, chosen):
-    """Table of the candidates."""
+    """Columns of the table of candidates."""
     best = values[values.mean(axis=1).argmax()]
     among = np.ones(len(clusters), dtype=bool)
-    rows = []
+    columns = {each: [] for each in ("rule", "value", "loss", "error", "is_chosen")}
     for name, own in zip(names, values):
         mean, error, _ = mean_and_error(_by_cluster(best - own, clusters, among))
-        rows.append((mean_over_queries(own, None), mean, error, name == chosen))
-    return pd.DataFrame(
-        rows, index=pd.Index(names, name="rule"), columns=["value", "loss", "error", "is_chosen"]
-    )
+        row = name, float(mean_over_queries(own, None)), float(mean), float(error), name == chosen
+        for column, entry in zip(columns.values(), row):
+            column.append(entry)
+    return columns

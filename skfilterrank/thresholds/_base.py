@@ -693,7 +693,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
             return super().score(scores, y, groups, **weights)
-        check_is_fitted(self, "level_")
+        check_is_fitted(self)
         check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 

@@ -83,6 +83,7 @@ def expected_steps(
         return _steps_of_sum(*worth, chances, scores, index)
     if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
+        beta = parsed.measure.options["beta"](beta, "beta")
         return _steps_of_f(beta * beta, gains, chances, scores, index)
     if is_plain_ndcg_f(parsed):
         return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)

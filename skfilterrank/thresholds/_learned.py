@@ -104,8 +104,8 @@ class LearnedThreshold(BaseThreshold):
     columns_ : list of str
         Own columns, which `predict` needs too.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`; for `held_out_score_` the factor, but not the models, is
-        chosen without the query's fold.
+        As of :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
+        factor is chosen without the query's fold, too, but the shares of the models are not.
     measure_ : str
         Name of the measure with its cut-off.
 

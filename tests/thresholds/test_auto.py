@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     AutoThreshold,
     ExpectedThreshold,
@@ -82,6 +84,13 @@ def test_measures_without_values_of_prefixes_have_fewer_candidates():
     _, y, groups, scores = make_rank_and_filter(20, random_state=0)
     cut = AutoThreshold("bpref").fit(scores, y, groups=groups)
     assert cut.candidates_.index.tolist() == ["everything", "first_k", "one_threshold"]
+
+
+def test_inside_rank_and_filter(quick):
+    X, y, groups, _ = make_rank_and_filter(60, bayes=False, random_state=0)
+    model = RankAndFilter(LogisticRegression(), "auto", measure="f").fit(X, y, groups=groups)
+    assert isinstance(model.filter_, AutoThreshold)
+    assert model.rank(X, groups=groups).max() > 0
 
 
 def test_is_saved(quick, tmp_path):
