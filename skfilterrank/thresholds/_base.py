@@ -311,11 +311,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _refuse_with_rows(self, *names) -> None:
         """Raise for parameters that need whole lists in memory."""
         for name in names:
-            if getattr(self, name) is not None:
+            if getattr(self, name, None) is not None:
                 raise InputError(
                     f"{name}={brief(getattr(self, name))} is not possible where "
-                    f"{type(self).__name__} is fitted on Rows. Leave it out, or give arrays in "
-                    "memory."
+                    f"{type(self).__name__} is fitted on Rows or a Dask DataFrame. Leave it out, "
+                    "or give rows in memory."
                 )
 
     def fit_judged(self, judged: JudgedScores) -> "BaseThreshold":

@@ -20,9 +20,8 @@ from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_pro
 from skfilterrank.thresholds._two_scores import (
     TwoScores,
     entries_of,
-    higher_is_better,
     learned_and_tested,
-    values_at,
+    utility_at,
 )
 
 
@@ -328,7 +327,7 @@ class CertifiedThreshold(TwoScores):
         self.best_score_ = certificate.value
         self._describe_shown(tested, worth, harm)
         if tested.folds is not None:
-            own = higher_is_better(values_at(values, self.level_), parsed)
+            own = utility_at(values, self.level_, parsed)
             self._describe_folds(tested, parsed, entries, own)
 
     def _measure_held_out(self, judged, parsed, entries, values):
