@@ -27,7 +27,8 @@ from distributed import Client, LocalCluster
 
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.stream import Rows, evaluate
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 MEASURES = ["ndcg_f@10", "ndcg_0@10", "ap", "rr", "precision@5", "forbidden@10", "lexirecall"]
 PART_ROWS = 500_000

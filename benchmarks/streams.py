@@ -18,7 +18,9 @@ import numpy as np
 from _common import arguments, write_report
 
 from skfilterrank import metrics, thresholds
-from skfilterrank.stream import Rows, evaluate, threshold_curve
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds import threshold_curve
 
 MEASURES = [
     *("ndcg_f@10", "ndcg_0@10", "ap", "forbidden@10", "rr"),
@@ -143,7 +145,7 @@ PARTS = {
     "decode": lambda path, n: decode(path),
     "stream": lambda path, n: evaluate(Rows(path), MEASURES).means.tolist(),
     "stream one": lambda path, n: evaluate(Rows(path), "ndcg_f@10").means.iloc[0],
-    "threshold": lambda path, n: best(threshold_curve(Rows(path), k=10)),
+    "threshold": lambda path, n: best(threshold_curve(Rows(path), measure="ndcg_f@10")),
     "polars": lambda path, n: by_polars(path),
     "DuckDB": lambda path, n: by_duckdb(path),
     "write": lambda path, n: write(path, n),

@@ -67,6 +67,25 @@ def merged(states: Iterable) -> Any:
     return reduce(lambda left, right: left.merge(right), states)
 
 
+class ByKey(dict):
+    """Mergeable states by a key, which may be missing in one of two."""
+
+    def merge(self, other: "ByKey") -> "ByKey":
+        """Merge the states of each key."""
+        both = {key: each.merge(other[key]) for key, each in self.items() if key in other}
+        return ByKey({**self, **other, **both})
+
+
+class Pieces(tuple):
+    """Things that are merged by putting them one after the other."""
+
+    __slots__ = ()
+
+    def merge(self, other: "Pieces") -> "Pieces":
+        """Put those of both one after the other."""
+        return Pieces(self + other)
+
+
 def _joined(left, right):
     """Query ids of two blocks, which must be of one type."""
     check_one_type(left, right)

@@ -46,6 +46,7 @@ class Parts:
     """All temporary files."""
 
     is_repeatable = True
+    looks_for_queries = False
 
     def __init__(self, parts, n_rows):
         self._parts, self.n_rows = parts, n_rows

@@ -1,10 +1,11 @@
 """One pass over rows: whole queries, block by block, in one process or several."""
 
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any
 
-from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.row_blocks import Block, merged
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.partitions_of_rows import ClusterPass
 from skfilterrank.exceptions import InputError
@@ -13,68 +14,87 @@ from skfilterrank.exceptions import InputError
 Work = Callable[[Block], Any]
 
 
-def run_pass(
-    pieces: Iterable,
-    work: Work,
-    *,
-    closed: ClosedQueries | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    n_rows: int | None = None,
-    what: str = "",
-    merges: bool = True,
-) -> Generator[Any]:
-    """Yield what `work` makes of blocks of whole queries, in the order of the rows.
+class Reading:
+    """Rows that are being read: whole queries stand together, in parts.
 
     Parameters
     ----------
-    pieces : iterable
-        Parts of the rows, each with ``blocks()``, which yields its rows as :class:`Block`; a query
-        may go on in the next part.
-    work : callable
-        Called with blocks of whole queries, in other processes where `n_jobs` says so.
-    closed : ClosedQueries or None
-        Where to note the queries; None in a pass over rows that another pass has checked.
+    source : object
+        Its ``pieces(wanted)`` are parts of the rows, each with ``blocks()``, which yields its rows
+        as :class:`Block`; a query may go on in the next part.
+    wanted : Wanted
+        The columns to read.
     n_jobs, verbose
         As in :class:`Rows`.
-    n_rows : int or None
-        Number of rows, where known, for the progress bar.
-    what : str
-        What is done, for the progress bar.
-    merges : bool
-        Whether what is made on a cluster is merged there.
     """
-    if isinstance(pieces, ClusterPass):
-        yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
-        return
-    # Imported late: who only reads files waits for neither.
-    import joblib
-    from tqdm.auto import tqdm
 
-    # A log file wants a line now and then, a terminal a bar that moves.
-    interval = 0.1 if sys.stderr.isatty() else 10
-    n_seen = 0
-    with tqdm(
-        total=n_rows,
-        unit="row",
-        unit_scale=True,
-        desc=what or None,
-        disable=not verbose,
-        mininterval=interval,
-    ) as bar:
-        several = joblib.effective_n_jobs(n_jobs) > 1
-        for n_of_part, ids, state in (
-            _in_processes(pieces, work, n_jobs) if several else _here(pieces, work)
-        ):
-            if closed is not None:
-                for some in ids:
-                    closed.add(some)
-            n_seen += n_of_part
-            bar.update(n_of_part)
-            if state is not None:
-                yield state
-    if not n_seen:
-        raise InputError("rows holds no rows: expected at least one.")
+    def __init__(self, source, wanted, n_jobs: int | None, verbose: int):
+        self._source, self._wanted = source, wanted
+        self._n_jobs, self._verbose = n_jobs, verbose
+
+    @property
+    def looks_for_queries(self) -> bool:
+        """Tell whether the first pass finds queries whose rows do not stand together."""
+        return getattr(self._source, "looks_for_queries", True)
+
+    def total(self, work: Work, **parameters) -> Any:
+        """Merge what one pass yields."""
+        with closing(self.states(work, **parameters)) as states:
+            return merged(states)
+
+    def states(
+        self,
+        work: Work,
+        *,
+        closed: ClosedQueries | None = None,
+        what: str = "",
+        merges: bool = True,
+    ) -> Generator[Any]:
+        """Yield what `work` makes of blocks of whole queries, in the order of the rows.
+
+        Parameters
+        ----------
+        work : callable
+            Called with blocks of whole queries, in other processes where `n_jobs` says so.
+        closed : ClosedQueries or None
+            Where to note the queries; None in a pass over rows that another pass has checked.
+        what : str
+            Name of the pass, for the progress bar.
+        merges : bool
+            Whether results on a cluster are merged there.
+        """
+        pieces = self._source.pieces(self._wanted)
+        if isinstance(pieces, ClusterPass):
+            yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
+            return
+        # Imported late: who only reads files waits for neither.
+        import joblib
+        from tqdm.auto import tqdm
+
+        # A log file wants a line now and then, a terminal a bar that moves.
+        interval = 0.1 if sys.stderr.isatty() else 10
+        n_seen = 0
+        with tqdm(
+            total=self._source.n_rows,
+            unit="row",
+            unit_scale=True,
+            desc=what or None,
+            disable=not self._verbose,
+            mininterval=interval,
+        ) as bar:
+            several = joblib.effective_n_jobs(self._n_jobs) > 1
+            for n_of_part, ids, state in (
+                _in_processes(pieces, work, self._n_jobs) if several else _here(pieces, work)
+            ):
+                if closed is not None:
+                    for some in ids:
+                        closed.add(some)
+                n_seen += n_of_part
+                bar.update(n_of_part)
+                if state is not None:
+                    yield state
+        if not n_seen:
+            raise InputError("rows holds no rows: expected at least one.")
 
 
 def _here(pieces, work):

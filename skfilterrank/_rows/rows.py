@@ -1,8 +1,8 @@
 """Rows that need not fit into memory, and their readings."""
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import check_choice, check_count
-from skfilterrank._core.row_blocks import Block, merged
+from skfilterrank._core.row_blocks import Pieces
 from skfilterrank._files.files import is_path
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.dask_frames import is_bag
@@ -18,7 +18,7 @@ from skfilterrank._rows.files_of_rows import Files
 from skfilterrank._rows.frames_of_rows import Frames, Wanted, is_frame
 from skfilterrank._rows.partition import partitioned
 from skfilterrank._rows.partitions_of_rows import DaskPartitions
-from skfilterrank._rows.passes import Work, run_pass
+from skfilterrank._rows.passes import Reading, Work
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 
@@ -154,43 +154,6 @@ def whole_partitions(frame, **columns) -> Rows:
     return rows
 
 
-class Reading:
-    """Rows that are being read: whole queries stand together, in parts."""
-
-    def __init__(self, rows: Rows, source, wanted: Wanted):
-        self._rows, self._source, self._wanted = rows, source, wanted
-
-    def states(
-        self,
-        work: Work,
-        *,
-        closed: ClosedQueries | None = None,
-        what: str = "",
-        merges: bool = True,
-    ) -> Generator[Any]:
-        """Yield what `work` makes of blocks of whole queries, in one pass as :func:`run_pass`."""
-        yield from run_pass(
-            self._source.pieces(self._wanted),
-            work,
-            closed=closed,
-            n_jobs=self._rows.n_jobs,
-            verbose=self._rows.verbose,
-            n_rows=self._source.n_rows,
-            what=what,
-            merges=merges,
-        )
-
-    def total(self, work: Work, **parameters) -> Any:
-        """Merge what one pass yields."""
-        with closing(self.states(work, **parameters)) as states:
-            return merged(states)
-
-    @property
-    def looks_for_queries(self) -> bool:
-        """Tell whether the first pass finds queries whose rows do not stand together."""
-        return getattr(self._source, "looks_for_queries", True)
-
-
 @contextmanager
 def opened(
     rows: Rows,
@@ -218,14 +181,14 @@ def opened(
         source = source.whole_queries(wanted, looks=rows.scattered == "raise")
     elif rows.scattered == "partition":
         with partitioned(source, wanted, rows.folder) as parts:
-            yield Reading(rows, parts, wanted)
+            yield Reading(parts, wanted, rows.n_jobs, rows.verbose)
         return
     elif n_passes > 1 and not source.is_repeatable:
         raise InputError(
             f"rows can be read once only, and are to be read {n_passes} times: pass a list of "
             "frames, a file, or a function without arguments that returns an iterator of frames."
         )
-    yield Reading(rows, source, wanted)
+    yield Reading(source, wanted, rows.n_jobs, rows.verbose)
 
 
 def read_once(rows: Rows, work: Work, **columns) -> Any:
@@ -236,29 +199,14 @@ def read_once(rows: Rows, work: Work, **columns) -> Any:
 
 def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read all rows: query ids, labels and scores."""
-    kept = read_once(rows, Kept.of).blocks
-    return (
-        np.concatenate([np.repeat(each.ids, each.sizes) for each in kept]),
-        np.concatenate([each.columns["label"] for each in kept]),
-        np.concatenate([each.columns["score"] for each in kept]),
-    )
+    ids, labels, scores = zip(*read_once(rows, _copied))
+    return np.concatenate(ids), np.concatenate(labels), np.concatenate(scores)
 
 
-class Kept:
-    """Blocks of rows."""
-
-    def __init__(self, blocks):
-        self.blocks = blocks
-
-    @classmethod
-    def of(cls, block: Block) -> "Kept":
-        """Copy a block, and nothing that it is a part of."""
-        columns = {name: values.copy() for name, values in block.columns.items()}
-        return cls([block._replace(columns=columns)])
-
-    def merge(self, other: "Kept") -> "Kept":
-        """Join the blocks of both."""
-        return Kept(self.blocks + other.blocks)
+def _copied(block):
+    """Copy the columns of a block, and nothing that it is a part of."""
+    ids = np.repeat(block.ids, block.sizes)
+    return Pieces([(ids, block.columns["label"].copy(), block.columns["score"].copy())])
 
 
 def check_rows(rows, function: str, **others) -> Rows:

@@ -161,16 +161,20 @@ def without_machines(qrels, path):
     return qrels.drop(columns=JUDGED_BY).assign(label=qrels["label"].mask(is_machine))
 
 
-def read_filter_of_runs(path):
+def read_filter_of_runs(arguments):
     """A saved threshold; one that wants segments, of which runs say nothing, is an error."""
     from skfilterrank.thresholds import SegmentedThreshold, load_threshold
 
+    path = arguments.filter
     threshold = load_threshold(path)
     if isinstance(threshold, SegmentedThreshold):
         raise InputError(
             f"{path} holds a filter for each segment of {brief(threshold.segment)}, of which runs "
             "say nothing: apply it in Python, with skfilterrank.thresholds.load_threshold."
         )
+    if hasattr(threshold, "rule_") != (arguments.filter_scores is not None):
+        how = "one score: leave out" if arguments.filter_scores else "two scores: add"
+        raise InputError(f"{path} hides by {how} --filter-scores.")
     return threshold
 
 

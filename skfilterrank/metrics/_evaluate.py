@@ -72,31 +72,7 @@ def evaluate(
 ) -> pd.Series: ...
 @overload
 def evaluate(
-    y_true: Rows,
-    y_score: None,
-    measures: str | Callable | Iterable[str | Callable],
-    *,
-    gains: Gains = ...,
-    ties: str | None = ...,
-    unjudged: str = ...,
-    undefined: float | str = ...,
-    like: str | None = ...,
-    out=...,
-    **options: Any,
-) -> RowsEvaluation: ...
-@overload
-def evaluate(
-    y_true: Rows,
-    measures: str | Callable | Iterable[str | Callable],
-    /,
-    *,
-    gains: Gains = ...,
-    ties: str | None = ...,
-    unjudged: str = ...,
-    undefined: float | str = ...,
-    like: str | None = ...,
-    out=...,
-    **options: Any,
+    y_true: Rows, y_score=..., measures=..., *, like: str | None = ..., out=..., **options: Any
 ) -> RowsEvaluation: ...
 def evaluate(
     y_true,

@@ -14,7 +14,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.report_pairs import report_measures, report_pairs
-from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.row_blocks import Block, ByKey
 from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
@@ -145,8 +145,7 @@ def rank_filter_report(
         pairs = {pair for each in compared.values() for pair in each.items()}
         summing = _Summing(measuring, tuple(y_scores), tuple(pairs))
         total = read_once(rows, summing, scores=columns_of_systems(y_scores))
-        lines = {system: total.line(system, confidence) for system in y_scores}
-        return _table(lines, compared, total.p_value)
+        return _report_of_sums(total, y_scores, measuring.names, confidence, compared)
     per_query, queries = measuring.per_query(y_true, y_scores, groups)
     weights = None
     if query_weight is not None:
@@ -207,38 +206,6 @@ class _Measuring(NamedTuple):
         )
 
 
-class _Sums(NamedTuple):
-    """Moments of each system's measures, and of the differences of pairs of systems."""
-
-    values: dict
-    differences: dict
-
-    def merge(self, other: _Sums) -> _Sums:
-        """Add up both."""
-        values = {
-            system: {name: mine.merge(other.values[system][name]) for name, mine in every.items()}
-            for system, every in self.values.items()
-        }
-        differences = {
-            pair: each.merge(other.differences[pair]) for pair, each in self.differences.items()
-        }
-        return _Sums(values, differences)
-
-    def line(self, system, confidence) -> dict:
-        """Return a system's line of the report."""
-        (main, first), *others = self.values[system].items()
-        low, high = t_interval(first.mean, first.error, first.n, confidence)
-        means = {name: each.mean for name, each in others}
-        return {main: first.mean, "low": low, "high": high} | means
-
-    def p_value(self, system, other) -> float:
-        """Test a difference by the paired t test; 1 where nothing differs."""
-        moments = self.differences[system, other]
-        if not moments.total_of_squares:
-            return 1.0
-        return t_test(moments.mean, moments.error, moments.n)
-
-
 class _Summing(NamedTuple):
     """Measures all systems of a block, and adds up their values."""
 
@@ -246,22 +213,20 @@ class _Summing(NamedTuple):
     systems: tuple
     pairs: tuple
 
-    def __call__(self, block: Block) -> _Sums:
-        """Add up a block of whole queries."""
+    def __call__(self, block: Block) -> ByKey:
+        """Add up a block of whole queries: by system and measure, and by pair of systems."""
         labels = block.columns["label"]
         scores = {system: block.columns["score", system] for system in self.systems}
         found, _ = self.measuring.per_query(labels, scores, block.group_index())
         main = self.measuring.names[0]
-        return _Sums(
-            {
-                system: {name: Moments.of(values) for name, values in columns.items()}
-                for system, columns in found.items()
-            },
-            {
-                (one, two): Moments.of(found[one][main] - found[two][main])
-                for one, two in self.pairs
-            },
+        total = ByKey(
+            ((system, name), Moments.of(values))
+            for system, columns in found.items()
+            for name, values in columns.items()
         )
+        for one, two in self.pairs:
+            total[one, two, "difference"] = Moments.of(found[one][main] - found[two][main])
+        return total
 
 
 def _report(per_query, confidence, weights, compared):
@@ -273,6 +238,24 @@ def _report(per_query, confidence, weights, compared):
         return _paired_p_value(one - two, weights, value_tolerance(np.append(one, two)))
 
     lines = {system: _row(each, main, confidence, weights) for system, each in per_query.items()}
+    return _table(lines, compared, p_value)
+
+
+def _report_of_sums(total, systems, names, confidence, compared):
+    """Make the report of sums over queries."""
+    lines = {}
+    for system in systems:
+        first, *others = (total[system, name] for name in names)
+        low, high = t_interval(first.mean, first.error, first.n, confidence)
+        lines[system] = {names[0]: first.mean, "low": low, "high": high}
+        lines[system] |= {name: each.mean for name, each in zip(names[1:], others)}
+
+    def p_value(system, other):
+        moments = total[system, other, "difference"]
+        if not moments.total_of_squares:
+            return 1.0
+        return t_test(moments.mean, moments.error, moments.n)
+
     return _table(lines, compared, p_value)
 
 

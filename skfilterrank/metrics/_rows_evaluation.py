@@ -1,8 +1,8 @@
 """Measures of rows that need not fit into memory, with the sums that other rows are added to."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ class RowsEvaluation(Result):
     _over_queries: tuple[str, ...] = field(default=())
     _moments: tuple[Moments, ...] = field(default=())
     _closed: ClosedQueries = field(default_factory=ClosedQueries)
+    _forbidden: frozenset = frozenset()
+    _kept: tuple = ()
 
     @property
     def means(self) -> pd.Series:
@@ -83,6 +85,8 @@ class RowsEvaluation(Result):
             self._over_queries,
             tuple(mine.merge(theirs) for mine, theirs in zip(self._moments, other._moments)),
             self._closed.merge(other._closed),
+            self._forbidden | other._forbidden,
+            self._kept + other._kept,
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -121,29 +125,16 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
         )
     closed = ClosedQueries()
     total: Any = None
-    with opened(rows, others=work.columns) as reading, _writing(out, wanted, rows) as file:
-        work = work._replace(keeps=file is not None)
+    with opened(rows, others=work.columns) as reading, _writing(out, wanted, rows) as write:
+        work = work._replace(keeps=write is not None)
         with closing(reading.states(work, closed=closed)) as states:
             for state in states:
-                if file is not None:
-                    file.write(state.ids, state.values)
-                state = state._replace(ids=(), values=())
+                for kept in state._kept:
+                    write(*kept)
+                state = replace(state, _kept=())
                 total = state if total is None else total.merge(state)
-    warn_of([wanted[text] for text in wanted if text in total.forbidden])
-    return RowsEvaluation(
-        tuple(wanted),
-        total.n_rows,
-        total.n_queries,
-        total.n_undefined,
-        tuple(each.measure.over_queries for each in wanted.values()),
-        total.moments,
-        closed,
-    )
-
-
-def _writing(out, wanted, rows):
-    """Open the file of values, or None."""
-    return nullcontext() if out is None else ValuesFile.open(out, tuple(wanted), rows)
+    warn_of([wanted[text] for text in wanted if text in total._forbidden])
+    return replace(total, _closed=closed)
 
 
 def split_options(options, wanted) -> tuple[dict, dict]:
@@ -155,30 +146,6 @@ def split_options(options, wanted) -> tuple[dict, dict]:
         if name in in_columns and value is not None
     }
     return {name: value for name, value in options.items() if name not in columns}, columns
-
-
-class MeasuredBlocks(NamedTuple):
-    """Sums over the queries of some blocks."""
-
-    n_rows: int
-    n_queries: int
-    n_undefined: np.ndarray
-    moments: tuple[Moments, ...]
-    forbidden: frozenset
-    ids: tuple = ()
-    values: tuple = ()
-
-    def merge(self, other: "MeasuredBlocks") -> "MeasuredBlocks":
-        """Join both."""
-        return MeasuredBlocks(
-            self.n_rows + other.n_rows,
-            self.n_queries + other.n_queries,
-            self.n_undefined + other.n_undefined,
-            tuple(mine.merge(theirs) for mine, theirs in zip(self.moments, other.moments)),
-            self.forbidden | other.forbidden,
-            self.ids + other.ids,
-            self.values + other.values,
-        )
 
 
 class Measuring(NamedTuple):
@@ -194,7 +161,7 @@ class Measuring(NamedTuple):
     measure: Callable
     keeps: bool = False
 
-    def __call__(self, block: Block) -> MeasuredBlocks:
+    def __call__(self, block: Block) -> RowsEvaluation:
         """Measure its queries, and add up their values."""
         values = self.values(block)
         n_undefined = np.count_nonzero(np.isnan(values), axis=0)
@@ -205,20 +172,22 @@ class Measuring(NamedTuple):
                 f"{list(self.wanted)[column]} is infinite for a query of these rows: it has no "
                 "mean."
             )
-        moments = []
-        for parsed, column in zip(self.wanted.values(), values.T):
-            if parsed.measure.over_queries == "geometric mean":
-                column = np.log(np.maximum(column, _LEAST))
-            moments.append(Moments.of(column))
-        kept = ((block.ids,), (values,)) if self.keeps else ()
-        return MeasuredBlocks(
-            block.n_rows, len(block.ids), n_undefined, tuple(moments), self.forbidden(block), *kept
+        over_queries = tuple(each.measure.over_queries for each in self.wanted.values())
+        columns = (
+            np.log(np.maximum(column, _LEAST)) if how == "geometric mean" else column
+            for how, column in zip(over_queries, values.T)
         )
-
-    def forbidden(self, block: Block) -> frozenset:
-        """Name the measures that are not made for gains below 0, which the block has."""
         seen = forbidden_seen(self.wanted.values(), block.columns["label"], self.gains)
-        return frozenset(text for text, each in self.wanted.items() if each in seen)
+        return RowsEvaluation(
+            tuple(self.wanted),
+            block.n_rows,
+            len(block.ids),
+            n_undefined,
+            over_queries,
+            tuple(map(Moments.of, columns)),
+            _forbidden=frozenset(text for text, each in self.wanted.items() if each in seen),
+            _kept=((block.ids, values),) if self.keeps else (),
+        )
 
     def values(self, block: Block) -> np.ndarray:
         """Return a row for each query in their order, a column for each measure; NaN: undefined."""
@@ -236,45 +205,35 @@ class Measuring(NamedTuple):
         )[0]
 
 
-class ValuesFile:
-    """A Parquet file with a row for each query."""
+@contextmanager
+def _writing(path, measures, rows) -> Iterator[Callable | None]:
+    """Open a Parquet file of values by query, which is there when the block ends without an error.
 
-    def __init__(self, handle, measures):
-        self._handle, self._measures = handle, measures
-        self._writer = None
+    Yields the function that adds queries, or None without a path.
+    """
+    if path is None:
+        yield None
+        return
+    if not is_path(path):
+        raise InputTypeError(f"out must be a path, got {brief(path)}.")
+    if rows.are_in(path):
+        raise InputError(
+            f"out is {brief(path)}, where rows are read from: name a file apart from them."
+        )
+    if "qid" in measures:
+        raise InputError("out has a column 'qid' of query ids: no measure can have that name.")
+    pa = import_pyarrow("writing values to Parquet")
+    from pyarrow import parquet
 
-    @classmethod
-    @contextmanager
-    def open(cls, path, measures, rows) -> Iterator["ValuesFile"]:
-        """Open a new file, which is there when the block has ended without an error."""
-        if not is_path(path):
-            raise InputTypeError(f"out must be a path, got {brief(path)}.")
-        if rows.are_in(path):
-            raise InputError(
-                f"out is {brief(path)}, where rows are read from: name a file apart from them."
-            )
-        if "qid" in measures:
-            raise InputError("out has a column 'qid' of query ids: no measure can have that name.")
-        import_pyarrow("writing values to Parquet")
-        check_writable(path)
-        with open_replacing(path) as handle:
-            file = cls(handle, measures)
-            try:
-                yield file
-            finally:
-                if file._writer is not None:
-                    file._writer.close()
+    check_writable(path)
+    with open_replacing(path) as handle, ExitStack() as stack:
+        writers: list = []
 
-    def write(self, ids: tuple, values: tuple) -> None:
-        """Add queries."""
-        import pyarrow as pa
-        from pyarrow import parquet
+        def write(ids, values):
+            columns = map(np.ascontiguousarray, values.T)
+            batch = pa.table({"qid": pa.array(ids)} | dict(zip(measures, map(pa.array, columns))))
+            if not writers:
+                writers.append(stack.enter_context(parquet.ParquetWriter(handle, batch.schema)))
+            writers[0].write_table(batch)
 
-        for some, table in zip(ids, values):
-            columns = {"qid": pa.array(some)}
-            for name, column in zip(self._measures, table.T):
-                columns[name] = pa.array(np.ascontiguousarray(column))
-            batch = pa.table(columns)
-            if self._writer is None:
-                self._writer = parquet.ParquetWriter(self._handle, batch.schema)
-            self._writer.write_table(batch)
+        yield write

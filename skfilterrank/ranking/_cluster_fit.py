@@ -2,7 +2,6 @@
 
 import time
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import refuse_query_column
 from skfilterrank._core.inside import final_step
 from skfilterrank._core.moments import Moments
-from skfilterrank._core.row_blocks import merged
+from skfilterrank._core.row_blocks import ByKey, merged
 from skfilterrank._response import document_scores
 from skfilterrank._rows.dask_frames import (
     find_query_ids,
@@ -45,6 +44,7 @@ from skfilterrank.thresholds import (
 )
 
 SCORE, FOLD = "skfilterrank score", "skfilterrank fold"
+_MOMENTS = ("filtered", "plain", "gained")
 
 
 def fit_on_partitions(model, threshold, X, y, groups, fit_params) -> None:
@@ -91,16 +91,13 @@ def _check_supported(model, threshold, inner, fit_params):
             f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
             "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
-    threshold._refuse_with_rows("abstain", "max_shown", "min_shown")
-    if model.filter_estimator is not None:
+    threshold._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
+    refused = {"filter_estimator": model.filter_estimator is not None}
+    refused |= {"target='label'": model.target == "label"}
+    for name in (name for name, is_given in refused.items() if is_given):
         raise InputError(
-            "filter_estimator is not possible where X is a Dask DataFrame: leave it out, or fit on "
-            "rows in memory."
-        )
-    if model.target == "label":
-        raise InputError(
-            "target='label' is not possible where X is a Dask DataFrame: use 'auto', 'binary', "
-            "'gain' or 'grade'."
+            f"{name} is not possible where X is a Dask DataFrame. Leave it out, or fit on rows in "
+            "memory."
         )
     if isinstance(inner, Pipeline):
         raise InputError(
@@ -146,24 +143,24 @@ def _tune(model, threshold, inner, rows, fit_params):
     levels = dict.fromkeys(numbers, threshold.threshold_)
     values = fold_partitions(scored, _values_of_folds, parsed, levels)
     model.cv_results_ = {
-        "n_queries": np.array([values[fold].filtered.n for fold in numbers]),
+        "n_queries": np.array([values[fold, "filtered"].n for fold in numbers]),
         "fit_time": np.array(fit_times),
-        "test_score": np.array([values[fold].filtered.mean for fold in numbers]),
+        "test_score": np.array([values[fold, "filtered"].mean for fold in numbers]),
     }
     if folds.n > 1:
         for fold in numbers:
             others = _rows_of(scored[scored[FOLD] != fold])
             levels[fold] = threshold_curve(others, measure=threshold.measure).best_threshold
         values = fold_partitions(scored, _values_of_folds, parsed, levels)
-        total = merged(values.values())
-        threshold.held_out_score_ = total.filtered.mean
-        threshold.held_out_score_unfiltered_ = total.plain.mean
-        n_queries = total.gained.n
+        filtered, plain, gained = (
+            merged(values[fold, name] for fold in numbers) for name in _MOMENTS
+        )
+        threshold.held_out_score_, threshold.held_out_score_unfiltered_ = filtered.mean, plain.mean
         warn_unless_filter_pays(
-            total.filtered.mean,
-            total.plain.mean,
-            total.gained.mean,
-            np.sqrt(total.gained.squares_about_mean / n_queries / max(n_queries - 1, 1)),
+            filtered.mean,
+            plain.mean,
+            gained.mean,
+            np.sqrt(gained.squares_about_mean / gained.n / max(gained.n - 1, 1)),
             instead="threshold=None to show every document",
         )
 
@@ -173,28 +170,12 @@ def _rows_of(scored):
     return whole_partitions(scored, query=QUERY, label=GAIN, score=SCORE)
 
 
-class _Values(NamedTuple):
-    """Moments of a measure with a filter, without it, and of what each query gains by it."""
-
-    filtered: Moments = Moments()
-    plain: Moments = Moments()
-    gained: Moments = Moments()
-
-    def merge(self, other):
-        return _Values(*(mine.merge(theirs) for mine, theirs in zip(self, other)))
-
-
-class _ByFold(dict):
-    """Values of the queries of each fold."""
-
-    def merge(self, other):
-        both = {fold: other.get(fold, _Values()).merge(mine) for fold, mine in self.items()}
-        return _ByFold(other | both)
-
-
 def _values_of_folds(part, number, parsed, levels):
-    """Measure the queries of a partition, those of each fold cut at a level of its own."""
-    found = _ByFold()
+    """Measure the queries of a partition, those of each fold cut at a level of its own.
+
+    Moments with the filter, without it, and of what each query gains by it.
+    """
+    found = ByKey()
     for fold, own in part.groupby(FOLD):
         scores = own[SCORE].to_numpy()
         filtered, plain = (
@@ -206,7 +187,8 @@ def _values_of_folds(part, number, parsed, levels):
             )
             for level in (levels[fold], -np.inf)
         )
-        found[fold] = _Values(*map(Moments.of, (filtered, plain, filtered - plain)))
+        for name, values in zip(_MOMENTS, (filtered, plain, filtered - plain)):
+            found[fold, name] = Moments.of(values)
     return found
 
 

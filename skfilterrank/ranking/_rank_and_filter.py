@@ -32,6 +32,7 @@ from skfilterrank.ranking._filter_estimator import (
     harm_scores,
     read_two_labels,
 )
+from skfilterrank.ranking._fitting.score_column import PASSTHROUGH
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
@@ -384,6 +385,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _check_parameters(self) -> BaseThreshold:
         """Check the parameters; return the unfitted threshold."""
+        if isinstance(self.estimator, str) and self.estimator == PASSTHROUGH:
+            raise InputError(
+                "estimator must be an estimator, got 'passthrough'. Where there are scores "
+                "already, fit a threshold such as skfilterrank.thresholds.TunedThreshold on them."
+            )
         check_inner(self)
         check_choice(self.refit, "refit", (True, False, "auto"))
         threshold = make_threshold(self.threshold)
@@ -397,6 +403,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         if self.filter_estimator is not None:
             check_filter_estimator(self.filter_estimator)
+            if threshold._column_names is not None and FILTER_SCORE not in threshold._column_names:
+                raise InputError(
+                    f"filter_estimator has no effect with {type(threshold).__name__}, which looks "
+                    "at one score. Use threshold='tune' or a CertifiedThreshold, or leave it out."
+                )
             if self.target == "label":
                 raise InputError(
                     "target='label' is not possible with filter_estimator, whose other model "
@@ -413,7 +424,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 labels,
                 data.groups,
                 calibrates=threshold.is_calibrated,
-                advice="; a RankAndFilter with a fixed threshold needs no folds",
+                advice=""
+                if threshold.is_calibrated
+                else "; a RankAndFilter with a fixed threshold needs no folds",
             )
         tuning = tuning_scores(
             self,

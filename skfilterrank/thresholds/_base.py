@@ -311,11 +311,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _refuse_with_rows(self, *names) -> None:
         """Raise for parameters that need whole lists in memory."""
         for name in names:
-            if getattr(self, name) is not None:
+            if getattr(self, name, None) is not None:
                 raise InputError(
                     f"{name}={brief(getattr(self, name))} is not possible where "
-                    f"{type(self).__name__} is fitted on Rows. Leave it out, or give arrays in "
-                    "memory."
+                    f"{type(self).__name__} is fitted on Rows or a Dask DataFrame. Leave it out, "
+                    "or give rows in memory."
                 )
 
     def fit_judged(self, judged: JudgedScores) -> "BaseThreshold":
@@ -693,7 +693,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
             return super().score(scores, y, groups, **weights)
-        check_is_fitted(self, "level_")
+        check_is_fitted(self)
         check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 
@@ -709,6 +709,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         column, columns = _split_columns(scores, self._column_names)
         column = check_scores(column, name="scores")
         if filter_scores is not None:
+            if self._column_names is not None and FILTER_SCORE not in self._column_names:
+                raise InputError(
+                    f"filter_scores is not possible with {type(self).__name__}, which looks at "
+                    "one score. Use a TunedThreshold or a CertifiedThreshold, or leave it out."
+                )
             columns[FILTER_SCORE] = filter_scores
         for name, values in columns.items():
             columns[name] = check_scores(

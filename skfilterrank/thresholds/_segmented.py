@@ -20,6 +20,7 @@ from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
 from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._rows.rows import Rows
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
@@ -104,7 +105,7 @@ class SegmentedThreshold(BaseThreshold):
     def fit(
         self,
         scores,
-        y,
+        y=None,
         groups=None,
         *,
         filter_scores=None,
@@ -133,6 +134,8 @@ class SegmentedThreshold(BaseThreshold):
             queries, or its threshold cannot be fitted (the message names the segment).
         """
         self._check_parameters(None)
+        if isinstance(scores, Rows):
+            return self._fit_rows(scores)
         groups = self._find_groups(scores, y, groups)
         n_rows = count_rows(scores)
         of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}

@@ -126,7 +126,7 @@ class TunedThreshold(TwoScores):
 
     def _fit_rows(self, rows, gains="own"):
         """Fit on rows; "own" gains are those of the parameter."""
-        self._refuse_with_rows("abstain", "max_shown", "min_shown")
+        self._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
         parsed = self._parsed()
         found, noted = search_rows(rows, parsed, self.gains if gains == "own" else gains)
         values, value = found.values, found.best_value

@@ -78,7 +78,7 @@ def sample(tmp_path, monkeypatch):
         ("threshold q.txt r.txt", "--predicted use where this is meant"),
         (
             "threshold q.txt r.txt --risk any_forbidden=.2",
-            "at most 0.2 and --confidence 0.95 needs",
+            "0.2 and --confidence 0.95 needs",
         ),
         ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
         ("threshold q.txt r.txt -m bpref --threshold expected", "--threshold expected takes meas"),

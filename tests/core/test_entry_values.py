@@ -203,6 +203,12 @@ def test_documents_of_equal_scores_enter_by_keys_that_never_rise():
     assert entries.curve()[1].tolist() == [1, 1, 0]
 
 
+def promise_of(risk, k=None):
+    """A risk with a level; functions see the first k documents."""
+    (promise,) = read_promises({risk: 0.1})
+    return promise._replace(k=k)
+
+
 def any_bad(y_true, shown, groups):
     return np.bincount(groups, shown & (y_true < 0)) > 0
 
@@ -218,7 +224,7 @@ class TestRisks:
     @pytest.mark.parametrize("risk", ["forbidden", "any_forbidden", "false_reject_rate"])
     def test_at_each_level(self, risk, k, case):
         y_true, y_score, given, _ = CASES[case]
-        (promise,) = read_promises(risk, 0.1, k)
+        promise = promise_of(risk, k)
         lists = RankedLists(y_true, y_score, groups=GROUPS, ties="worst")
         keys = np.where(y_score == NO, NO, y_score if given is None else given)
         steps = promise.steps(lists, y_true, given)
@@ -235,7 +241,7 @@ class TestRisks:
     )
     @pytest.mark.parametrize("k", [None, 2])
     def test_functions_and_paths_of_sets(self, function, risk, k):
-        (by_name,), (own,) = read_promises(risk, 0.1, k), read_promises(function, 0.1, k)
+        by_name, own = promise_of(risk, k), promise_of(function, k)
         lists = RankedLists(LABELS, SCORES, groups=GROUPS)
         levels = np.sort(KEYS)[::-1]
         sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]
@@ -250,7 +256,7 @@ class TestRisks:
 
     def test_documents_of_equal_scores_stay_tied(self):
         """The good document is shown first, but either may stand first when both are shown."""
-        (promise,) = read_promises("any_forbidden", 0.1, 1)
+        promise = promise_of("any_forbidden", 1)
         lists = RankedLists([1, -1], [2.0, 2.0], groups=[1, 1])
         steps = promise.steps(lists, None, np.array([2.0, 1.0]))
         assert [steps.at(level)[0] for level in (3, 2, 1)] == [0, 0, 1]

@@ -9,8 +9,8 @@ from pyarrow import parquet
 
 from skfilterrank._files import packings
 from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import read_run
-from skfilterrank.stream import Rows, evaluate
+from skfilterrank.io import Rows, read_run
+from skfilterrank.metrics import evaluate
 from thinned import thinned
 
 N = 300

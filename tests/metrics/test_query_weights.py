@@ -14,6 +14,7 @@ from measure_table import MEASURES as TABLE
 from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
+from skfilterrank.io import Rows
 from skfilterrank.metrics import (
     average_precision_score,
     err_score,
@@ -26,8 +27,6 @@ from skfilterrank.metrics import (
     rank_filter_report,
 )
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.stream import Rows
-from skfilterrank.stream import evaluate as stream_evaluate
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,
@@ -104,7 +103,7 @@ def test_sums_are_weighted_sums(measure, counts):
         scorer = make_ranking_scorer(measure, **fixed)
         assert scorer(model, SCORES[:, None], Y, groups=GROUPS, **called) == expected
     rows = Rows({"qid": ids, "label": y, "score": scores})
-    assert stream_evaluate(rows, measure).means[measure] == expected
+    assert evaluate(rows, measure).means[measure] == expected
 
 
 @pytest.mark.slow

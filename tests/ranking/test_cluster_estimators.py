@@ -13,8 +13,9 @@ from skfilterrank.exceptions import (
     InputError,
     MissingPackageError,
 )
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import QueryRanker, RankAndFilter
-from skfilterrank.stream import Rows, evaluate
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")

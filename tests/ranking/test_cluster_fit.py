@@ -13,9 +13,16 @@ from skfilterrank.exceptions import (
     FitWarning,
     InputError,
 )
+from skfilterrank.io import Rows
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import TunedThreshold, threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    FixedThreshold,
+    TunedThreshold,
+    threshold_curve,
+)
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -41,8 +48,7 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
     scores = table.rename(columns={"f0": "score"})
     scores["score"] = scores["score"].round(1)
     frame = partitions(scores.sample(frac=1, random_state=0), cuts)
-    model = TunedThreshold(measure)
-    model.fit(frame[["score"]], frame["label"], groups=frame["query"])
+    model = TunedThreshold(measure).fit(Rows(frame, query="query"))
     alone = clone(model).fit(scores[["score"]], scores["label"], groups=scores["query"])
     assert model.threshold_ == alone.threshold_
     assert model.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
@@ -53,11 +59,11 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
 def test_nothing_good_is_told(cluster, table):
     frame = whole(table.assign(label=np.where(table["label"] < 0, -1, 0)), 3)
     model = TunedThreshold()
+    rows = Rows(frame, query="query", score="f0")
     with pytest.warns(FitWarning, match="no label has a gain above 0"):
-        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
+        model.fit(rows)
     with warnings.catch_warnings(action="error"):
-        model.set_params(gains={0: 1, -1: -1})
-        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
+        model.set_params(gains={0: 1, -1: -1}).fit(rows)
 
 
 @pytest.mark.nightly
@@ -114,10 +120,21 @@ def test_one_split_keeps_its_model(cluster, table):
 
 
 UNSUPPORTED = {
-    "threshold='risk'": ({"threshold": "risk", "risk": "forbidden", "k": 3}, "threshold='risk'"),
-    "threshold='expected'": ({"threshold": "expected"}, "threshold='expected'"),
-    "abstain": ({"abstain": "best_score"}, "abstain='best_score' is not possible"),
-    "max_shown": ({"max_shown": 3}, "max_shown=3 is not possible"),
+    "certified": (
+        {"threshold": CertifiedThreshold({"forbidden@3": 0.1})},
+        "CertifiedThreshold needs whole lists in memory",
+    ),
+    "expected": ({"threshold": ExpectedThreshold()}, "ExpectedThreshold needs whole lists"),
+    "abstain": (
+        {"threshold": TunedThreshold(abstain="best_score")},
+        "abstain='best_score' is not possible where TunedThreshold is fitted on Rows or a Dask",
+    ),
+    "max_shown": ({"threshold": FixedThreshold(0.3, max_shown=3)}, "max_shown=3 is not possible"),
+    "rule": ({"threshold": TunedThreshold(rule="harm")}, "rule='harm' is not possible"),
+    "filter_estimator": (
+        {"filter_estimator": xgboost.XGBClassifier()},
+        "filter_estimator is not possible",
+    ),
     "splitter": ({"cv": GroupKFold(2)}, "cv must be None, a number of folds"),
     "labels": ({"target": "label"}, "target='label' is not possible"),
     "refit": ({"refit": False}, "refit=False keeps the model of the only split"),

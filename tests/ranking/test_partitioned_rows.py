@@ -160,5 +160,5 @@ def test_other_partitions_of_labels(cluster, table):
 
 def test_measures_collect_nothing_unasked(cluster, table):
     _, y, groups = columns(whole(table, 2))
-    with pytest.raises(InputTypeError, match=r"y_true is a Dask Series, .*skfilterrank.stream"):
+    with pytest.raises(InputTypeError, match=r"y_true is a Dask Series, .*skfilterrank.io.Rows"):
         ndcg_f_score(y, y, groups=groups)

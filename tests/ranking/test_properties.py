@@ -63,7 +63,7 @@ def test_thresholds_by_query_keep_the_beginning_of_each_list(seed, n_scores, k):
     rng = np.random.default_rng(seed)
     groups, y = rng.integers(0, 12, 80), rng.choice([-1.0, 1.0, 2.0], 80)
     scores = rng.integers(0, n_scores, 80) / n_scores  # few of them, many ties
-    model = PerQueryThreshold(f"ndcg_f@{k}")
+    model = PerQueryThreshold("ndcg_f" if k is None else f"ndcg_f@{k}")
     model.fit(scores, y, groups=groups)
     shown = model.predict(scores, groups=groups)
     is_shown = shown > -np.inf

@@ -79,7 +79,7 @@ class TestThreshold:
     def test_none_ranks_only(self, data):
         model = RankAndFilter(Ridge(), threshold=None).fit(data.X, data.y, groups=data.groups)
         scores = Ridge().fit(data.X, data.y).predict(data.X)
-        assert model.threshold_ is None
+        assert model.threshold_ == -np.inf
         np.testing.assert_allclose(model.predict(data.X), scores)
         np.testing.assert_allclose(model.decision_function(data.X), scores)
         assert (model.rank(data.X, groups=data.groups) > 0).all()

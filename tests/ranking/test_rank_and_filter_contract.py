@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import BaseThreshold
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -97,12 +98,13 @@ class TestContract:
         assert model.score(X, labels, groups=np.arange(3)) == 1.0
 
     def test_each_query_keeps_the_score_at_its_own_threshold(self):
-        class Halves:
-            def shown(self, scores, index):
-                return scores >= np.where(index.codes() == 0, 0.5, 0.25)
+        class Halves(BaseThreshold):
+            _level = 0.0
 
-        X, model = filtered_at("per_query", [0.5, 0.25, 0.5, 0.25, 0.125])
-        model.filter_ = Halves()
+            def _keys(self, scores, index, columns):
+                return scores - np.where(index.codes() == 0, 0.5, 0.25)
+
+        X, model = filtered_at(Halves(), [0.5, 0.25, 0.5, 0.25, 0.125])
         groups = ["a", "a", "b", "b", "b"]
         np.testing.assert_array_equal(
             model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]

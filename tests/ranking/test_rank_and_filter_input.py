@@ -123,7 +123,7 @@ class TestModelSelection:
 
 class TestInsideAPipeline:
     @pytest.mark.slow
-    @pytest.mark.parametrize("threshold", ["tune", "per_query"])
+    @pytest.mark.parametrize("threshold", ["tune", PerQueryThreshold()], ids=str)
     def test_fit_predict_and_score(self, data, y_with_queries, threshold):
         model = RankAndFilter(Ridge(), threshold=threshold, measure="ndcg_f@3")
         X = StandardScaler().fit_transform(data.X)

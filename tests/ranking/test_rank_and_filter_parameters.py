@@ -30,7 +30,7 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     make_lambdamart,
 )
-from skfilterrank.thresholds import PerQueryThreshold
+from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold, TunedThreshold
 
 SCORER = make_ranking_scorer("ndcg_f@3")
 
@@ -67,13 +67,17 @@ class TestBadInput:
         [
             (
                 {"threshold": "tuned"},
-                "threshold must be 'tune', .*'surprise', a number or None",
+                "threshold must be 'tune', 'auto', a number, None or a threshold estimator",
             ),
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),
             ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),
             ({"measure": "mapp"}, "'mapp' is not a measure: did you mean 'MAP'"),
-            ({"measure": "ndcg_f@5", "k": 3}, "k=3 contradicts the cut-off of 'ndcg_f@5'"),
+            ({"measure": "ndcg_f@0"}, "the cut-off in 'ndcg_f@0' must be a positive whole number"),
+            ({"threshold": TunedThreshold}, "threshold must be .* got <class"),
+            ({"threshold": TunedThreshold("mapp")}, "'mapp' is not a measure"),
+            ({"threshold": TunedThreshold(max_shown=0)}, "max_shown must be None or a whole"),
+            ({"threshold": TunedThreshold(gains={1: 1})}, "Set gains on RankAndFilter alone"),
             ({"cv": 1}, "cv must be None, a number of folds from 2 up.*got 1"),
             ({"cv": 1.5}, "cv must be None.*got 1.5"),
             ({"cv": True}, "cv must be None.*got True"),
@@ -87,11 +91,6 @@ class TestBadInput:
     def test_parameters(self, data, parameters, message):
         with pytest.raises(ValueError, match=message):
             self.fit(data, **parameters)
-
-    @pytest.mark.parametrize("k", [0, -1, 2.0, "3"])
-    def test_k(self, data, k):
-        with pytest.raises(ValueError, match=r"k must be None .* or a positive integer, got"):
-            self.fit(data, k=k)
 
     def test_lengths(self, data):
         n_rows = len(data.y)
@@ -109,7 +108,9 @@ class TestBadInput:
             self.fit(data, estimator, groups=None)
 
     def test_groups_that_a_search_kept(self, data):
-        search = GridSearchCV(RankAndFilter(LambdaRankRanker()), {"k": [3]}, cv=GroupKFold(2))
+        search = GridSearchCV(
+            RankAndFilter(LambdaRankRanker()), {"measure": ["ndcg_f@3"]}, cv=GroupKFold(2)
+        )
         with pytest.raises(ValueError, match="model selection, groups= reaches the folds alone"):
             search.fit(data.X, data.y, groups=data.groups)
 
@@ -184,11 +185,11 @@ class TestBadInput:
         )
         rows = {"X": data.X[few], "y": data.y[few], "groups": data.groups[few]}
         fixed = r"; a RankAndFilter with a fixed threshold needs no folds\.$"
-        for threshold in ("tune", "per_query"):
+        for threshold in ("tune", PerQueryThreshold()):
             with pytest.raises(ValueError, match=message + fixed):
                 self.fit(data, **rows, threshold=threshold)
         with pytest.raises(ValueError, match=message + r"\.$"):
-            self.fit(data, **rows, threshold="risk", risk="any_forbidden", cv=5)
+            self.fit(data, **rows, threshold=CertifiedThreshold({"any_forbidden": 0.1}), cv=5)
         prefit = r"; cv='prefit' with an estimator fitted on other queries needs no folds\.$"
         with pytest.raises(ValueError, match=message + prefit):
             CalibratedRanker(Ridge()).fit(**rows)
@@ -228,7 +229,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="groups has 3 entries"):
             model.rank(data.X, groups=[1, 2, 3])
         with pytest.raises(ValueError, match="groups is missing"):
-            self.fit(data, threshold="per_query").predict(data.X)
+            self.fit(data, threshold=PerQueryThreshold()).predict(data.X)
 
     def test_prefit_estimator_that_is_not_fitted(self, data):
         with pytest.raises(NotFittedError):
@@ -238,20 +239,18 @@ class TestBadInput:
 class TestWordsOfErrors:
     """What would otherwise fail deep inside, or not at all."""
 
-    @pytest.mark.parametrize("estimator", [None, StandardScaler(), Ridge], ids=repr)
+    @pytest.mark.parametrize("estimator", [None, StandardScaler(), Ridge, "passtrough"], ids=repr)
     def test_what_is_no_estimator(self, data, estimator):
         with pytest.raises(ValueError, match="estimator must be a classifier, a regressor"):
             RankAndFilter(estimator).fit(data.X, data.y, groups=data.groups)
 
+    def test_scores_have_thresholds(self, data):
+        with pytest.raises(ValueError, match=r"got 'passthrough'.*\.TunedThreshold on them"):
+            RankAndFilter("passthrough").fit(data.X[:, :1], data.y, groups=data.groups)
+
     def test_prefit_estimator_that_is_not_fitted(self, data):
         with pytest.raises(NotFittedError):
             RankAndFilter(LogisticRegression(), cv="prefit").fit(data.X, data.y, groups=data.groups)
-
-    @pytest.mark.parametrize("measure", ["forbidden", "dcg", "ndcg_min@3"])
-    def test_per_query_thresholds_know_one_measure(self, data, measure):
-        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure=measure)
-        with pytest.raises(ValueError, match="threshold='per_query' maximises nDCG_f, but measure"):
-            model.fit(data.X, data.y, groups=data.groups)
 
     @pytest.mark.parametrize("refit", ["x", None, 2])
     def test_refit(self, data, refit):
@@ -276,12 +275,6 @@ class TestWordsOfErrors:
         splits = [(np.arange(100), np.arange(100, 10_000))]
         with pytest.raises(ValueError, match="cv names row 9999 but there are"):
             RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
-
-    def test_predicting_per_query_without_queries(self, data):
-        model = RankAndFilter(Ridge(), PerQueryThreshold())
-        model.fit(data.X, data.y, groups=data.groups)
-        with pytest.raises(ValueError, match=r"groups is missing: .* or give X as a DataFrame"):
-            model.predict(data.X)
 
     def test_a_fold_without_a_label_is_named(self):
         X, y, groups = np.arange(12.0)[:, None], np.array([1] * 10 + [-1] * 2), np.arange(12)

@@ -1,19 +1,14 @@
 """Scores in, shown list out: estimators around no estimator."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import CalibratedRanker, RankAndFilter
 from skfilterrank.thresholds import (
-    CertifiedThreshold,
     FixedThreshold,
     TunedThreshold,
     threshold_curve,
@@ -55,52 +50,6 @@ def test_types_of_scores(data, dtype):
     assert model.predict(scores).dtype == np.float64
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("threshold", ["tune", "per_query", "risk", 0.1, None])
-def test_every_threshold(data, threshold):
-    risk = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
-    model = TODO_THRESHOLD(threshold, measure="ndcg_f@3", **risk)
-    model.fit(data.bayes_scores, data.y, groups=data.groups)
-    again = pickle.loads(pickle.dumps(model))
-    for one in (model, again):
-        shown = one.predict(data.bayes_scores, groups=data.groups)
-        kept = shown > -np.inf
-        np.testing.assert_array_equal(shown[kept], data.bayes_scores[kept])
-    assert clone(model).estimator == "passthrough"
-
-
-def test_all_queries_calibrate(data):
-    params = {"risk": "any_forbidden", "max_risk": 0.2, "k": 3}
-    model = CertifiedThreshold(RISKS_TODO, confidence_level=0.9, **params)
-    model.fit(data.bayes_scores, data.y, groups=data.groups)
-    expected = certified(
-        data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params
-    )
-    assert model.threshold_ == expected.threshold
-    assert model.certificate_.exact
-    assert "if the estimator has not seen these queries" in str(model.certificate_)
-
-
-def test_folds_tell_how_stable_the_threshold_is(data):
-    model = TunedThreshold("ndcg_f@3", cv=5)
-    model.fit(data.bayes_scores, data.y, groups=data.groups)
-    whole = TunedThreshold("ndcg_f@3").fit(data.bayes_scores, data.y, groups=data.groups)
-    assert model.threshold_ == whole.threshold_
-    assert len(model.cv_results_["best_threshold"]) == 5
-
-
-@pytest.mark.slow
-def test_in_a_search(data):
-    y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-    search = GridSearchCV(
-        TunedThreshold("ndcg_f@3"),
-        {"threshold": ["tune", "per_query", None]},
-        scoring=make_ranking_scorer("ndcg_f@3"),
-        cv=GroupKFold(3),
-    ).fit(data.bayes_scores, y, groups=data.groups)
-    assert len(set(search.cv_results_["mean_test_score"])) == 3
-
-
 def test_around_and_inside_a_calibrated_ranker(data):
     calibrated = CalibratedRanker("passthrough")
     calibrated.fit(data.bayes_scores, data.y, groups=data.groups)
@@ -133,11 +82,10 @@ def test_filtered_scores_stay_filtered(data):
     ],
 )
 def test_bad_scores(X, message):
-    for model in (TunedThreshold(), CalibratedRanker("passthrough")):
-        with pytest.raises(ValueError, match=message):
-            model.fit(X, [1, -1], groups=["a", "a"])
+    with pytest.raises(ValueError, match=message):
+        CalibratedRanker("passthrough").fit(X, [1, -1], groups=["a", "a"])
 
 
 def test_another_word(data):
-    with pytest.raises(ValueError, match="or 'passthrough' where X holds scores, got 'passtrough'"):
-        RankAndFilter("passtrough").fit(data.bayes_scores, data.y, groups=data.groups)
+    with pytest.raises(ValueError, match="got 'passtrough'"):
+        CalibratedRanker("passtrough").fit(data.bayes_scores, data.y, groups=data.groups)

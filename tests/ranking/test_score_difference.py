@@ -69,7 +69,7 @@ def test_names_after_a_pipeline_and_the_table(data):
     # Of a query whose threshold is finite, where margins are not squeezed.
     scores = model.estimator_[-1].predict(model.estimator_[0].transform(X))
     index = GroupIndex.from_groups(groups)
-    thresholds = thresholds_of(model.filter_.shown(scores, index), scores, index)
+    thresholds = thresholds_of(model.predict(X, groups=groups) > -np.inf, scores, index)
     row = int(np.argmax(np.isfinite(thresholds)))
     found = score_difference(model, X, row)
     assert found.features == list(X.columns)

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import threshold_curve
+from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
 
 # What RankAndFilter splits by unless told otherwise.
 FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
@@ -56,7 +56,7 @@ class TestFolds:
         assert model.threshold_ == curve.best_threshold
         assert model.best_score_ == pytest.approx(model.score(data.X, data.y, groups=data.groups))
 
-    @pytest.mark.parametrize("threshold", [0.5, None, "per_query"])
+    @pytest.mark.parametrize("threshold", [0.5, None, PerQueryThreshold()], ids=str)
     def test_prefit_with_other_thresholds(self, data, threshold):
         fitted = Ridge().fit(data.X, data.y)
         model = RankAndFilter(fitted, threshold=threshold, cv="prefit")

@@ -17,7 +17,6 @@ from skfilterrank import (
     metrics,
     ranking,
     robustness,
-    stream,
     testing,
     thresholds,
     trec,
@@ -25,7 +24,7 @@ from skfilterrank import (
 
 MODULES = (
     *(metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments),
-    *(stream, testing, thresholds),
+    *(testing, thresholds),
 )
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
@@ -46,7 +45,6 @@ _SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
 _POSITIONS = {"positions": [1, 4, 6]}
 _OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
 _FEW = {"n_resamples": 100}
-_STREAM = {"rows": stream.Rows({"qid": GROUPS, "label": LABELS, "score": SCORES})}
 _SAMPLE = {
     "runs": RUNS,
     "qrels": QRELS.assign(inclusion_probability=1.0),
@@ -176,21 +174,12 @@ CALLS = {
     },
     "estimation.estimate": _SAMPLE,
     "estimation.machine_report": _SAMPLE,
-    "stream.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
-    "stream.evaluate": {**_STREAM, "measures": ["ap", "ndcg_f@2"]},
-    "stream.rank_filter_report": {**_STREAM, "y_scores": {"new": "score", "old": "label"}},
-    "stream.risk_threshold": {**_STREAM, "risks": {"any_forbidden": 0.9}},
-    "stream.score_predictions": {
-        **_STREAM,
-        "y_scores": {"new": "score", "old": "label"},
-        "measures": ["ap", "lexirecall"],
-    },
-    "stream.threshold_curve": _STREAM,
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,
     "trec.iter_evaluations": _OF_RUNS,
     "trec.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
+    "io.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
     "io.read_runs": {"runs": RUNS},
     "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},

@@ -31,8 +31,7 @@ FOLDERS = {
     "": ("core", "whole_package"),
     "_core": ("core", "metrics", "whole_package"),
     "_files": ("files",),
-    "_threshold": ("threshold", "ranking"),
-    "_dask": ("dask", "stream", "ranking"),
+    "_rows": ("io",),
 }
 
 

@@ -26,6 +26,12 @@ NO = -np.inf
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 
 
+def promise_of(risk, k=None):
+    """A risk with a level; functions see the first k documents."""
+    (promise,) = read_promises({risk: 0.1})
+    return promise._replace(k=k)
+
+
 def rates(risk, y_true, y_score, groups, threshold, k):
     """Rate of each query that counts when documents below a threshold are filtered."""
     kept = np.where(y_score >= threshold, y_score, NO)
@@ -65,7 +71,7 @@ class TestSteps:
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
-        (promise,) = read_promises(risk, 0.1, k)
+        promise = promise_of(risk, k)
         steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
         for threshold in real_thresholds(y_score):
             expected = rates(risk, y_true, y_score, groups, threshold, k)
@@ -133,7 +139,7 @@ class TestStepsOfPromises:
     )
     def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
         y_true, y_score, groups = rows
-        (promise,) = read_promises(loss, 0.1, k)
+        promise = promise_of(loss, k)
         lists = RankedLists(y_true, y_score, groups=groups)
         steps = promise.steps(lists, y_true)
         codes = np.unique(groups, return_inverse=True)[1]
@@ -153,7 +159,7 @@ class TestStepsOfPromises:
     @given(rows=rows_of_labels())
     def test_any_measure_between_0_and_1_can_be_promised(self, rows):
         y_true, y_score, groups = rows
-        (promise,) = read_promises("empty_list_rate", 0.1, None)
+        promise = promise_of("empty_list_rate")
         steps = promise.steps(RankedLists(y_true, y_score, groups=groups), y_true)
         for threshold in thresholds_of(y_score):
             kept = np.where(y_score >= threshold, y_score, NO)
@@ -164,7 +170,7 @@ class TestStepsOfPromises:
     @given(rows=rows_of_labels(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
     def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
         y_true, y_score, groups = rows
-        (promise,) = read_promises(risk, 0.1, None)
+        promise = promise_of(risk)
         steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
         safe_first = np.unique(thresholds_of(y_score))
         if not steps.is_upward:

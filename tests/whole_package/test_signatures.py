@@ -50,6 +50,8 @@ BY_PLACE = {
     *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
     *("what", "target", "first", "second", "other", "n_items", "part", "runs", "data_home"),
+    # Rows hold what stands here of arrays.
+    *("y_score", "measures"),
 }
 GENERATORS = ("make_rank_and_filter",)
 

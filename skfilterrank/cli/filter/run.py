@@ -15,7 +15,7 @@ from skfilterrank.io import write_run
 
 def run(arguments) -> None:
     """Filter the run and write it."""
-    threshold = read_filter_of_runs(arguments.filter)
+    threshold = read_filter_of_runs(arguments)
     format = list_format(arguments.out, arguments.format)
     rows, second = read_scores(arguments.run, arguments)
     scores = rows["score"].to_numpy()

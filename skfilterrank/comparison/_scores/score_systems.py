@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._core.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.row_blocks import Block, Pieces
 from skfilterrank._core.samples import refuse_measures_of_sample
 from skfilterrank._core.unjudged_lists import (
     misled_measure,
@@ -227,7 +227,7 @@ def score_predictions(
         names = {name for each in valued.values() for name in each.measure.columns}
         others = {name: options[name] for name in names if options.get(name) is not None}
         work = _Scoring(tuple(y_scores), valued, kinds, of_values, params, tuple(others))
-        found = read_once(rows, work, scores=columns_of_systems(y_scores), others=others).joined()
+        found = _joined(read_once(rows, work, scores=columns_of_systems(y_scores), others=others))
         warn_of([parsed for text, parsed in valued.items() if text in found.forbidden])
     else:
         found = _predicted(y_true, y_scores, groups, valued, kinds, of_values, params)
@@ -266,33 +266,24 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
     return _Predicted(tables, preferences)
 
 
-class _Blocks(NamedTuple):
-    """Query ids and values of blocks of rows."""
+def _joined(parts) -> _Predicted:
+    """Join pairs of query ids and what was predicted of them, sorted by the ids."""
+    ids, every = zip(*parts)
+    ids = np.concatenate(ids)
+    order = np.argsort(ids, kind="stable")
+    queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
 
-    parts: tuple
+    def table(frames):
+        return pd.concat(frames, ignore_index=True).iloc[order].set_axis(queries)
 
-    def merge(self, other: "_Blocks") -> "_Blocks":
-        """Join both."""
-        return _Blocks(self.parts + other.parts)
-
-    def joined(self) -> _Predicted:
-        """Join all blocks, queries sorted by their ids."""
-        ids, every = zip(*self.parts)
-        ids = np.concatenate(ids)
-        order = np.argsort(ids, kind="stable")
-        queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
-
-        def table(frames):
-            return pd.concat(frames, ignore_index=True).iloc[order].set_axis(queries)
-
-        preferences = {}
-        for text, first in every[0].preferences.items():
-            matrices = [each.preferences[text] for each in every]
-            n_relevant = np.concatenate([each.n_relevant for each in matrices])[order]
-            ranks = table([each.ranks for each in matrices])
-            preferences[text] = PreferenceMatrix(ranks, n_relevant, first.kind)
-        tables = {name: table([each.tables[name] for each in every]) for name in every[0].tables}
-        return _Predicted(tables, preferences, frozenset().union(*(e.forbidden for e in every)))
+    preferences = {}
+    for text, first in every[0].preferences.items():
+        matrices = [each.preferences[text] for each in every]
+        n_relevant = np.concatenate([each.n_relevant for each in matrices])[order]
+        ranks = table([each.ranks for each in matrices])
+        preferences[text] = PreferenceMatrix(ranks, n_relevant, first.kind)
+    tables = {name: table([each.tables[name] for each in every]) for name in every[0].tables}
+    return _Predicted(tables, preferences, frozenset().union(*(each.forbidden for each in every)))
 
 
 class _Scoring(NamedTuple):
@@ -305,7 +296,7 @@ class _Scoring(NamedTuple):
     params: dict
     in_columns: tuple
 
-    def __call__(self, block: Block) -> _Blocks:
+    def __call__(self, block: Block) -> Pieces:
         """Measure a block of whole queries."""
         labels = block.columns["label"]
         columns = {name: block.columns[name] for name in self.in_columns}
@@ -320,7 +311,7 @@ class _Scoring(NamedTuple):
         )
         seen = forbidden_seen(self.valued.values(), labels, self.params["gains"])
         forbidden = frozenset(text for text, each in self.valued.items() if each in seen)
-        return _Blocks(((block.ids, found._replace(forbidden=forbidden)),))
+        return Pieces([(block.ids, found._replace(forbidden=forbidden))])
 
 
 class RunScores(NamedTuple):

@@ -46,6 +46,66 @@ def test_what_is_filtered_is_what_the_threshold_hides(run, data, how, threshold)
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
 
+@pytest.fixture
+def harmful(data):
+    """The run as a table with a second score, which tells forbidden documents roughly."""
+    harm = np.random.default_rng(0).normal(size=len(data)) - data["label"]
+    table = data.assign(harm=harm)
+    table.drop(columns="label").to_csv("run.csv", index=False)
+    return table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [None, "price", "subset", "harm"])
+def test_a_second_score_hides_as_in_the_library(run, harmful, rule):
+    second = ["--filter-scores", "harm"]
+    made = ["threshold", "qrels.txt", "run.csv", "--k", 3, "--save", "f.json", *second]
+    code, out, err = run(*made, *(["--rule", rule] if rule else []))
+    assert code == 0, err
+    assert out.splitlines()[1].split()[1] == (rule or "ratio")
+    threshold = TunedThreshold("ndcg_f@3", rule=rule)
+    threshold.fit(
+        harmful["score"], harmful["label"], groups=harmful["qid"], filter_scores=harmful["harm"]
+    )
+    expected = threshold.predict(
+        harmful["score"], groups=harmful["qid"], filter_scores=harmful["harm"]
+    )
+    code, out, err = run("filter", "run.csv", "--with", "f.json", *second)
+    assert code == 0, err
+    shown = read_run(io.BytesIO(out.encode())).set_index("docno")["score"]
+    known = pd.Series(expected, harmful["docno"])
+    known = known[known > -np.inf]
+    pd.testing.assert_series_equal(shown.sort_index(), known.sort_index(), check_names=False)
+
+
+def test_a_second_score_is_named_where_there_is_one(run, harmful):
+    made = ["threshold", "qrels.txt", "run.csv", "--k", 3, "--save"]
+    assert run(*made, "one.json")[0] == 0
+    assert run(*made, "two.json", "--filter-scores", "harm")[0] == 0
+    for words, message in (
+        (["filter", "run.csv", "--with", "two.json"], "hides by two scores: add --filter-scores"),
+        (
+            ["filter", "run.csv", "--with", "one.json", "--filter-scores", "harm"],
+            "hides by one score: leave out --filter-scores",
+        ),
+        (["threshold", "qrels.txt", "run.csv", "--rule", "harm"], "name its column by --filter-"),
+        (
+            ["threshold", "qrels.txt", "run.txt", "--filter-scores", "harm"],
+            "run.txt is no table",
+        ),
+        (
+            ["threshold", "qrels.txt", "run.csv", "--filter-scores", "risk"],
+            "run.csv has no column 'risk'",
+        ),
+        (
+            [*made, "x", "--filter-scores", "harm", "--threshold", "expected"],
+            "--threshold is expected",
+        ),
+    ):
+        code, _, err = run(*words)
+        assert (code, message in err) == (2, True), err
+
+
 @pytest.mark.slow
 def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
     # Judgments of many more documents than the run has.
@@ -141,6 +201,17 @@ def test_cuts_by_list_are_those_of_the_library(run, data, options, threshold):
     assert code == 0, err
     shown = read_run(io.BytesIO(out.encode()))
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["auto", "learned"])
+def test_cuts_that_learn_from_lists(run, data, how):
+    made = ["threshold", "qrels.txt", "run.txt", "--k", 3, "--threshold", how]
+    code, out, err = run(*made, "--save", "filter.json", "--format", "json")
+    assert code == 0, err
+    code, shown, err = run("filter", "run.txt", "--with", "filter.json", "--quiet")
+    assert code == 0, err
+    assert len(shown.splitlines()) == json.loads(out)["shown"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Measures of streams are those of arrays, whatever the rows come as and however they are cut."""
+"""Measures of Rows are those of arrays, however they are cut, and add up."""
 
 import pickle
 
@@ -8,13 +8,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from skfilterrank import metrics, stream
+from rows_of_queries import COLUMNS, NAMES, arrays, cut, make_rows, same
+from skfilterrank import metrics
 from skfilterrank._core.measure import MEASURES
 from skfilterrank.exceptions import (
     InputError,
 )
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import COLUMNS, NAMES, arrays, cut, make_rows, same
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 
 def bits(result):
@@ -112,12 +113,8 @@ def test_merging():
     assert bits(pickle.loads(pickle.dumps(left))) == bits(left)
     with pytest.raises(InputError, match="queries have rows in both of two parts"):
         left.merge(parts[2])
-    with pytest.raises(InputError, match="other must be a StreamEvaluation of ndcg_f@10"):
+    with pytest.raises(InputError, match="other must be a RowsEvaluation of ndcg_f@10"):
         left.merge(evaluate(Rows(COLUMNS), "ap"))
     cut_query = [evaluate(Rows(each), names) for each in cut(COLUMNS, heads[3] + 1)]
     with pytest.raises(InputError, match="1 queries have rows in both"):
         cut_query[0].merge(cut_query[1])
-
-
-def test_the_module_is_found():
-    assert stream.__all__

@@ -11,10 +11,11 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from rows_of_queries import cut, make_rows
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import QueryRanker, RankAndFilter
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import cut, make_rows
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -40,7 +41,7 @@ def test_passes_spread_over_workers(client):
     parts = cut(make_rows(), 100, 101, 300)
     here = evaluate(Rows(parts), MEASURES)
     with joblib.parallel_backend("dask"):
-        there = evaluate(Rows(parts), MEASURES, n_jobs=-1)
+        there = evaluate(Rows(parts, n_jobs=-1), MEASURES)
     np.testing.assert_allclose(there.means, here.means, rtol=0, atol=1e-14)
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
+from rows_of_queries import cut, make_rows
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
     InputTypeError,
 )
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import cut, make_rows
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 COLUMNS = make_rows()
 
@@ -20,8 +21,11 @@ def test_one_warning_of_forbidden_documents():
 
 
 def test_odd_calls():
-    with pytest.raises(InputTypeError, match=r"rows must be skfilterrank\.stream\.Rows, got dict"):
-        evaluate(COLUMNS, "ap")
+    for name, value in {"groups": [1], "average": "mean", "query_weight": {1: 2}}.items():
+        with pytest.raises(InputError, match=f"{name} is not possible where evaluate reads Rows"):
+            evaluate(Rows(COLUMNS), "ap", **{name: value})
+    with pytest.raises(InputError, match="out is for Rows"):
+        evaluate([1], [1], "ap", groups=[1], out="values.parquet")
     with pytest.raises(InputTypeError, match="number 1 is 3"):
         evaluate(Rows([COLUMNS, 3]), "ap")
     with pytest.raises(InputError, match="no column 'nothing'"):
@@ -35,7 +39,7 @@ def test_odd_calls():
 
 
 def test_progress(capsys):
-    evaluate(Rows(COLUMNS), "ap", verbose=1)
+    evaluate(Rows(COLUMNS, verbose=1), "ap")
     assert "row" in capsys.readouterr().err
     evaluate(Rows(COLUMNS), "ap")
     assert capsys.readouterr().err == ""

@@ -5,8 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import COLUMNS, NAMES, cut, make_rows, same
+from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 
 def shuffled(columns, seed=0):
@@ -19,15 +20,15 @@ def shuffled(columns, seed=0):
 def test_scattered_rows_are_brought_together(tmp_path, text_ids, n_jobs):
     columns = make_rows(text_ids=text_ids)
     frames = cut(shuffled(columns), 100, 400)
-    rows = Rows(frames, scattered="partition", folder=tmp_path, chunk_rows=70)
-    same(evaluate(rows, NAMES, n_jobs=n_jobs))
+    rows = Rows(frames, scattered="partition", folder=tmp_path, chunk_rows=70, n_jobs=n_jobs)
+    same(evaluate(rows, NAMES))
     assert os.listdir(tmp_path) == []
     # A generator is written once, and read as often as wanted.
     same(evaluate(Rows(iter(frames), scattered="partition"), NAMES))
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
-    import skfilterrank.stream._partition as partition
+    import skfilterrank._rows.partition as partition
 
     class Full:
         def __init__(self, *args):

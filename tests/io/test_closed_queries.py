@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._closed import ClosedQueries
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), unique=True), st.integers(1, 7))

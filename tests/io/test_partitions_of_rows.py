@@ -1,4 +1,4 @@
-"""Streams of Dask DataFrames and bags: what arrays give, however the rows are cut."""
+"""Dask DataFrames and bags have the measures of arrays, however the rows are cut."""
 
 import numpy as np
 import pandas as pd
@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank import metrics, ranking
-from skfilterrank._threshold import search, spilled_steps
+from rows_of_queries import arrays, make_rows
+from skfilterrank import metrics
+from skfilterrank._core import entry_bins, entry_search
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream import Rows, evaluate, threshold_curve
-from stream_rows import arrays, make_rows
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds import threshold_curve
 
 pytestmark = pytest.mark.slow
 
@@ -160,19 +162,19 @@ def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
     """The client holds at no time the steps of more than one partition."""
     table = table_of(n_queries=100)
     table = table.assign(score=1.0 + 1e-13 * np.arange(len(table)))
-    expected = ranking.threshold_curve(**arrays({name: table[name] for name in table}))
+    expected = threshold_curve(**arrays({name: table[name] for name in table}))
     taken = []
-    add = search.Search.add
+    add = entry_search.Search.add
 
     def noted(self, keys, changes):
         taken.append(len(keys))
         add(self, keys, changes)
 
-    monkeypatch.setattr(search.Search, "add", noted)
+    monkeypatch.setattr(entry_search.Search, "add", noted)
     rows = Rows(partitions(table, [150, 350, 750, 750, 1250]), folder=tmp_path)
     for most in (1 << 19, 100):
-        monkeypatch.setattr(search, "MOST_STEPS", most)
-        monkeypatch.setattr(spilled_steps, "MOST_STEPS", most)
+        monkeypatch.setattr(entry_search, "MOST_STEPS", most)
+        monkeypatch.setattr(entry_bins, "MOST_STEPS", most)
         curve = threshold_curve(rows)
         assert curve.best_threshold == expected.best_threshold
         assert curve.best_value == pytest.approx(expected.best_value, rel=1e-15)

@@ -7,12 +7,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 
+from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
 )
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import COLUMNS, NAMES, cut, make_rows, same
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 
 def written(tmp_path, kind):

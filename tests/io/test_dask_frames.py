@@ -1,13 +1,15 @@
-"""Queries that partitions cut are found and named, and rows of a query come together."""
+"""Queries that partitions cut are found and named, rows of a query come together, sums are merged."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._dask.whole_queries import (
+from skfilterrank._rows.dask_frames import (
     check_whole,
     cut_query,
+    each_partition,
     find_query_ids,
+    fold_partitions,
     hash_queries,
     in_query_order,
     plain_ids,
@@ -80,3 +82,35 @@ def test_where_query_ids_come_from():
     assert find_query_ids(None, None, frame).compute().tolist() == [4, 4, 5]
     with pytest.raises(InputError, match="groups is missing"):
         find_query_ids(None, frame.reset_index(drop=True))
+
+
+class Noted(list):
+    """Results of partitions, in the order in which they are merged."""
+
+    def merge(self, other):
+        return Noted(self + other)
+
+
+def frame_of(n_partitions):
+    parts = [pd.DataFrame({"x": [10 * number]}) for number in range(n_partitions)]
+    return dd.from_map(lambda part: part, parts, meta=parts[0][:0])
+
+
+def noted(part, number, added, without):
+    value = int(part["x"].iloc[0]) + added
+    return None if number in without else Noted([(number, value)])
+
+
+# Up to eight are merged at a time, so that 1, 8, 9 and 70 take none, one, two and three rounds.
+@pytest.mark.slow
+@pytest.mark.parametrize("n_partitions", [1, 8, 9, 70])
+def test_all_partitions_are_merged_in_their_order(n_partitions):
+    expected = [(number, 10 * number + 1) for number in range(n_partitions)]
+    assert fold_partitions(frame_of(n_partitions), noted, 1, ()) == expected
+    assert sum(each_partition(frame_of(n_partitions), noted, 1, ()), Noted()) == expected
+
+
+def test_partitions_without_a_result():
+    assert fold_partitions(frame_of(3), noted, 0, (0, 2)) == [(1, 10)]
+    assert fold_partitions(frame_of(3), noted, 0, (0, 1, 2)) is None
+    assert list(each_partition(frame_of(3), noted, 0, (0, 2))) == [[(1, 10)]]

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from profiles import times
+from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same
 from skfilterrank.exceptions import (
     InputError,
 )
-from skfilterrank.stream import Rows, evaluate
-from stream_rows import COLUMNS, NAMES, cut, make_rows, same
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
 
 pytestmark = pytest.mark.slow
 
@@ -33,10 +34,10 @@ def test_processes_change_nothing(chunk_rows, tmp_path):
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.table(COLUMNS), path, row_group_size=90)
     for source in (COLUMNS, cut(COLUMNS, 10, 11, 300), path):
-        rows = Rows(source, chunk_rows=chunk_rows)
+        rows = Rows(source, chunk_rows=chunk_rows, n_jobs=3)
         # Threads are processes enough.
         with joblib.parallel_backend("threading"):
-            result = evaluate(rows, NAMES, n_jobs=3)
+            result = evaluate(rows, NAMES)
         same(result)
         assert (result.n_queries, result.n_rows) == (60, len(COLUMNS["qid"]))
 
@@ -45,7 +46,7 @@ def test_real_processes(tmp_path):
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.table(COLUMNS), path, row_group_size=90)
     out = tmp_path / "values.parquet"
-    result = evaluate(Rows(path, chunk_rows=100), NAMES, n_jobs=2, out=out)
+    result = evaluate(Rows(path, chunk_rows=100, n_jobs=2), NAMES, out=out)
     same(result)
     assert pd.read_parquet(out)["qid"].tolist() == list(dict.fromkeys(COLUMNS["qid"].tolist()))
 
@@ -60,12 +61,12 @@ def test_a_query_that_comes_back_is_an_error(tmp_path, n_jobs, chunk_rows, text_
     out = tmp_path / "values.parquet"
     said = f"rows of query {first!r} do not stand together"
     with joblib.parallel_backend("threading"), pytest.raises(InputError, match=said) as error:
-        evaluate(Rows(moved, chunk_rows=chunk_rows), "ap", out=out, n_jobs=n_jobs)
+        evaluate(Rows(moved, chunk_rows=chunk_rows, n_jobs=n_jobs), "ap", out=out)
     assert "scattered='partition'" in str(error.value)
     assert os.listdir(tmp_path) == []
 
 
-def test_a_stream_that_breaks_off_leaves_nothing(tmp_path):
+def test_a_source_that_breaks_off_leaves_nothing(tmp_path):
     def broken():
         yield COLUMNS
         raise ConnectionError("the line is dead")
