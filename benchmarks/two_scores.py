@@ -400,8 +400,8 @@ FINDINGS = """
 * **"ratio" shows 34 % more than "harm" on CLEF at an AUC of about .8**, 31 % more with weaker
   scores and 6 % more with stronger ones; 10 % more where spam is hard to tell.
 * Where spam is easy to tell all rules are equal. On the controls "ratio" is 11 % above "harm"
-  (TREC, where BM25 says nothing and r orders by harm) or within noise of it. It is nowhere below the best
-  of the others beyond noise.
+  (TREC, where BM25 says nothing and r orders by harm) or within noise of it. It is nowhere below
+  the best of the others beyond noise.
 * **"subset" does not pay**: exact for the expected number of forbidden documents, it is 12 % above
   "harm" on CLEF and far below "ratio", and 30 % below "harm" on MQ2007. The risk here counts lists
   with any forbidden document, and the subset spreads few documents over all lists.
