@@ -4,11 +4,11 @@ from _mutants_changes import ROOT
 
 PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
 # Rooms that are no public folder of the package. What is left belongs to `core`.
-FILES = {"filtering": ("ranking/_filtering", "_threshold"), "files": ("_files",)}
+FILES = {"files": ("_files",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
     "metrics": ("metrics", "conformance"),
-    "filtering": ("ranking", "threshold"),
+    "thresholds": ("thresholds", "ranking"),
     "files": ("files", "io"),
     "core": ("core", "dask", "metrics", "whole_package"),
 }
@@ -25,7 +25,7 @@ def rooms():
     files = {room: [] for room in [*named, "core"]}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        # The longest folder that holds the file: that of filtering lies within that of ranking.
+        # The longest folder that holds the file.
         owners = [
             (len(folder), room)
             for room, folders in named.items()

@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from _common import run_parts, write_report
+from _common import RESULTS, run_parts, write_report
 from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
@@ -26,7 +26,7 @@ from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.features import make_text_features
 from skfilterrank.io import read_letor, read_qrels
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds import CertifiedThreshold
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 from skfilterrank.thresholds._hide_rules import RULES, Worth
 
 K, CONFIDENCE = 10, 0.95
@@ -339,8 +339,6 @@ def speed(options):
         rng.binomial(2, 1 / (1 + np.exp(1.6 - one))),
     )
     scores, hide = one + rng.normal(size=n_rows), two + rng.normal(size=n_rows)
-    from skfilterrank.thresholds import TunedThreshold
-
     rows = []
     for name in RULES:
         seconds = []
@@ -360,34 +358,22 @@ def speed(options):
 
 
 def _csv(part):
-    from _common import RESULTS
-
     return RESULTS / f"two_scores_{part}.csv"
 
 
 def report():
     """Write what has been measured so far."""
     text = FINDINGS
+    show = {float: "{:.3f}".format}
     for part, head in HEADS.items():
         if _csv(part).exists():
             table = pd.read_csv(_csv(part))
-            text += (
-                f"\n{head}\n\n| "
-                + " | ".join(table.columns)
-                + " |\n|"
-                + " --- |" * len(table.columns)
-            )
-            for row in table.itertuples(index=False):
-                cells = (
-                    ""
-                    if isinstance(v, float) and np.isnan(v)
-                    else f"{v:.3f}"
-                    if isinstance(v, float)
-                    else str(v)
-                    for v in row
-                )
-                text += "\n| " + " | ".join(cells) + " |"
-            text += "\n"
+            lines = [list(table.columns), ["---"] * len(table.columns)]
+            lines += [
+                [show.get(type(cell), str)(cell) for cell in row] for row in table.values.tolist()
+            ]
+            text += f"\n{head}\n\n"
+            text += "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
     write_report("two_scores", "Order by one score, hide by another", text)
 
 
@@ -395,10 +381,11 @@ HEADS = {
     "gains": f"""## Shown gain at the same certified risk
 
 Mean over draws of calibration lists, with replacement from a pool, all of which is then measured:
-shown gain is DCG@{K} of documents that are not forbidden. At confidence {CONFIDENCE} the share of lists
-with a forbidden document in the top {K} is at most "risk"; lists end at {K}. "harm" hides by h alone, as
-by hand. "error" is the standard error of the difference in gain from "harm" over draws. "good hidden" counts the good
-documents behind place {K}, too. "broken" is the share of draws whose true risk is above its level.
+shown gain is DCG@{K} of documents that are not forbidden. At confidence {CONFIDENCE} the share of
+lists with a forbidden document in the top {K} is at most "risk"; lists end at {K}. "harm" hides
+by h alone, as by hand. "error" is the standard error of the difference in gain from "harm" over draws. "good
+hidden" counts the good documents behind place {K}, too. "broken" is the share of draws whose true
+risk is above its level.
 AUC of the first score for good documents and of the second for forbidden ones.""",
     "validity": """## Certificates that are broken
 
@@ -410,6 +397,20 @@ independently, so that the pool is the truth.""",
 CPU seconds of one fit on a million rows, 25,000 lists of 40, nDCG_f@{K}, in one process.""",
 }
 FINDINGS = """
+* **"ratio" shows 34 % more than "harm" on CLEF at an AUC of about .8**, 31 % more with weaker
+  scores and 6 % more with stronger ones, and 10 % more on the marketplace where spam is hard to tell.
+* Where spam is easy to tell all rules are equal. On the controls "ratio" is 11 % above "harm" (TREC:
+  BM25 says nothing there, and r orders by harm) or within noise of it. It is nowhere below the best
+  of the others beyond noise.
+* **"subset" does not pay**: exact for the expected number of forbidden documents, it is 12 % above
+  "harm" on CLEF and far below "ratio", and 30 % below "harm" on MQ2007. The risk here counts lists
+  with any forbidden document, and the subset spreads few documents over all lists.
+* One score r - c h with its price tuned is 5 % above "harm" to 5 % below it, but for CLEF (+4 to
+  +27 %); the order score alone shows less than half on most collections.
+* "harm" is certified on all queries, other rules on four fifths, as their curves take a fifth. With
+  one half, "ratio" loses 6 % on MQ2007 and 4 % on SemEval.
+* In 1,000 draws certificates are broken in at most the share that they allow. The 24 draws of the
+  first table are too few to judge that by: 5 of them are broken by "ratio" on SemEval at 0.05.
 """
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ once, as in `"ndcg(like=lightgbm)@10"`: the number that the library reports, see
   worst lists are made of the judged rows of the query, whether the system returned them or not.
 * **Ties** in score are averaged exactly over all their orders, unless `ties=` says otherwise.
   For runs of TREC they are broken by document id, as trec_eval does.
-* **Undefined** queries get the value of `undefined=`, 0 unless told otherwise.
+* **Undefined** queries get the value of `undefined=`, 0 by default.
 """
 
 

@@ -39,7 +39,7 @@ def things() -> dict[str, object]:
 
 def api() -> str:
     """The page of all public names, by module."""
-    lines = ["# API", "", "Every public name; `help(name)` says the same as its page."]
+    lines = ["# API", "", "API reference, by module. `help(name)` shows the same text."]
     for module in MODULES:
         doc = inspect.getdoc(importlib.import_module(f"skfilterrank.{module}"))
         lines += ["", f"## skfilterrank.{module}", "", doc, "", "```{eval-rst}"]

@@ -1,6 +1,7 @@
 """What the commands print and draw."""
 
 import io
+import json
 from pathlib import Path
 from textwrap import wrap
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_replacing
+from skfilterrank._files.separated import csv_text
 from skfilterrank._printable import printable
 
 
@@ -66,6 +68,31 @@ def describe(counts) -> str:
         f"{counts.written:,} documents, {counts.filtered:,} filtered, {counts.empty_queries:,} "
         "queries left empty"
     )
+
+
+def format_frame(frame: pd.DataFrame, format: str) -> str:
+    """Write a frame with a named index as a table, CSV or lines of JSON."""
+    if format == "csv":
+        return csv_text(frame)
+    rows = frame.reset_index()
+    if format == "json":
+        records = rows.astype(object).where(rows.notna(), None).to_dict("records")
+        return "".join(
+            json.dumps({name: _finite(value) for name, value in record.items()}) + "\n"
+            for record in records
+        )
+    cells = [[_cell(value) for value in row] for row in rows.itertuples(index=False, name=None)]
+    return "\n".join(align_columns([list(rows), *cells])) + "\n"
+
+
+def _finite(value):
+    """A value as JSON can hold it."""
+    return repr(value) if isinstance(value, float) and np.isinf(value) else value
+
+
+def _cell(value):
+    """A value of a table as text."""
+    return f"{value:.4g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
 def align_columns(lines) -> list[str]:

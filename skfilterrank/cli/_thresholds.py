@@ -67,8 +67,9 @@ def make_threshold(arguments, measure: ParsedMeasure) -> BaseThreshold:
                 f"--{min(wrong).replace('_', '-')} shows lists by more than their scores, of which "
                 "--risk can promise nothing: leave out one of the two."
             )
+        k = measure.k or arguments.k or None
         return CertifiedThreshold(
-            _risks_with_cutoffs(arguments.risk, measure.k or arguments.k or None),
+            {_with_cutoff(name, k): level for name, level in arguments.risk.items()},
             confidence_level=arguments.confidence,
             guarantee=arguments.guarantee,
             show_beyond_k=arguments.show_beyond_k,
@@ -82,13 +83,8 @@ def make_threshold(arguments, measure: ParsedMeasure) -> BaseThreshold:
     return FixedThreshold(how, measure=measure.text, **given)
 
 
-def _risks_with_cutoffs(risks, k):
-    """Risks of which those that can have a cut-off and have none have that of the lists."""
-    return {_with_cutoff(name, k): level for name, level in risks.items()}
-
-
 def _with_cutoff(name, k):
-    """Give a risk a cut-off; what is no measure is left to its own message."""
+    """Give a risk a cut-off where it has none; what is no measure is left to its own message."""
     try:
         parsed = parse_measure(name)
     except InputError:

@@ -71,6 +71,7 @@ from skfilterrank.metrics._robustness.positions import relevant_positions as rel
 from skfilterrank.metrics._robustness.preferences import lexicographic_preference as lexicographic_preference
 from skfilterrank.metrics._robustness.preferences import preference_matrix as preference_matrix
 from skfilterrank.metrics._robustness.preferences import recall_paired_preference as recall_paired_preference
+from skfilterrank.metrics._rows_evaluation import RowsEvaluation as RowsEvaluation
 from skfilterrank.metrics._scorer import RankingScorer as RankingScorer
 from skfilterrank.metrics._scorer import RankingScorers as RankingScorers
 from skfilterrank.metrics._scorer import make_ranking_scorer as make_ranking_scorer

@@ -17,7 +17,12 @@ from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
 from skfilterrank.thresholds._risk_steps import steps_along
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
-from skfilterrank.thresholds._two_scores import TwoScores, entries_of, learned_and_tested
+from skfilterrank.thresholds._two_scores import (
+    TwoScores,
+    entries_of,
+    learned_and_tested,
+    utility_at,
+)
 
 
 class CertifiedThreshold(TwoScores):
@@ -321,6 +326,9 @@ class CertifiedThreshold(TwoScores):
         self.certificate_, self.level_ = certificate, certificate.threshold
         self.best_score_ = certificate.value
         self._describe_shown(tested, worth, harm)
+        if tested.folds is not None:
+            own = utility_at(values, self.level_, parsed)
+            self._describe_folds(tested, parsed, entries, own)
 
     def _measure_held_out(self, judged, parsed, entries, values):
         """Leave it out: the certificate says what to expect of new queries."""

@@ -26,7 +26,7 @@ RULES = ("ratio", "price", "subset", "harm")
 # Rules by which documents enter lists of one order, one after the other.
 KEY_RULES = ("harm", "ratio")
 # Levels of the other rules between nothing and everything.
-N_LEVELS = 120
+N_LEVELS = 106
 # Bins of equal size in which curves are learned, at most.
 _N_BINS = 2000
 # Equal values of a curve follow the score by so much, relative to themselves.

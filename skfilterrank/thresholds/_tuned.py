@@ -82,7 +82,7 @@ class TunedThreshold(TwoScores):
     **Two scores.** r is the expected gain of a document, counting 0 where it is forbidden. Both
     curves are isotonic and are learned here, so that scores may be logits, ranks or probabilities.
     The level is chosen by curves that have not seen the query, in five folds. "ratio" and "harm"
-    are tuned exactly. "price" and "subset" are tuned among 120 levels that are chosen by the scores
+    are tuned exactly. "price" and "subset" are tuned among a hundred levels, chosen by the scores
     alone. "subset" solves, for each list and exactly, ``V(i, j) = max(V(i + 1, j),
     d(j + 1) r_i - level h_i + V(i + 1, j + 1))`` with at most `max_shown` documents.
 

@@ -43,6 +43,8 @@ from skfilterrank.thresholds._values import warn_without_good
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
+# Rows by which filter scores are compared at most.
+_MOST_RANKED = 100_000
 # Rows, and share of the queries, that a certificate's path is learned from at least.
 _LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
 _CURVE = record(
@@ -104,10 +106,12 @@ class TwoScores(BaseThreshold):
         entries = entries_of(values, path, lists, parsed)
         self.threshold_curve_ = curve_of(entries, parsed)
         self.level_ = self.threshold_curve_.best_threshold
-        own = _higher_is_better(_values_at(values, self.level_), parsed)
+        own = utility_at(values, self.level_, parsed)
         self._describe_shown(judged, worth, harm)
         self.best_score_ = mean_over_queries(own, judged.lists.weights)
-        self._hold_out(judged, parsed, entries, values, own)
+        self._hold_out(judged, parsed, entries, values, len(own))
+        if judged.folds is not None:
+            self._describe_folds(judged, parsed, entries, own)
 
     def _most_of_rule(self):
         """Return the number of documents that are shown at most; subsets end at the cut-off."""
@@ -166,20 +170,18 @@ class TwoScores(BaseThreshold):
             sizes = scored_sizes(judged.scores, judged.index)
             self.calibration_ = Calibration.of(judged.scores, ordered > -np.inf, sizes)
 
-    def _hold_out(self, judged, parsed, entries, values, own):
+    def _hold_out(self, judged, parsed, entries, values, n_lists):
         """Measure queries that the level was not chosen on, with the filter and without it."""
-        clusters, lists = judged.clusters, judged.lists
+        clusters = judged.clusters
         if clusters.min() == clusters.max():
             return
-        held_out = np.empty(len(own))
+        held_out = np.empty(n_lists)
         for _, rows in judged.fold_rows(N_FOLDS):
-            tried = np.zeros(len(own), dtype=bool)
+            tried = np.zeros(n_lists, dtype=bool)
             tried[judged.codes[rows]] = True
             level, _ = entries.best(~tried)
-            held_out[tried] = _higher_is_better(_values_at(values, level), parsed)[tried]
+            held_out[tried] = utility_at(values, level, parsed)[tried]
         self._compare_held_out(judged, parsed, held_out)
-        if judged.folds is not None:
-            self._describe_folds(judged, parsed, entries, own)
 
     def _check_two_scores(self, judged):
         """Raise a ValueError for filter scores that cannot tell what to hide; warn of few rows."""
@@ -194,8 +196,8 @@ class TwoScores(BaseThreshold):
         _check_finite(filter_scores)
         if filter_scores.min() == filter_scores.max():
             raise InputError(
-                f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it tells "
-                "nothing apart. Give higher scores to what is to be hidden, or leave them out."
+                f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it "
+                "tells nothing apart. Give higher scores to what is to be hidden, or none."
             )
         n_forbidden = int(np.count_nonzero(judged.gains < 0))
         if not n_forbidden:
@@ -208,8 +210,8 @@ class TwoScores(BaseThreshold):
         # RankAndFilter warns of few rows itself.
         if n_forbidden < FEW_FORBIDDEN and judged.watches_scale:
             warn_user(
-                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what is "
-                "hidden by filter_scores may be chance. Judge more forbidden documents.",
+                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what "
+                "is hidden by filter_scores may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
 
@@ -369,30 +371,29 @@ def entries_of(
     return EntryValues([changes], Entries(lists, keys), better, levels)
 
 
-def _values_at(values: PathValues, level) -> np.ndarray:
-    """Return the value of each list at a level."""
+def utility_at(values: PathValues, level: float, parsed: ParsedMeasure) -> np.ndarray:
+    """Return the value of each list at a level, negated where lower is better."""
     n_reached = np.count_nonzero(values.levels >= level, axis=1)
-    return values.values[np.arange(len(n_reached)), n_reached]
-
-
-def _higher_is_better(values, parsed):
-    return values if parsed.measure.greater_is_better else 0.0 - values
+    found = values.values[np.arange(len(n_reached)), n_reached]
+    return found if parsed.measure.greater_is_better else 0.0 - found
 
 
 def _check_finite(filter_scores):
     if not np.isfinite(filter_scores).all():
         row = int(np.argmin(np.isfinite(filter_scores)))
         raise InputError(
-            f"filter_scores must be finite, got {filter_scores[row]} at row {row}. Give a low score "
-            "to what is never to be hidden."
+            f"filter_scores must be finite, got {filter_scores[row]} at row {row}. Give a low "
+            "score to what is never to be hidden."
         )
 
 
 def warn_of_wrong_way(gains, filter_scores) -> None:
     """Warn of filter scores that are no higher where documents are forbidden."""
-    ranks = rankdata(filter_scores)
+    # A sample of many rows is enough.
+    sample = slice(None, None, len(gains) // _MOST_RANKED + 1)
+    gains, ranks = gains[sample], rankdata(filter_scores[sample])
     bad, others = ranks[gains < 0], ranks[gains >= 0]
-    if len(others) and bad.mean() <= others.mean():
+    if len(bad) and len(others) and bad.mean() <= others.mean():
         warn_user(
             "filter_scores are no higher where documents are forbidden, so that they hide nothing "
             "better than chance. Give higher scores to what is to be hidden.",

@@ -19,6 +19,7 @@ NO_FILES = {
     "evaluate": {"--sort"},
     "compare": {"--baseline"},
     "fuse": {"--name"},
+    **dict.fromkeys(("threshold", "filter", "monitor"), {"--filter-scores"}),
     "complete": {"--document"},
     "judge": {"--assessor"},
 }

@@ -14,7 +14,7 @@ import pytest
 import skfilterrank.metrics
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.metrics import evaluate, get_measure_names, ndcg_score, register_measure
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
@@ -34,8 +34,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from skfilterrank.cli import main
 from skfilterrank.metrics import evaluate, insq_score, make_ranking_scorer
-from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter, threshold_curve
+from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
 from skfilterrank.robustness import recall_level_metric
+from skfilterrank.thresholds import threshold_curve
 from skfilterrank.trec import register_with_ir_measures
 
 rng = np.random.default_rng(0)
@@ -148,7 +149,7 @@ def test_the_measure_works_wherever_measures_are_named(copy):
 
 # Of the threshold below 0.9, gains are 2 and 0; of all, 2 - 1 / 2 and -1 + 1 / 2.
 OF_PATIENT_GAIN = """
-from skfilterrank.ranking import threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 curve = threshold_curve(y_true, y_score, groups=groups, measure="patient_gain(patience=0.5)")
 assert 0.8 < curve.best_threshold < 0.9 and curve.best_value == 1, curve

@@ -1,4 +1,4 @@
-"""The recipes of the page on rerankers show what the filter shows, in the real frameworks."""
+"""The recipes of the page on rerankers show what the threshold shows, in the real frameworks."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import FixedThreshold, PerQueryThreshold, TunedThreshold
 
 PAGE = Path(__file__).parents[2] / "docs" / "reranker.md"
 RECIPES = {
@@ -42,15 +42,14 @@ def model():
     return TfidfScorer()
 
 
-@pytest.fixture(scope="module", params=["tune", "per_query"])
+@pytest.fixture(scope="module", params=[TunedThreshold, PerQueryThreshold])
 def cut(request, model):
     scores = np.concatenate(
         [model.predict([(query, text) for text in PASSAGES]) for query in QUERIES]
     )
     groups = np.repeat(list(QUERIES), len(PASSAGES))
     labels = np.concatenate(list(QUERIES.values()))
-    cut = RankAndFilter("passthrough", threshold=request.param)
-    return cut.fit(scores, labels, groups=groups)
+    return request.param().fit(scores, labels, groups=groups)
 
 
 def recipe(name, package=None):
@@ -96,7 +95,7 @@ def test_sentence_transformers(model, cut, query):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("query", QUERIES)
 def test_langchain(model, cut, query):
-    reranker = recipe("FilteredReranker", "langchain_core")(model=model, filter=cut)
+    reranker = recipe("FilteredReranker", "langchain_core")(model=model, threshold=cut)
     from langchain_core.documents import Document
 
     rows, scores = expected(model, cut, query)
@@ -113,7 +112,7 @@ def test_langchain(model, cut, query):
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 def test_langchain_in_a_chain(model, cut):
-    reranker = recipe("FilteredReranker", "langchain_core")(model=model, filter=cut)
+    reranker = recipe("FilteredReranker", "langchain_core")(model=model, threshold=cut)
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableLambda
 
@@ -130,7 +129,7 @@ def test_langchain_in_a_chain(model, cut):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("query", QUERIES)
 def test_llama_index(model, cut, query):
-    post = recipe("FilteredNodes", "llama_index.core")(model=model, filter=cut)
+    post = recipe("FilteredNodes", "llama_index.core")(model=model, threshold=cut)
     from llama_index.core.schema import NodeWithScore, TextNode
 
     rows, scores = expected(model, cut, query)
@@ -148,6 +147,5 @@ def test_a_query_without_passages_has_an_empty_list(cut):
 
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_good_shows_nothing(model):
-    nothing = RankAndFilter("passthrough", threshold=2.0)
-    nothing.fit([0.1, 0.2], [1, -1], groups=["a", "a"])
+    nothing = FixedThreshold(2.0).fit()
     assert recipe("FilteredCrossEncoder")(model, nothing).rank("grey clouds", PASSAGES) == []

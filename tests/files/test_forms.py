@@ -38,7 +38,7 @@ def npy():
         (b"PK\x03\x04", "a zip archive"),
         (b"x" * 257 + b"ustar", "a tar archive"),
         (b"Rar!\x1a\x07", "an archive"),
-        (gzip.compress(b"1"), "a packed file inside of a packed one"),
+        (gzip.compress(b"1", mtime=0), "a packed file inside of a packed one"),
         (b"\x28\xb5\x2f\xfd\0", "a packed file inside of a packed one"),
         (b"%PDF-1.4", "a document, picture or database"),
         (b"\x89PNG\r\n", "a document, picture or database"),

@@ -68,6 +68,7 @@ class TestWhatIsLearned:
         expected = ndcg_f_score(gains, kept, groups=data.groups, k=3)
         assert model.score(data.X, two_labels, data.groups) == pytest.approx(expected)
 
+    @pytest.mark.slow
     def test_of_a_table_with_query_ids(self, data):
         y = np.column_stack([np.maximum(data.y, 0), data.y < 0])
         model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
@@ -90,6 +91,7 @@ class TestWhatIsLearned:
 
 
 class TestWhatIsHidden:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "threshold",
         [

@@ -300,3 +300,14 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         model = self.certifying(ranker)
         model.fit(eights.X[~half], eights.y[~half], groups=eights.groups[~half] - 200)
         assert model.certificate_.exact
+
+
+def test_two_models_have_a_certificate_and_measured_folds(data):
+    safe = CertifiedThreshold({"any_forbidden@3": 0.2}, confidence_level=0.9)
+    model = RankAndFilter(
+        Ridge(), safe, filter_estimator=LogisticRegression(), measure="ndcg_f@3", cv=0.5
+    ).fit(data.X, data.y, groups=data.groups)
+    (n_queries,) = model.cv_results_["n_queries"]
+    # A part of the 300 held-out queries teaches the curves.
+    assert n_queries == model.certificate_.promises["any_forbidden@3"].n_queries < 300
+    assert model.cv_results_["test_score"] == pytest.approx(model.best_score_, abs=1e-12)

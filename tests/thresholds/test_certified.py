@@ -465,7 +465,7 @@ class TestTrivial:
 
 
 class TestBadInput:
-    params = {"groups": np.arange(100), "risks": {"any_forbidden": 0.05}}
+    params = {"groups": np.arange(100), "risks": {"any_forbidden": 0.05}}  # noqa: RUF012
 
     @pytest.mark.parametrize("level", [0, 1.0, np.nan, "low", None, True, 5])
     def test_levels(self, level):
@@ -519,8 +519,8 @@ class TestBadInput:
         y, groups = np.ones(44), np.arange(44)
         message = (
             f"the risk '{risk}' at most 0.05 and confidence_level=0.9 needs at least 45 "
-            r"calibration queries \(.*\), got 44: even if none of them shows a failure, the rate may be as "
-            "high as 0.051.* Give more queries, raise the level or lower confidence_level"
+            r"calibration queries \(.*\), got 44: even if none of them shows a failure, the rate "
+            "may be as high as 0.051.* Give more queries, raise the level or lower confidence_level"
         )
         with pytest.raises(ValueError, match=message):
             promise_at(y, groups, {risk: 0.05}, groups=groups, confidence_level=0.9)

@@ -1,14 +1,12 @@
 """Thresholds that are given two scores: certificates, out-of-fold curves, serving and bad input."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._hide_rules import RULES
 
 
@@ -165,16 +163,17 @@ def test_unjudged_documents_that_could_be_shown_are_named():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_learned_state_goes_through_json(rows, rule):
+def test_saved_thresholds_hide_the_same(rows, rule, tmp_path):
     scores, y, g, hide = rows
-    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(scores, y, g, filter_scores=hide)
-    state = json.loads(json.dumps(cut._state()))
-    other = TunedThreshold("ndcg_f@5", rule=rule)
-    other._restore(state, "learned")
-    other.level_, other.measure_, other.fitted_with_groups_ = cut.level_, cut.measure_, True
-    np.testing.assert_array_equal(
-        other.predict(scores, g, filter_scores=hide), cut.predict(scores, g, filter_scores=hide)
-    )
+    for cut in (
+        TunedThreshold("ndcg_f@5", rule=rule),
+        CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule),
+    ):
+        cut.fit(scores, y, g, filter_scores=hide).save(tmp_path / "cut.json")
+        np.testing.assert_array_equal(
+            load_threshold(tmp_path / "cut.json").predict(scores, g, filter_scores=hide),
+            cut.predict(scores, g, filter_scores=hide),
+        )
 
 
 @pytest.mark.parametrize(

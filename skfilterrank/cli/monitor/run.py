@@ -1,6 +1,5 @@
 """What ``skfilterrank monitor`` does."""
 
-import json
 import os
 import warnings
 
@@ -9,10 +8,9 @@ import pandas as pd
 
 from skfilterrank._core.results import counted
 from skfilterrank._files.locks import locked
-from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._file_options import is_same_file, written
-from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._output import format_frame
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
     STDIN,
@@ -52,7 +50,8 @@ def run(arguments) -> int:
         # fail; a reader of the output that has gone is no failure.
         try:
             with results(arguments) as (format, write):
-                write(_FORMATS[format](status))
+                rates = status.rates.rename_axis("rate")
+                write(f"{status}\n" if format == "table" else format_frame(rates, format))
         except BrokenPipeError:
             monitor.save(state)
             raise
@@ -97,9 +96,9 @@ def _compare_scores(threshold, arguments):
         },
         orient="index",
         columns=[*names, "shown"],
-    )
+    ).rename_axis("scores")
     with results(arguments) as (format, write):
-        write(_FORMATS_OF_SCORES[format](table))
+        write(format_frame(table, format))
     difference = calibration.difference(scores, sizes, getattr(threshold, "threshold_", None))
     if not calibration.can_compare(sizes):
         tell(
@@ -165,39 +164,3 @@ def _monitor(threshold, state, arguments):
             "leave --alpha out."
         )
     return monitor
-
-
-def _table(status):
-    return f"{status}\n"
-
-
-def _csv(status):
-    return csv_text(status.rates.rename_axis("rate"))
-
-
-def _json(status):
-    """A line for each rate."""
-    rows = status.rates.rename_axis("rate").reset_index().astype(object)
-    rows = rows.where(rows.notna(), None).to_dict("records")
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-_FORMATS_OF_SCORES = {
-    "table": lambda table: (
-        "\n".join(
-            align_columns(
-                [["scores", *table.columns]]
-                + [
-                    [name, *map("{:.4g}".format, row)]
-                    for name, row in zip(table.index, table.values)
-                ]
-            )
-        )
-        + "\n"
-    ),
-    "csv": lambda table: csv_text(table.rename_axis("scores"), index=True),
-    "json": lambda table: "".join(
-        json.dumps({"scores": name} | row) + "\n" for name, row in table.T.to_dict().items()
-    ),
-}
-_FORMATS = {"table": _table, "csv": _csv, "json": _json}

@@ -1,6 +1,5 @@
 """What ``skfilterrank threshold`` does."""
 
-import json
 import warnings
 
 import numpy as np
@@ -10,10 +9,9 @@ from sklearn.base import clone
 from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import counted
-from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._label_gains import with_other_labels
-from skfilterrank.cli._output import align_columns, value_of
+from skfilterrank.cli._output import format_frame, value_of
 from skfilterrank.cli._run_files import (
     DONE_WITH_MISSING,
     align_second,
@@ -55,7 +53,7 @@ def run(arguments) -> None:
         fitted.save(arguments.save)
         tell(f"wrote {arguments.save}")
     with results(arguments) as (format, write):
-        write(_FORMATS[format](table))
+        write(format_frame(table, format))
         if format == "table" and hasattr(fitted, "certificate_") and len(runs) == 1:
             write(f"\n{fitted.certificate_}\n")
 
@@ -116,33 +114,3 @@ def _fit(threshold, run, second, index, name, arguments, machines):
         for risk, promise in threshold.certificate_.promises.items():
             row |= {risk: promise.observed, f"{risk} at most": promise.upper_bound}
     return row
-
-
-def _table(table):
-    """Columns of text."""
-    cells = [
-        [
-            f"{value:.4g}" if isinstance(value, float) else "none" if value is None else str(value)
-            for value in row
-        ]
-        for row in table.itertuples(index=False, name=None)
-    ]
-    lines = [["run", *table.columns], *([name, *row] for name, row in zip(table.index, cells))]
-    return "\n".join(align_columns(lines)) + "\n"
-
-
-def _csv(table):
-    return csv_text(table)
-
-
-def _json(table):
-    """A line for each run."""
-    rows = table.reset_index().to_dict("records")
-    for row in rows:
-        threshold = row["threshold"]
-        if isinstance(threshold, float) and threshold in (float("inf"), -float("inf")):
-            row["threshold"] = repr(threshold)
-    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
-
-
-_FORMATS = {"table": _table, "csv": _csv, "json": _json}
