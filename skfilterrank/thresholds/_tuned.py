@@ -103,7 +103,6 @@ class TunedThreshold(TwoScores):
     array([1, 0, 2])
     """
 
-    _is_by_score = True
     _takes_weights = True
 
     def __init__(

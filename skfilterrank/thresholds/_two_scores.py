@@ -5,14 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import rankdata
 
-from skfilterrank._core.checks import check_choice, check_groups
-from skfilterrank._core.entry_steps import Changes, Entries
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.prefixes import ties_worst_first
-from skfilterrank._core.scoring import mean_over_queries, with_undefined
 from skfilterrank._files.states import number, numbers, record
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -22,24 +16,17 @@ from skfilterrank.thresholds._base import (
     BaseThreshold,
     JudgedScores,
     curve_of,
-    margins_of,
 )
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
     RULES,
     HidePath,
-    PathValues,
     RisingCurve,
     Worth,
     fit_worths,
     levels_of,
-    order_of,
-    ordered_scores,
-    path_values,
+    measured,
 )
-from skfilterrank.thresholds._list_sizes import scored_sizes, size_range
-from skfilterrank.thresholds._score_scale import Calibration
-from skfilterrank.thresholds._values import warn_without_good
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
@@ -61,6 +48,10 @@ class TwoScores(BaseThreshold):
     _column_names = (FILTER_SCORE,)
     rule: str | None = None
 
+    @property
+    def _is_by_score(self):
+        return not hasattr(self, "rule_")
+
     def fit_judged(self, judged: JudgedScores) -> "TwoScores":
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 
@@ -74,44 +65,53 @@ class TwoScores(BaseThreshold):
         self : TwoScores
             The fitted threshold.
         """
-        if FILTER_SCORE not in judged.columns:
-            if self.rule is not None:
-                raise InputError(
-                    f"rule={self.rule!r} hides by a second score, and there is none. Pass "
-                    "filter_scores=, or leave rule out."
-                )
-            return super().fit_judged(judged)
-        parsed = self._parsed()
-        self._check_two_scores(judged)
-        self._forget()
-        self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
-        self.rule_ = self.rule or "ratio"
-        # Row order breaks ties: the order in which rows came must not matter.
-        judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
-        warn_without_good(judged.gains)
-        self.confidence_, self.answer_level_, self.threshold_ = None, -np.inf, None
-        if self.fitted_with_groups_:
-            self.list_sizes_ = size_range(judged.scores, judged.index)
-        self._fit_rule(judged, parsed)
-        return self
+        if FILTER_SCORE in judged.columns:
+            self._check_two_scores(judged)
+        elif self.rule is not None:
+            raise InputError(
+                f"rule={self.rule!r} hides by a second score, and there is none. Pass "
+                "filter_scores=, or leave rule out."
+            )
+        return super().fit_judged(judged)
 
-    def _fit_rule(self, judged, parsed):
-        """Learn the curves and find the level on out-of-fold probabilities."""
-        self.worth_, worth, harm = self._learn_worth(judged)
-        path = self._path(worth, harm)
-        lists = order_of(path.rule, judged.lists, worth)
-        (values,) = path_values(path, lists, [parsed])
-        values = values._replace(values=with_undefined(values.values, 0.0))
-        entries = entries_of(values, path, lists, parsed)
+    def _prepared(self, judged):
+        if FILTER_SCORE in judged.columns:
+            self.rule_ = self.rule or "ratio"
+        return judged
+
+    def _fit_levels(self, judged, parsed):
+        if self._is_by_score:
+            return super()._fit_levels(judged, parsed)
+        path = self._learn_path(judged)
+        lists = path.lists_of(judged.lists)
+        entries = measured(lists, parsed, path.given(lists, [parsed]))
         self.threshold_curve_ = curve_of(entries, parsed)
-        self.level_ = self.threshold_curve_.best_threshold
-        own = utility_at(values, self.level_, parsed)
-        self._describe_shown(judged, worth, harm)
-        self.best_score_ = mean_over_queries(own, judged.lists.weights)
-        self._hold_out(judged, parsed, entries, values, len(own))
-        if judged.folds is not None:
-            self._describe_folds(judged, parsed, entries, own)
+        return self._shown_at(path, self.threshold_curve_.best_threshold), entries
+
+    def _shown_at(self, path, level):
+        """Take over a level; return the scores that order what is shown."""
+        self.level_, self.confidence_, self.answer_level_ = level, None, -np.inf
+        return path.at(level)
+
+    def _learn_path(self, judged):
+        """Learn the curves; return the path by those that have not seen the clusters of a row."""
+        self.worth_, worth, harm = self._learn_worth(judged)
+        levels = None
+        if self.rule_ not in KEY_RULES:
+            levels = levels_of(worth, harm, self._most_of_rule())
+        return self._path(judged, worth, harm, levels)
+
+    def _path(self, judged, worth, harm, levels=None):
+        """Make the path of the rule for some rows."""
+        return HidePath(
+            self.rule_,
+            judged.scores,
+            worth,
+            harm,
+            judged.index,
+            most=self._most_of_rule(),
+            levels=levels,
+        )
 
     def _most_of_rule(self):
         """Return the number of documents that are shown at most; subsets end at the cut-off."""
@@ -140,47 +140,18 @@ class TwoScores(BaseThreshold):
             )
         return curves[0], worth, harm
 
-    def _learn_path(self, judged):
-        """Learn curves, and choose the levels of the rule, from all rows."""
-        filter_scores = judged.columns[FILTER_SCORE]
-        worth = Worth.fit(judged.gains, judged.scores, filter_scores)
-        levels = None
-        if self.rule_ not in KEY_RULES:
-            levels = levels_of(*worth.of(judged.scores, filter_scores), self._most_of_rule())
-        return worth, levels
-
-    def _path(self, worth, harm, levels=None):
-        """Make the path of the rule."""
-        if levels is None and self.rule_ not in KEY_RULES:
-            levels = levels_of(worth, harm, self._most_of_rule())
-        return HidePath(self.rule_, worth, harm, most=self._most_of_rule(), levels=levels)
-
-    def _describe_shown(self, judged, worth, harm):
-        """Keep by which scores `predict` tells that scores are on another scale."""
-        if judged.watches_scale:
-            ordered = ordered_scores(
-                self.rule_,
-                self.level_,
-                judged.scores,
-                worth,
-                harm,
-                judged.index,
-                self._most_of_rule(),
-            )
-            sizes = scored_sizes(judged.scores, judged.index)
-            self.calibration_ = Calibration.of(judged.scores, ordered > -np.inf, sizes)
-
-    def _hold_out(self, judged, parsed, entries, values, n_lists):
-        """Measure queries that the level was not chosen on, with the filter and without it."""
-        clusters = judged.clusters
-        if clusters.min() == clusters.max():
+    def _measure_held_out(self, judged, parsed, entries, values):
+        if self._is_by_score or judged.clusters.min() == judged.clusters.max():
+            super()._measure_held_out(judged, parsed, entries, values)
             return
-        held_out = np.empty(n_lists)
+        # The folds of the curves.
+        held_out = np.empty(len(values))
         for _, rows in judged.fold_rows(N_FOLDS):
-            tried = np.zeros(n_lists, dtype=bool)
+            tried = np.zeros(len(values), dtype=bool)
             tried[judged.codes[rows]] = True
-            level, _ = entries.best(~tried)
-            held_out[tried] = utility_at(values, level, parsed)[tried]
+            held_out[tried] = entries.at(entries.best(~tried)[0])[tried]
+        if not parsed.measure.greater_is_better:
+            held_out = 0.0 - held_out
         self._compare_held_out(judged, parsed, held_out)
 
     def _check_two_scores(self, judged):
@@ -217,63 +188,9 @@ class TwoScores(BaseThreshold):
 
     # Serving.
 
-    def predict(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
-        """Return the score by which each list is ordered, -inf where the row is hidden.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores of whole lists, on the scale of those of `fit`; of a table the column "score".
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, which caps and the rule "subset" need. None looks for an index
-            level "qid" on `scores`.
-        filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, where `fit` had one. It may also be the second column of
-            `scores`, or a column "filter_score".
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            The worth r of a row, r - level * h by the rule "price" and the score by "harm", where
-            the row is shown, else -inf.
-
-        Raises
-        ------
-        ValueError
-            If query ids or filter scores are missing and needed, or scores are NaN or +inf.
-        """
-        if not hasattr(self, "rule_"):
-            return super().predict(scores, groups, filter_scores=filter_scores)
-        scores, index, columns = self._checked(scores, groups, filter_scores)
-        return self._ordered(scores, index, columns) if len(scores) else scores
-
-    def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
-        """Return finite margins, at least 0 exactly where the row is shown.
-
-        Parameters
-        ----------
-        scores, groups, filter_scores
-            As in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            The score minus the threshold of its list. With filter scores, margins between 0 and 1
-            where a row is shown, or -1 and 0 where it is hidden, in the order of the scores.
-        """
-        if not hasattr(self, "rule_"):
-            return super().decision_function(scores, groups, filter_scores=filter_scores)
-        scores, index, columns = self._checked(scores, groups, filter_scores)
-        if not len(scores):
-            return scores
-        ordered = self._ordered(scores, index, columns)
-        shown = ordered > -np.inf
-        thresholds = np.where(shown, -np.inf, np.inf)
-        return margins_of(np.where(shown, ordered, scores), thresholds, shown)
-
     def _checked(self, scores, groups, filter_scores):
         scores, index, columns = super()._checked(scores, groups, filter_scores)
-        has_two = hasattr(self, "rule_")
+        has_two = not self._is_by_score
         if has_two and FILTER_SCORE not in columns:
             raise InputError(
                 f"filter_scores is missing: rule={self.rule_!r} hides by a second score. Pass "
@@ -289,30 +206,33 @@ class TwoScores(BaseThreshold):
         return scores, index, columns
 
     def _ordered(self, scores, index, columns):
-        """Return the score by which rows are ordered, -inf where hidden."""
-        if index is None:
-            index = check_groups(np.zeros(len(scores), dtype=np.intp), n_rows=len(scores))
+        if self._is_by_score:
+            return super()._ordered(scores, index, columns)
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
             worth, harm = self.worth_.of(scores, harm)
-        return ordered_scores(
-            self.rule_, self.level_, scores, worth, harm, index, self._most_of_rule()
-        )
+        path = HidePath(self.rule_, scores, worth, harm, index, most=self._most_of_rule())
+        return path.at(self.level_)
 
     def _shown(self, scores, index, columns):
-        if not hasattr(self, "rule_"):
+        if self._is_by_score:
             return super()._shown(scores, index, columns)
         return self._ordered(scores, index, columns) > -np.inf
 
+    def _thresholds(self, scores, index, shown):
+        if self._is_by_score:
+            return super()._thresholds(scores, index, shown)
+        return np.where(shown, -np.inf, np.inf)
+
     def _looks_at_lists(self):
-        if not hasattr(self, "rule_"):
+        if self._is_by_score:
             return super()._looks_at_lists()
         return self.rule_ == "subset" or self._caps() != (None, None)
 
     # Saving.
 
     def _state(self) -> dict:
-        if not hasattr(self, "rule_"):
+        if self._is_by_score:
             return super()._state()
         state = {"rule": self.rule_}
         if self.worth_ is not None:
@@ -350,32 +270,6 @@ def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     learned = np.random.RandomState(0).permutation(clusters)[:n_learned]
     is_learned = np.isin(judged.clusters, learned)[judged.codes]
     return np.flatnonzero(is_learned), np.flatnonzero(~is_learned)
-
-
-def entries_of(
-    values: PathValues, path: HidePath, lists: RankedLists, parsed: ParsedMeasure
-) -> EntryValues:
-    """Make entry values of what a measure is along a path, without NaN."""
-    changes = Changes(
-        np.arange(lists.index.n_queries),
-        -values.levels,
-        values.values[:, 0],
-        np.diff(values.values, axis=1),
-    )
-    keys, levels = None, None
-    if path.rule in KEY_RULES:
-        keys = np.where(np.isneginf(lists.scores), -np.inf, path.keys())
-    else:
-        levels = path.levels[::-1]
-    better = parsed.measure.greater_is_better
-    return EntryValues([changes], Entries(lists, keys), better, levels)
-
-
-def utility_at(values: PathValues, level: float, parsed: ParsedMeasure) -> np.ndarray:
-    """Return the value of each list at a level, negated where lower is better."""
-    n_reached = np.count_nonzero(values.levels >= level, axis=1)
-    found = values.values[np.arange(len(n_reached)), n_reached]
-    return found if parsed.measure.greater_is_better else 0.0 - found
 
 
 def _check_finite(filter_scores):

@@ -12,9 +12,15 @@ NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
 def values_shown(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
-    """Measure each query where some rows are shown, higher being better."""
+    """Measure each query where some rows are shown, higher being better.
+
+    In place of a mask, `shown` may be scores that order the rows, equal ones as they came.
+    """
     entry = parsed.measure
-    part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    if shown.dtype == bool:
+        part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    else:
+        part = lists.with_ties("stable").with_scores(shown)
     part.has_filtered = True
     values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
     return values if entry.greater_is_better else 0.0 - values
