@@ -116,7 +116,8 @@ def _forbidden(entries, k):
                 return first.sum(axis=0) / np.clip(n_entered, 1, depth)
 
             keys, shares = values_of_first_places(block, entries, bad, depth, share)
-        yield Changes.of_losses(block.queries, keys, shares, keys < np.inf)
+        is_step = None if entries.at_place else keys < np.inf
+        yield Changes.of_losses(block.queries, keys, shares, is_step)
 
 
 def _any_forbidden(entries, k):
