@@ -89,10 +89,7 @@ class Trees(NamedTuple):
 
         try:
             return cls(
-                tuple(
-                    lightgbm.Booster(model_str=each)
-                    for each in listed(text, 1)(state, name)
-                )
+                tuple(lightgbm.Booster(model_str=each) for each in listed(text, 1)(state, name))
             )
         except lightgbm.basic.LightGBMError as error:
             raise InputError(f"{name} holds a model that LightGBM cannot read: {error}.") from None

@@ -19,8 +19,8 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
-from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._rows.rows import Rows
+from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
