@@ -6,14 +6,13 @@ from functools import wraps
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, read_only
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import as_column, cached_property, read_only
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._core.floats import sort_rows
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.queries import Block, GroupIndex
 from skfilterrank._core.relevant_cells import RelevantCells
-from skfilterrank._core.sorting import sort_rows
 from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.like import settings_like

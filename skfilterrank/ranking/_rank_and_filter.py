@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import is_dask, label_array
 from skfilterrank._core.checks import (
     check_choice,
@@ -17,11 +16,12 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.cut_queries import count_known_queries
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import counted
+from skfilterrank._ranker import all_or_nothing
+from skfilterrank._sklearn_compat import fitted_end
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
@@ -32,11 +32,9 @@ from skfilterrank.ranking._filter_estimator import (
     harm_scores,
     read_two_labels,
 )
-from skfilterrank.ranking._fitting.score_column import PASSTHROUGH
-from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker, estimators_inside
+from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
+from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._fitting.wrapping import PASSTHROUGH, WrappingRanker, estimators_inside
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     AutoThreshold,

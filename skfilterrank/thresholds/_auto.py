@@ -6,8 +6,7 @@ import pandas as pd
 from skfilterrank._core.checks import check_random_state, one_of
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error, mean_over_queries
 from skfilterrank._files.states import record
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold, curve_of

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import (
     check_choice,
@@ -23,25 +22,29 @@ from skfilterrank._core.checks import (
     is_level,
 )
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import value_tolerance
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import places, thresholds_of, ties_worst_first
 from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.same_value import value_tolerance
-from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._core.student_t import mean_and_error
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._core.scoring import mean_and_error, mean_over_queries
+from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._drift import (
+    Calibration,
+    scored_sizes,
+    size_range,
+    warn_of_other_scale,
+    warn_of_other_sizes,
+)
 from skfilterrank.thresholds._files import SavedAsJson
-from skfilterrank.thresholds._list_sizes import scored_sizes, size_range, warn_of_other_sizes
 from skfilterrank.thresholds._of_rows import mean_of_rows
-from skfilterrank.thresholds._score_scale import Calibration, warn_of_other_scale
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._values import (
     values_shown,

@@ -8,9 +8,9 @@ from sklearn.base import clone, is_classifier
 
 from skfilterrank._core.checks import check_count, check_number, check_random_state
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import first_of_highest
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.same_value import first_of_highest
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import N_FOLDS, BaseThreshold, curve_of

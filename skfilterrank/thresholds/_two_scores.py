@@ -24,6 +24,7 @@ from skfilterrank.thresholds._base import (
     curve_of,
     margins_of,
 )
+from skfilterrank.thresholds._drift import Calibration, scored_sizes, size_range
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
     RULES,
@@ -37,8 +38,6 @@ from skfilterrank.thresholds._hide_rules import (
     ordered_scores,
     path_values,
 )
-from skfilterrank.thresholds._list_sizes import scored_sizes, size_range
-from skfilterrank.thresholds._score_scale import Calibration
 from skfilterrank.thresholds._values import warn_without_good
 
 # Forbidden rows below which curves of harm are guesses.

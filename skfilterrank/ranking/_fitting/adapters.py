@@ -14,13 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._core.checks import QID
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._library_forms import in_library_form, library_errors
-from skfilterrank._response import before_last
+from skfilterrank._response import before_last, in_library_form, library_errors
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
+    final_step,
     metadata_routing_enabled,
     safe_indexing,
 )

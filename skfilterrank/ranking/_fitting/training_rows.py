@@ -1,18 +1,19 @@
-"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and its targets."""
+"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and their targets."""
 
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, check_numbers, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.results import counted
 from skfilterrank._ranker import RankerMixin
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fitting.adapters import (
     OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
@@ -26,8 +27,6 @@ from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
-from skfilterrank.ranking._fitting.ranker_input import count_unjudged
-from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
 
 
@@ -268,3 +267,70 @@ def _encode_judged(encoder, gains, y, judged):
     target = np.zeros(len(gains), dtype=known.dtype)
     target[judged] = known
     return target
+
+
+TARGETS = ("auto", "binary", "gain", "grade", "label")
+
+
+def resolve_target(estimator, target: str) -> str:
+    """The target that suits the estimator, where "auto" is asked."""
+    if target != "auto":
+        return target
+    final = final_step(estimator)
+    if is_classifier(final):
+        return "binary"
+    if isinstance(final, RankerMixin):
+        return final.ranking_target
+    # Rankers of other libraries want grades from 0 up: LightGBM's learns nothing, silently,
+    # from a negative one.
+    return "gain" if group_parameter(final) in (None, "groups") else "grade"
+
+
+def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
+    """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+    if prefit and is_classifier(estimator):
+        return not set(estimator.classes_) <= {0, 1}
+    return resolve_target(estimator, target) == "label"
+
+
+class TargetEncoder:
+    """Turn gains (and labels) into the target, the same way in every fold."""
+
+    def __init__(self, kind: str, gains):
+        self.kind = kind
+        self.levels = np.unique(gains[~np.isnan(gains)])
+
+    def encode(self, gains, labels):
+        """Target of judged rows."""
+        if self.kind == "binary":
+            return (gains > 0).astype(np.int64)
+        if self.kind == "gain":
+            return gains
+        if self.kind == "label":
+            return labels
+        grades = np.searchsorted(self.levels, gains)
+        unknown = ~np.isin(gains, self.levels)
+        if unknown.any():
+            raise InputError(
+                f"eval_set holds the gain {gains[unknown][0]:g}, which does not occur in y: its "
+                "grade is unknown. Known gains: "
+                f"{', '.join(f'{level:g}' for level in self.levels[:10])}."
+            )
+        return grades
+
+
+def count_unjudged(judged) -> int:
+    """Number of rows without a label, with a warning; an error where none has one."""
+    return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
+
+
+def tell_unjudged(n_unjudged: int, n_rows: int) -> int:
+    """The number of rows without a label, with a warning; an error where none has one."""
+    if n_unjudged == n_rows:
+        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
+    if n_unjudged:
+        warn_user(
+            f"{n_unjudged} of {n_rows} rows are unjudged (NaN label): they are not learned from.",
+            UnjudgedWarning,
+        )
+    return n_unjudged
