@@ -119,8 +119,9 @@ class Stepping(NamedTuple):
                 f"undefined='drop' leaves out other queries at other thresholds by "
                 f"{self.parsed.text}, which Rows cannot add up. Give a number."
             )
+        keys, changes = self._steps(entries)
         start, n_queries = entries.sum_of_start
-        return StepBins.of(*self._steps(entries), self._sign * start, n_queries)
+        return StepBins.of(keys, changes, self._sign * start, n_queries)
 
     def keys_and_changes(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Return the steps of a block, higher sums being better."""

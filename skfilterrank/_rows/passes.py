@@ -1,17 +1,18 @@
 """One pass over rows: whole queries, block by block, in one process or several."""
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
-from skfilterrank._core.row_blocks import Block, merged
+from skfilterrank._core.row_blocks import merged
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.partitions_of_rows import ClusterPass
 from skfilterrank.exceptions import InputError
 
-# What is made of a block of whole queries: something with ``merge(other)``.
-Work = Callable[[Block], Any]
+# Called with a block of whole queries, returns a state with ``merge(other)``. Mostly a named tuple,
+# which mypy takes for no callable.
+Work = Any
 
 
 class Reading:

@@ -121,7 +121,7 @@ class Rows:
         self.chunk_rows = check_count(chunk_rows, "chunk_rows")
         self.n_jobs, self.verbose = n_jobs, verbose
         self.source = source
-        self._source = _source_of(source, self.chunk_rows)
+        self._source: Any = _source_of(source, self.chunk_rows)
 
     @property
     def is_on_cluster(self) -> bool:

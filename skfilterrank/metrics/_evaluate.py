@@ -204,7 +204,7 @@ default=None
         rows = check_rows(y_true, "evaluate", **of_rows, query_weight=query_weight)
         check_undefined(undefined)
         columns = split_options(options, wanted)
-        how = (gains, ties, unjudged, undefined, *columns, values_of_queries)
+        how: Any = (gains, ties, unjudged, undefined, *columns, values_of_queries)
         return measure_rows(rows, Measuring(wanted, *how), out)
     if out is not None:
         raise InputError("out is for Rows. Write the table that evaluate returns of arrays.")

@@ -107,9 +107,9 @@ class CertifiedThreshold(TwoScores):
     real number; none is left out. To certify a bad threshold, the test must pass all bad ones
     before it, of which the first, or ones that come as near to the first as one likes, are fixed by
     the distribution and falsely rejected with a probability of at most ``1 - confidence_level``.
-    That needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
-    good document that joins a list lowers it. Where it does not, a dip behind a hump is never
-    reached, which is safe.
+    That needs no risk that falls or rises steadily, which the forbidden share of the shown does
+    not: a good document that joins a list lowers it. Where it does not, a dip behind a hump is
+    never reached, which is safe.
 
     Of several rates, those that are safe at the same end are tested together: the first threshold
     that is bad is bad for one of them, whose test alone must err, so that each is tested with the
@@ -146,16 +146,16 @@ class CertifiedThreshold(TwoScores):
 
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
     `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
-    among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
-    document are left out. The threshold lies in the middle between the lowest score to keep and
-    the next lower one.
+    among the first places above the lowest certified threshold, or be good and hidden. Queries
+    without any judged document are left out. The threshold lies in the middle between the lowest
+    score to show and the next lower one.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; no step need be safer than the next. The test
     is valid if the path does not depend on the labels that it is tested on. So the curves of r and
     h, and the levels of "price" and "subset", come from a fifth of the queries (or as much more as
     makes 1,000 rows, up to a half), drawn by a fixed seed, and the others are tested. Curves out of
-    fold would not do, as each fold would have a path of its own, and none of them is the one that is used.
+    fold would not do, as each fold would have a path of its own, and none of them is in use later.
     "harm" needs no curve: its path is the order of the filter scores, so that all queries are
     tested. Of "price" and "subset" the levels between the tested ones are not certified.
 

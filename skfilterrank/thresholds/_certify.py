@@ -213,9 +213,9 @@ def certify(
         _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
         if not (steps.start.any() or steps.losses.any()):
             warn_user(
-                f"The risk {brief(promise.name)} is 0 on all calibration queries whatever is shown, "
-                "so that the promise says little. Where gains below 0 are to mark what is forbidden, "
-                "give gains.",
+                f"The risk {brief(promise.name)} is 0 on all calibration queries, whatever is "
+                "shown, so that the promise says little. Where gains below 0 are to mark what is "
+                "forbidden, give gains.",
                 FitWarning,
             )
     lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)

@@ -19,7 +19,7 @@ NO_FILES = {
     "evaluate": {"--sort"},
     "compare": {"--baseline"},
     "fuse": {"--name"},
-    **dict.fromkeys(("threshold", "filter", "monitor"), {"--filter-scores"}),
+    **{name: {"--filter-scores"} for name in ("threshold", "filter", "monitor")},
     "complete": {"--document"},
     "judge": {"--assessor"},
 }

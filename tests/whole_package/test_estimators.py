@@ -20,7 +20,7 @@ from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments import TopicSelector, judge
 from skfilterrank.ranking import FilterAll, RankAndFilter
-from skfilterrank.thresholds import PerQueryThreshold
+from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
 from thinned import is_nightly
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)

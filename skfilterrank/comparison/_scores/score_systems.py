@@ -268,8 +268,8 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
 
 def _joined(parts) -> _Predicted:
     """Join pairs of query ids and what was predicted of them, sorted by the ids."""
-    ids, every = zip(*parts)
-    ids = np.concatenate(ids)
+    ids_of_parts, every = zip(*parts)
+    ids = np.concatenate(ids_of_parts)
     order = np.argsort(ids, kind="stable")
     queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
 
