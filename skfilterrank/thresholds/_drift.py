@@ -5,7 +5,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 
@@ -29,11 +28,6 @@ class _SeenSizes:
 
 # Apart from the models, which are saved without what they served.
 _SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
-
-
-def size_range(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
-    """The usual sizes of these lists: from, to; NaN where nothing is scored."""
-    return usual_sizes(scored_sizes(scores, index))
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:
