@@ -189,12 +189,11 @@ def _refuse_dictionaries(estimator, X):
 @contextmanager
 def library_errors(estimator):
     """Errors of libraries that are no ValueError, as one that names the estimator."""
-    kinds = [
-        getattr(sys.modules[module], name)
-        for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError"))
-        if module in sys.modules
-    ]
+    kinds: tuple[type[Exception], ...] = ()
+    for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError")):
+        if module in sys.modules:
+            kinds += (getattr(sys.modules[module], name),)
     try:
         yield
-    except tuple(kinds) as error:
+    except kinds as error:
         raise InputError(f"{type(estimator).__name__} cannot learn from this: {error}") from error

@@ -58,6 +58,10 @@ def feature_names(X) -> np.ndarray | None:
 
 def safe_indexing(X, rows):
     """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
+    are_numbers = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
+    if are_numbers and type(X) is np.ndarray and X.flags.c_contiguous:
+        # Twice as fast as X[rows].
+        return X.take(rows, axis=0)
     # scikit-learn cannot index what pandas holds in Arrow's form either.
     is_pandas = isinstance(X, pd.Index | ExtensionArray)
     if is_pandas or type(X).__module__.partition(".")[0] == "pyarrow":

@@ -167,12 +167,11 @@ _NAMED = 5
 
 def refuse_dates(X) -> None:
     """Raise an error that names the columns of X that hold dates or durations."""
-    columns = X.dtypes.items() if isinstance(X, pd.DataFrame) else ()
-    found = [
-        (name, dtype)
-        for name, dtype in columns
-        if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype)
-    ]
+    found = []
+    if isinstance(X, pd.DataFrame):
+        for name, dtype in X.dtypes.items():
+            if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
+                found.append((name, dtype))
     if found:
         name, dtype = found[0]
         what = f"{counted(len(found), 'column')} of dates or durations, such as {brief(name)}"

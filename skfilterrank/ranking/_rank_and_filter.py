@@ -469,7 +469,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             raise
         if threshold.is_calibrated:
             self._qualify_certificate(tuning, data, ids)
-        self.cv_results_ = self._describe_folds(tuning.folds)
+        self.cv_results_ = {}
+        if tuning.folds:
+            found = vars(self.filter_).pop("fold_results_")
+            _, _, fit_times, score_times, _ = zip(*tuning.folds)
+            times = {"fit_time": np.array(fit_times), "score_time": np.array(score_times)}
+            self.cv_results_ = {"n_queries": found.pop("n_queries")} | times | found
 
     def _tune_filter(self, threshold, data, two: TwoLabels, groups, splits):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
@@ -486,21 +491,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.filter_estimator_ = tuning.estimator
         return tuning.scores
 
-    def _describe_folds(self, folds):
-        """Return the queries, times and values of each fold."""
-        if not folds:
-            return {}
-        found = vars(self.filter_).pop("fold_results_")
-        times = {
-            name: np.array([getattr(fold, name) for fold in folds])
-            for name in ("fit_time", "score_time")
-        }
-        return {"n_queries": found.pop("n_queries")} | times | found
-
     def _take_from_threshold(self):
         """Take over attributes of the fitted threshold."""
         found = vars(self.filter_)
-        vars(self).update({name: found[name] for name in _OF_THRESHOLD if name in found})
+        for name in _OF_THRESHOLD:
+            if name in found:
+                setattr(self, name, found[name])
 
     def _qualify_certificate(self, tuning, data, ids):
         """State in the certificate whether it holds exactly."""

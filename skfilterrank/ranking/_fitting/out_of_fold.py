@@ -97,7 +97,7 @@ def tuning_scores(model, inner, data, score_gains, splits, *, calibrates=False) 
     if splits is None:
         scores = document_scores(inner, data.X, groups=data.groups, gains=score_gains)
         rows, index = np.arange(len(data.groups)), GroupIndex.from_groups(data.groups)
-        return TuningScores(inner, [], rows, _as_float(scores), index, True)
+        return TuningScores(inner, [], rows, scores.astype(np.float64, copy=False), index, True)
     refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
     rescale = refit and needs_rescaling(model.rescale, inner)
     folds = out_of_fold_scores(
@@ -112,19 +112,17 @@ def tuning_scores(model, inner, data, score_gains, splits, *, calibrates=False) 
     estimator = data.fit(inner) if refit else folds[0].estimator
     if rescale:
         folds = to_refitted_scale(folds, splits, estimator, data, score_gains)
-    rows = np.concatenate([fold.rows for fold in folds])
-    scores = np.concatenate([fold.scores for fold in folds])
-    n_queries = int(data.groups.max()) + 1
-    lists = np.concatenate([data.groups[fold.rows] + i * n_queries for i, fold in enumerate(folds)])
+    of_folds = tuple(zip(*folds))
+    rows, scores = np.concatenate(of_folds[0]), np.concatenate(of_folds[1])
+    # A query that is held out by several folds makes a list in each.
+    fold = np.repeat(np.arange(len(folds)), tuple(map(len, of_folds[0])))
+    lists = data.groups[rows] + fold * (int(data.groups.max()) + 1)
     is_calibrated = not refit and not any(
         count_shared(data.groups[train], data.groups[test]) for train, test in splits
     )
     index = GroupIndex.from_groups(lists)
-    return TuningScores(estimator, folds, rows, _as_float(scores), index, is_calibrated)
-
-
-def _as_float(scores):
-    return scores.astype(np.float64, copy=False)
+    scores = scores.astype(np.float64, copy=False)
+    return TuningScores(estimator, folds, rows, scores, index, is_calibrated)
 
 
 def check_inner(model) -> None:
@@ -224,8 +222,11 @@ def _dealt_folds(groups, n_folds):
     for number, part in enumerate(np.array_split(shuffled, n_folds)):
         fold[part] = number
     of_row = fold[groups]
-    held_out = [of_row == number for number in range(n_folds)]
-    return [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in held_out]
+    splits = []
+    for number in range(n_folds):
+        held_out = of_row == number
+        splits.append((np.flatnonzero(~held_out), np.flatnonzero(held_out)))
+    return splits
 
 
 def _given_splits(cv):

@@ -104,36 +104,52 @@ def prepare_rows(
     n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
-    fit_params, columns = split_columns(fit_params or {})
-    _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
-    refuse_arrays(estimator)
+    if hasattr(final_step(estimator), "client"):
+        refuse_arrays(estimator)
     judged = ~np.isnan(row_gains)
-    count_unjudged(judged)
-    for name, value in fit_params.items():
-        if name.rpartition("__")[2] == "sample_weight" and value is not None:
-            _check_weights(value, name, judged)
+    n_judged = int(np.count_nonzero(judged))
+    tell_unjudged(n_rows - n_judged, n_rows)
     if kind == "binary" and not prefit:
-        check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
+        check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
     if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
         _check_order(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
-    fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
-    uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
-    if columns and eval_set is None:
+    columns: dict = {}
+    if fit_params:
+        fit_params, columns = _read_fit_params(fit_params, judged, encoder)
+    held_out = []
+    if eval_set is not None:
+        uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
+        held_out = [
+            (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns)
+            for s in read_eval_set(
+                eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
+            )
+        ]
+    elif columns:
         raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
-    held_out = read_eval_set(
-        eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
-    )
     return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
         gains=row_gains,
         groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
-        fit_params=fit_params,
-        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out],
+        fit_params=fit_params or {},
+        held_out=held_out,
     )
+
+
+def _read_fit_params(fit_params, judged, encoder):
+    """Check parameters of `fit`; return those of the rows, and those of held-out sets."""
+    fit_params, columns = split_columns(fit_params)
+    _refuse_other_queries(fit_params)
+    for name, value in fit_params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            _check_weights(value, name, judged)
+    return {
+        name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()
+    }, columns
 
 
 def _metrics_of_targets(value, encoder):
@@ -180,14 +196,14 @@ def _refuse_rankers_in_ensembles(estimator):
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
     """Gain of each row; an estimator inside that is given gains must not map them once more."""
-    mapping = [
-        type(each).__name__
-        for each in estimators_inside(estimator)
-        if getattr(each, "gains", None) is not None
-    ]
-    if given_labels or not mapping:
+    name = None
+    if not given_labels:
+        for each in estimators_inside(estimator):
+            if getattr(each, "gains", None) is not None:
+                name = type(each).__name__
+                break
+    if name is None:
         return as_gains(y, gains, name="y")
-    name = mapping[0]
     given = f"{name} inside is given the gains to learn, not the labels"
     if gains is not None:
         raise InputError(

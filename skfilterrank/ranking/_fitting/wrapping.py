@@ -34,7 +34,8 @@ class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
 
     def _unfitted_inner(self):
         """The estimator that is cloned and fitted; for "passthrough" one that returns X."""
-        return as_estimator(self.estimator)
+        is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
+        return ScoreColumn() if is_word else self.estimator
 
     def _is_prefit(self):
         """Whether all rows that `fit` gets are for the wrapper alone."""
@@ -163,12 +164,6 @@ def has_fixed_scale(estimator) -> bool:
 
 PASSTHROUGH = "passthrough"
 _COLUMN = "score"
-
-
-def as_estimator(estimator):
-    """The estimator, where "passthrough" asks for none."""
-    is_word = isinstance(estimator, str) and estimator == PASSTHROUGH
-    return ScoreColumn() if is_word else estimator
 
 
 class ScoreColumn(RegressorMixin, BaseEstimator):
