@@ -6,17 +6,17 @@ import pandas as pd
 from skfilterrank._core.checks import check_random_state, one_of
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error, mean_over_queries
 from skfilterrank._files.states import record
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._base import BaseThreshold, curve_of
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._first_k import FirstK
+from skfilterrank.thresholds._judged_scores import values_shown
 from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
+from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._tuned import TunedThreshold
-from skfilterrank.thresholds._values import values_shown
 
 
 class _Everything(BaseThreshold):

@@ -8,18 +8,19 @@ from sklearn.base import clone, is_classifier
 
 from skfilterrank._core.checks import check_count, check_number, check_random_state
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import first_of_highest
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.same_value import first_of_highest
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
-from skfilterrank.thresholds._base import N_FOLDS, BaseThreshold, curve_of
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._expected_values import (
     check_has_prefix_values,
     expected_steps,
     path_keys,
 )
+from skfilterrank.thresholds._judged_scores import N_FOLDS
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -33,6 +34,7 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Factors that are tried between 1 and the best one.
 _N_FACTORS = 33

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skfilterrank
 from selections import mask
-from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import (
     ColumnsEqual,

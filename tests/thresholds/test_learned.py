@@ -12,7 +12,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
-from skfilterrank.thresholds._base import JudgedScores
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
 INF = np.inf
