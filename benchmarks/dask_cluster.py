@@ -25,10 +25,9 @@ import xgboost.dask
 from _common import arguments, write_report
 from distributed import Client, LocalCluster
 
-from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import RankAndFilter
 from skfilterrank.io import Rows
-from skfilterrank.metrics import evaluate
+from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.ranking import RankAndFilter
 
 MEASURES = ["ndcg_f@10", "ndcg_0@10", "ap", "rr", "precision@5", "forbidden@10", "lexirecall"]
 PART_ROWS = 500_000

@@ -10,10 +10,11 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.prefixes import ends_behind, shown_at_most
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
 
 
@@ -99,9 +100,9 @@ class CertifiedThreshold(TwoScores):
     real number; none is left out. To certify a bad threshold, the test must pass all bad ones
     before it, of which the first, or ones that come as near to the first as one likes, are fixed by
     the distribution and falsely rejected with a probability of at most ``1 - confidence_level``.
-    That needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
-    good document that joins a list lowers it. Where it does not, a dip behind a hump is never
-    reached, which is safe.
+    That needs no risk that falls or rises steadily, which the forbidden share of the shown does
+    not: a good document that joins a list lowers it. Where it does not, a dip behind a hump is
+    never reached, which is safe.
 
     Of several rates, those that are safe at the same end are tested together: the first threshold
     that is bad is bad for one of them, whose test alone must err, so that each is tested with the
@@ -138,16 +139,16 @@ class CertifiedThreshold(TwoScores):
 
     Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
     `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
-    among the first places above the lowest certified threshold, or be good and filtered. Queries without any judged
-    document are left out. The threshold lies in the middle between the lowest score to keep and
-    the next lower one.
+    among the first places above the lowest certified threshold, or be good and hidden. Queries
+    without any judged document are left out. The threshold lies in the middle between the lowest
+    score to show and the next lower one.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; no step need be safer than the next. The test
     is valid if the path does not depend on the labels that it is tested on. So the curves of r and
     h, and the levels of "price" and "subset", come from a fifth of the queries (or as much more as
     makes 1,000 rows, up to a half), drawn by a fixed seed, and the others are tested. Curves out of
-    fold would not do, as each fold would have a path of its own, and none of them is the one that is used.
+    fold would not do, as each fold would have a path of its own, and none of them is in use later.
     "harm" needs no curve: its path is the order of the filter scores, so that all queries are
     tested. Of "price" and "subset" the levels between the tested ones are not certified.
 
@@ -180,6 +181,7 @@ class CertifiedThreshold(TwoScores):
     ['any_forbidden@3', 'nothing_good']
     """
 
+    _is_by_score = True
     is_calibrated = True
 
     def __init__(
@@ -227,15 +229,14 @@ class CertifiedThreshold(TwoScores):
 
     def _prepared(self, judged):
         _check_each_once(judged)
-        judged = super()._prepared(judged)
-        if self._is_by_score or self.rule_ == "harm":
+        if not self._has_two or self.rule_ == "harm":
             return judged
         learned, tested = learned_and_tested(judged)
         return replace(judged.take(tested), apart=judged.take(learned))
 
     def _fit_levels(self, judged, parsed):
         promises, most = read_promises(self.risks), self._most_shown()
-        if self._is_by_score:
+        if not self._has_two:
             lists = shown_at_most(judged.lists, most)
             is_whole = ends_behind(most, parsed)
             ranked = judged.lists if is_whole else lists
@@ -273,7 +274,7 @@ class CertifiedThreshold(TwoScores):
         if not parsed.measure.greater_is_better:
             certificate = replace(certificate, value=0.0 - certificate.value)
         self.certificate_ = certificate
-        if not self._is_by_score:
+        if self._has_two:
             return self._shown_at(path, certificate.threshold), entries
         self.level_ = certificate.threshold
         keys = self._capped(judged.scores, judged.scores, judged.index)

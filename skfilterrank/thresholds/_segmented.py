@@ -7,7 +7,6 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_count,
     check_groups,
@@ -19,8 +18,9 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
-from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._rows.rows import Rows
+from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json

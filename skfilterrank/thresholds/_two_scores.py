@@ -10,13 +10,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._files.states import number, numbers, record
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._base import (
-    FILTER_SCORE,
-    N_FOLDS,
-    BaseThreshold,
-    JudgedScores,
-    curve_of,
-)
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
     RULES,
@@ -27,6 +21,8 @@ from skfilterrank.thresholds._hide_rules import (
     levels_of,
     measured,
 )
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, N_FOLDS, JudgedScores
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
@@ -46,41 +42,19 @@ class TwoScores(BaseThreshold):
     """
 
     _column_names = (FILTER_SCORE,)
-    rule: str | None = None
+    _hides_by_second_score = True
 
     @property
-    def _is_by_score(self):
-        return not hasattr(self, "rule_")
+    def _has_two(self):
+        return hasattr(self, "rule_")
 
-    def fit_judged(self, judged: JudgedScores) -> "TwoScores":
-        """Fit on rows that were checked already, as :class:`RankAndFilter` does.
+    def _begin_with_two_scores(self, judged):
+        self._check_two_scores(judged)
+        self.rule_ = self.rule or "ratio"
 
-        Parameters
-        ----------
-        judged : JudgedScores
-            The rows; their column "filter_score" is the second score.
-
-        Returns
-        -------
-        self : TwoScores
-            The fitted threshold.
-        """
-        if FILTER_SCORE in judged.columns:
-            self._check_two_scores(judged)
-        elif self.rule is not None:
-            raise InputError(
-                f"rule={self.rule!r} hides by a second score, and there is none. Pass "
-                "filter_scores=, or leave rule out."
-            )
-        return super().fit_judged(judged)
-
-    def _prepared(self, judged):
-        if FILTER_SCORE in judged.columns:
-            self.rule_ = self.rule or "ratio"
-        return judged
 
     def _fit_levels(self, judged, parsed):
-        if self._is_by_score:
+        if not self._has_two:
             return super()._fit_levels(judged, parsed)
         path = self._learn_path(judged)
         lists = path.lists_of(judged.lists)
@@ -141,7 +115,7 @@ class TwoScores(BaseThreshold):
         return curves[0], worth, harm
 
     def _measure_held_out(self, judged, parsed, entries, values):
-        if self._is_by_score or judged.clusters.min() == judged.clusters.max():
+        if not self._has_two or judged.clusters.min() == judged.clusters.max():
             super()._measure_held_out(judged, parsed, entries, values)
             return
         # The folds of the curves.
@@ -190,7 +164,7 @@ class TwoScores(BaseThreshold):
 
     def _checked(self, scores, groups, filter_scores):
         scores, index, columns = super()._checked(scores, groups, filter_scores)
-        has_two = not self._is_by_score
+        has_two = self._has_two
         if has_two and FILTER_SCORE not in columns:
             raise InputError(
                 f"filter_scores is missing: rule={self.rule_!r} hides by a second score. Pass "
@@ -206,7 +180,7 @@ class TwoScores(BaseThreshold):
         return scores, index, columns
 
     def _ordered(self, scores, index, columns):
-        if self._is_by_score:
+        if not self._has_two:
             return super()._ordered(scores, index, columns)
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
@@ -215,24 +189,19 @@ class TwoScores(BaseThreshold):
         return path.at(self.level_)
 
     def _shown(self, scores, index, columns):
-        if self._is_by_score:
+        if not self._has_two:
             return super()._shown(scores, index, columns)
         return self._ordered(scores, index, columns) > -np.inf
 
     def _thresholds(self, scores, index, shown):
-        if self._is_by_score:
+        if not self._has_two:
             return super()._thresholds(scores, index, shown)
         return np.where(shown, -np.inf, np.inf)
-
-    def _looks_at_lists(self):
-        if self._is_by_score:
-            return super()._looks_at_lists()
-        return self.rule_ == "subset" or self._caps() != (None, None)
 
     # Saving.
 
     def _state(self) -> dict:
-        if self._is_by_score:
+        if not self._has_two:
             return super()._state()
         state = {"rule": self.rule_}
         if self.worth_ is not None:

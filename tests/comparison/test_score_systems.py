@@ -29,7 +29,7 @@ class TestScoreSystems:
         found = score_systems(QRELS, RUNS, measures)
         assert list(found) == measures
         for name, scores in found.items():
-            table = expected[name].unstack(sort=False)
+            table = expected[name].unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, table.to_numpy())
             assert scores.measure == name
         assert not found["recall_error"].greater_is_better
@@ -63,7 +63,7 @@ class TestScoreSystems:
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
             assert not scores.is_preference
-            expected = evaluate_runs(QRELS, RUNS, name)[name].unstack(sort=False)
+            expected = evaluate_runs(QRELS, RUNS, name)[name].unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The best threshold of rows in parts is that of arrays, with few steps in memory and few readings."""
+"""The best threshold of rows in parts is that of arrays, with few steps in memory."""
 
 import os
 import tracemalloc

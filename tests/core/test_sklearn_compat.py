@@ -31,7 +31,7 @@ X, Y = np.arange(8.0)[:, None], np.arange(8) % 2
 class Witness(BaseEstimator):
     """An estimator that writes down what it sees of its callers."""
 
-    seen: list = []
+    seen: list = []  # noqa: RUF012
 
     def __init__(self, alpha=1):
         self.alpha = alpha

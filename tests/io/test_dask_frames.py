@@ -1,4 +1,4 @@
-"""Queries that partitions cut are found and named, rows of a query come together, sums are merged."""
+"""Queries that partitions cut are named, rows of a query come together, sums are merged."""
 
 import numpy as np
 import pandas as pd

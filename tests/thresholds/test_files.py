@@ -63,7 +63,9 @@ def fitted(threshold, data):
 
 
 @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=repr)
+@pytest.mark.parametrize(
+    "threshold", THRESHOLDS, ids=lambda each: repr(each).partition(" at 0x")[0]
+)
 def test_loads_what_was_saved(data, threshold, tmp_path):
     model = fitted(threshold, data)
     path = tmp_path / "threshold.json"

@@ -398,7 +398,7 @@ class TestOfAThreshold:
         for wrong in (3, LogisticRegression().fit([[0], [1]], [0, 1])):
             with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
                 RiskMonitor.of(wrong)
-        with pytest.raises(NotFittedError, match="CertifiedThreshold is not fitted. Call fit"):
+        with pytest.raises(NotFittedError, match=r"CertifiedThreshold is not fitted\. Call fit"):
             RiskMonitor.of(clone(safe))
         by_function = CertifiedThreshold({loss_of_forbidden: 0.4})
         by_function.fit(data.bayes_scores, data.y, groups=data.groups)
