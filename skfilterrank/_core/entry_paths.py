@@ -44,8 +44,11 @@ class PathOfSets:
             return sets
         blocks = list(lists.blocks())
         found: list[list[np.ndarray]] = [[] for _ in blocks]
+        is_there = lists.scores > -np.inf
         for each in sets:
             each = np.asarray(each)
+            if each.dtype == bool and lists.has_filtered:
+                each = each & is_there
             for block, own in zip(blocks, found):
                 own.append(_first_columns(lists, block, each, block.depth(depth)))
         n_sets = len(found[0])
@@ -79,30 +82,35 @@ def _first_columns(lists, block, scores, depth):
     """Find the columns of the first documents of each list by one set, its width behind them."""
     is_mask = scores.dtype == bool
     ordered = block.in_order(lists.index.take(scores, block.layout, False if is_mask else -np.inf))
-    if is_mask:
-        ordered &= block.in_order(block.sort_key) < np.inf
-        places = first_places(ordered, depth)
-    else:
-        places = highest(ordered, depth)
+    places = _first_places(ordered, depth) if is_mask else _highest(ordered, depth)
     n_lists, width = ordered.shape
     column = np.full((n_lists, width + 1), width, dtype=np.min_scalar_type(width))
     column[:, :-1] = block.cells - width * np.arange(n_lists)[:, None]
     return np.take_along_axis(column, places, axis=1)
 
 
-def first_places(shown: np.ndarray, depth: int) -> np.ndarray:
+def _first_places(shown, depth):
     """Find the first columns of each row of a mask, its width behind the last."""
-    width = shown.shape[1]
-    result = np.full((len(shown), depth), width)
-    query, column = np.nonzero(shown)
-    n_shown = np.count_nonzero(shown, axis=1)
+    n_lists, width = shown.shape
+    query, column = nonzero_of_rows(shown)
+    n_shown = np.bincount(query, minlength=n_lists)
     place = np.arange(len(query)) - np.repeat(np.cumsum(n_shown) - n_shown, n_shown)
-    inside = place < depth
-    result[query[inside], place[inside]] = column[inside]
+    result = np.full((n_lists, depth), width)
+    if len(place) and n_shown.max() > depth:
+        inside = place < depth
+        query, column, place = query[inside], column[inside], place[inside]
+    result.put(query * depth + place, column)
     return result
 
 
-def highest(scores: np.ndarray, depth: int) -> np.ndarray:
+def nonzero_of_rows(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find row and column where a matrix is true, as numpy's nonzero, which takes longer."""
+    cells = np.flatnonzero(mask)
+    rows = cells // mask.shape[1]
+    return rows, cells - rows * mask.shape[1]
+
+
+def _highest(scores, depth):
     """Find the columns of finite scores from the highest down, the width behind the last."""
     width = scores.shape[1]
     if depth < width // 2:

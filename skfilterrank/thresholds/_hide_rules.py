@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from skfilterrank._core.entry_paths import PathOfSets
+from skfilterrank._core.entry_paths import PathOfSets, nonzero_of_rows
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
@@ -257,7 +257,7 @@ def _best_subsets(worth, harm, price, depth):
     discounts = 1.0 / np.log2(np.arange(2, depth + 2))
     for begin in range(0, len(worth), _N_TOGETHER):
         part = slice(begin, begin + _N_TOGETHER)
-        query, column = np.nonzero(candidates[part])
+        query, column = nonzero_of_rows(candidates[part])
         if not len(query):
             continue
         n_of_query = np.bincount(query, minlength=min(_N_TOGETHER, len(worth) - begin))
