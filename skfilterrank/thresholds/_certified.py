@@ -54,7 +54,8 @@ class CertifiedThreshold(TwoScores):
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
         How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
-        where they are given.
+        where they are given. All but "harm" order lists by expected gain, to which both scores
+        contribute.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False

@@ -263,11 +263,11 @@ def _best_subsets(worth, harm, price, depth):
         n_of_query = np.bincount(query, minlength=min(_N_TOGETHER, len(worth) - begin))
         place = np.arange(len(query)) - np.repeat(np.cumsum(n_of_query) - n_of_query, n_of_query)
         shape = (int(n_of_query.max()), len(n_of_query))
-        columns = np.full(shape, width)
-        columns[place, query] = column
-        gain, cost = np.zeros(shape), np.ones(shape)
-        gain[place, query] = worth[part][query, column]
-        cost[place, query] = price * harm[part][query, column]
+        gain, cost, columns = np.zeros(shape), np.ones(shape), np.full(shape, width)
+        found, cells = place * shape[1] + query, query * width + column
+        gain.put(found, worth[part].take(cells))
+        columns.put(found, column)
+        cost.put(found, price * harm[part].take(cells))
         result[part] = _solve(gain, cost, columns, discounts, width)
     return result
 

@@ -52,7 +52,6 @@ class TwoScores(BaseThreshold):
         self._check_two_scores(judged)
         self.rule_ = self.rule or "ratio"
 
-
     def _fit_levels(self, judged, parsed):
         if not self._has_two:
             return super()._fit_levels(judged, parsed)
