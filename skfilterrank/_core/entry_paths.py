@@ -47,7 +47,9 @@ class PathOfSets:
         is_there = lists.scores > -np.inf
         for each in sets:
             each = np.asarray(each)
-            if each.dtype == bool and lists.has_filtered:
+            if each.dtype != bool:
+                each = each.astype(np.float64, copy=False)
+            elif lists.has_filtered:
                 each = each & is_there
             for block, own in zip(blocks, found):
                 own.append(_first_columns(lists, block, each, block.depth(depth)))
