@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import query_ids_of_index
-from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._sklearn_compat import calling_cross_validation, rows_of_callers
+from skfilterrank._sklearn_compat import calling_cross_validation, fitted_end, rows_of_callers
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 

@@ -5,14 +5,12 @@ from itertools import chain
 
 import numpy as np
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.entry_steps import Changes, Entries, bind_of_set, changes_of_measure
+from skfilterrank._core.floats import argsort_floats, first_of_highest, midpoint
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.midpoint import midpoint
-from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
-from skfilterrank._core.sorting import argsort_floats
 
 # As fit the cache.
 _SUMMED_AT_ONCE = 1 << 14

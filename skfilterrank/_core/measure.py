@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.like import settings_like
@@ -429,7 +429,8 @@ class ParsedMeasure(NamedTuple):
 
     def for_threshold(self, k=None) -> ParsedMeasure:
         """The same, with the cut-off `k` too, for choosing a threshold by."""
-        return self.for_means("a threshold is chosen").with_cutoff(k)
+        parsed = self.for_means("a threshold is chosen")
+        return parsed if k is None else parsed.with_cutoff(k)
 
     def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
         """The same; raise where `what`, which goes by the mean, would not go by the measure."""
@@ -472,7 +473,8 @@ class ParsedMeasure(NamedTuple):
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
     """Warn of measures that are not made for gains below 0, where labels give them some."""
-    warn_of(forbidden_seen(measures, labels, gains))
+    if odd := forbidden_seen(measures, labels, gains):
+        warn_of(odd)
 
 
 def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:

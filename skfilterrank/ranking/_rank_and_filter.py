@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import is_dask, label_array
 from skfilterrank._core.checks import (
     check_choice,
@@ -17,11 +16,12 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.cut_queries import count_known_queries
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import counted
+from skfilterrank._ranker import all_or_nothing
+from skfilterrank._sklearn_compat import fitted_end
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
@@ -32,11 +32,9 @@ from skfilterrank.ranking._filter_estimator import (
     harm_scores,
     read_two_labels,
 )
-from skfilterrank.ranking._fitting.score_column import PASSTHROUGH
-from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker, estimators_inside
+from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
+from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._fitting.wrapping import PASSTHROUGH, WrappingRanker, estimators_inside
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     AutoThreshold,
@@ -471,7 +469,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             raise
         if threshold.is_calibrated:
             self._qualify_certificate(tuning, data, ids)
-        self.cv_results_ = self._describe_folds(tuning.folds)
+        self.cv_results_ = {}
+        if tuning.folds:
+            found = vars(self.filter_).pop("fold_results_")
+            _, _, fit_times, score_times, _ = zip(*tuning.folds)
+            times = {"fit_time": np.array(fit_times), "score_time": np.array(score_times)}
+            self.cv_results_ = {"n_queries": found.pop("n_queries")} | times | found
 
     def _tune_filter(self, threshold, data, two: TwoLabels, groups, splits):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
@@ -488,21 +491,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.filter_estimator_ = tuning.estimator
         return tuning.scores
 
-    def _describe_folds(self, folds):
-        """Return the queries, times and values of each fold."""
-        if not folds:
-            return {}
-        found = vars(self.filter_).pop("fold_results_")
-        times = {
-            name: np.array([getattr(fold, name) for fold in folds])
-            for name in ("fit_time", "score_time")
-        }
-        return {"n_queries": found.pop("n_queries")} | times | found
-
     def _take_from_threshold(self):
         """Take over attributes of the fitted threshold."""
         found = vars(self.filter_)
-        vars(self).update({name: found[name] for name in _OF_THRESHOLD if name in found})
+        for name in _OF_THRESHOLD:
+            if name in found:
+                setattr(self, name, found[name])
 
     def _qualify_certificate(self, tuning, data, ids):
         """State in the certificate whether it holds exactly."""

@@ -1,7 +1,7 @@
 """A threshold that is a given number."""
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.gains import Gains
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.thresholds._base import BaseThreshold, check_level
 
 

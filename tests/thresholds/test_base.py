@@ -38,7 +38,7 @@ from skfilterrank.thresholds import (
     Surprise,
     TunedThreshold,
 )
-from skfilterrank.thresholds._base import curve_of
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 INF = np.inf
 
