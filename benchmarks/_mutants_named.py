@@ -3,10 +3,10 @@
 A file of `mutants_named` has entries
 
     [[mutant]]
-    file = "skfilterrank/stream/_moments.py"
+    file = "skfilterrank/_core/moments.py"
     old = "text that stands in the file once"
     new = "what stands there instead"
-    tests = ["tests/stream/test_moments.py"]
+    tests = ["tests/core/test_moments.py"]
     why = "What goes wrong then."
 """
 

@@ -174,6 +174,7 @@ CALLS = {
     },
     "estimation.estimate": _SAMPLE,
     "estimation.machine_report": _SAMPLE,
+    "thresholds.list_features": {"scores": SCORES, "groups": GROUPS},
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,
     "trec.iter_evaluations": _OF_RUNS,

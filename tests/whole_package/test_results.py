@@ -15,6 +15,8 @@ import skfilterrank
 from public_calls import call, public_functions
 from skfilterrank._core.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.estimation import Estimates
+from skfilterrank.io import Rows
+from skfilterrank.metrics import RowsEvaluation, evaluate
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
 
@@ -53,7 +55,8 @@ def examples(tmp_path_factory):
         for path in public_functions():
             for result in results_in(call(path)):
                 found.setdefault(type(result), result)
-    return found
+    rows = Rows({"qid": [1, 1, 2], "label": [1, -1, 2], "score": [0.5, 0.2, 0.1]})
+    return found | {RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"])}
 
 
 @pytest.mark.slow
