@@ -85,7 +85,7 @@ class LearnedThreshold(BaseThreshold):
         measure once the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the models. Models of several seeds are averaged.
     n_jobs : int or None, default=None
         Folds that are fitted at once, as in joblib.
@@ -135,7 +135,7 @@ class LearnedThreshold(BaseThreshold):
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.thresholds import LearnedThreshold
     >>> _, y, groups, scores = make_rank_and_filter(100, random_state=0)
-    >>> cut = LearnedThreshold("ndcg_f@3", cv=3).fit(scores, y, groups=groups)
+    >>> cut = LearnedThreshold("ndcg_f@3", cv=3, random_state=0).fit(scores, y, groups=groups)
     >>> shown = cut.predict(scores, groups=groups)
     >>> bool((shown > -float("inf")).any())
     True
@@ -154,7 +154,7 @@ class LearnedThreshold(BaseThreshold):
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-        random_state=0,
+        random_state=None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

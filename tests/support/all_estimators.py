@@ -58,12 +58,14 @@ from skfilterrank.ranking import (
 )
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 from skfilterrank.thresholds import (
+    AutoThreshold,
     BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
     LargestGap,
+    LearnedThreshold,
     PerQueryThreshold,
     SegmentedThreshold,
     Surprise,
@@ -255,6 +257,8 @@ CASES = {
     "FixedThreshold": Case(FixedThreshold(0.5, min_shown=1), "scores"),
     "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
+    "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
+    "AutoThreshold": Case(AutoThreshold("bpref@3", max_shown=3), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
     "LargestGap": Case(LargestGap(), "scores"),
     "Surprise": Case(Surprise("ndcg_f@3", abstain="best_score"), "scores"),
