@@ -1,8 +1,12 @@
 """A threshold that is a given number."""
 
+import numpy as np
+
+from skfilterrank._core.checks import is_level
 from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import all_or_nothing
-from skfilterrank.thresholds._base import BaseThreshold, check_level
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._base import BaseThreshold
 
 
 class FixedThreshold(BaseThreshold):
@@ -114,3 +118,12 @@ class FixedThreshold(BaseThreshold):
 
     def _instead(self):
         return "abstain=None to answer every query"
+
+
+def check_level(threshold, name: str = "threshold") -> float:
+    """Check a threshold that is a number; None is -inf, which hides nothing."""
+    if threshold is None:
+        return -np.inf
+    if not is_level(threshold):
+        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
+    return float(threshold)

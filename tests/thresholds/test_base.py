@@ -344,20 +344,6 @@ class TestRows:
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
 
-    @given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(2, 5))
-    def test_folds_never_split_one(self, clusters, n_folds):
-        clusters = np.array(clusters)
-        groups = np.repeat(np.arange(len(clusters)), 2)
-        lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
-        judged = JudgedScores(lists, np.ones(len(groups)), clusters, {})
-        tried = []
-        for train, test in judged.fold_rows(n_folds):
-            of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))
-            assert not of_train & of_test
-            tried += test.tolist()
-        n_clusters = len(set(clusters))
-        assert sorted(tried) == (list(range(len(groups))) if n_clusters > 1 else [])
-
     @pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "first_k", "all"])
     def test_levels_and_keys_are_tried_on_other_clusters(self, few, name):
         """What is learned is recorded: no fold has seen the clusters that it is tried on."""
