@@ -558,7 +558,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _looks_at_lists(self):
         """Tell whether what is shown depends on more than each score by itself."""
-        is_by_score = self._is_by_score and self.abstain is None
+        # Of a fitted threshold, whatever `abstain` is set to before the next fit.
+        abstains = vars(self).get("confidence_", self.abstain) is not None
+        is_by_score = self._is_by_score and not abstains
         if getattr(self, "rule_", None) == "subset":
             is_by_score = False
         return not is_by_score or self._caps() != (None, None)

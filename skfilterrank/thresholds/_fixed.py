@@ -110,8 +110,16 @@ class FixedThreshold(BaseThreshold):
         self._refuse_with_rows("abstain")
         return self.fit()
 
+    def _set_level(self, level):
+        super()._set_level(level)
+        self._is_none = self.threshold is None
+
+    def _restore(self, state, name):
+        self._is_none = self.threshold is None
+
     def _shows_all(self):
-        return self.threshold is None and not self._looks_at_lists()
+        # Of the fit, whatever `threshold` is set to before the next one.
+        return vars(self).get("_is_none", False) and not self._looks_at_lists()
 
     def _unfiltered(self, judged):
         return super()._unfiltered(judged) & (judged.scores >= self._level)

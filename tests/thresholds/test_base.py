@@ -341,6 +341,27 @@ class TestRows:
         )
 
 
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        (TunedThreshold(abstain="best_score"), {"abstain": None}),
+        (TunedThreshold(), {"abstain": "best_score"}),
+        (FixedThreshold(0.2, abstain="score_std"), {"abstain": None}),
+        (FixedThreshold(0.2), {"threshold": None}),
+        (FixedThreshold(None), {"threshold": 0.5}),
+    ],
+)
+def test_parameters_set_after_fit_wait_for_the_next_one(model, parameters, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    fitted = clone(model).fit(scores, y, groups=groups)
+    fitted.save(tmp_path / "threshold.json")
+    for one in (fitted, skfilterrank.thresholds.load_threshold(tmp_path / "threshold.json")):
+        before = one.predict(scores, groups=groups), one.decision_function(scores, groups=groups)
+        one.set_params(**parameters)
+        after = one.predict(scores, groups=groups), one.decision_function(scores, groups=groups)
+        np.testing.assert_array_equal(before, after)
+
+
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
 
