@@ -16,7 +16,7 @@ from skfilterrank._core.scoring import mean_over_queries, with_undefined
 from skfilterrank._files.states import number, numbers, record
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._base import BaseThreshold, margins_of
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._drift import Calibration, scored_sizes, usual_sizes
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
@@ -35,6 +35,7 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     N_FOLDS,
     JudgedScores,
+    margins_of,
     warn_without_good,
 )
 from skfilterrank.thresholds._threshold_curve import curve_of
