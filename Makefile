@@ -13,7 +13,7 @@ OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py
 	tests/core/test_pandas_compat.py tests/features tests/plot tests/datasets \
 	tests/io tests/files tests/metrics/test_scorer.py tests/metrics/test_like.py \
 	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
-	tests/core/test_library_forms.py
+	tests/core/test_response_library_forms.py
 
 .PHONY: demo test check check-tests nightly style types test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 

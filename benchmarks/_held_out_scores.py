@@ -24,7 +24,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import make_text_features
 from skfilterrank.io import read_letor
 from skfilterrank.ranking._fitting.adapters import fit_with_groups
-from skfilterrank.ranking._fitting.targets import TargetEncoder
+from skfilterrank.ranking._fitting.training_rows import TargetEncoder
 
 N_FOLDS = 5
 

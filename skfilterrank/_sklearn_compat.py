@@ -1,4 +1,4 @@
-"""The one place where names from scikit-learn's private modules enter."""
+"""The one place where names from scikit-learn's private modules enter; estimators within others."""
 
 import sys
 from types import FrameType
@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import sklearn
 from pandas.api.extensions import ExtensionArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
@@ -56,6 +58,10 @@ def feature_names(X) -> np.ndarray | None:
 
 def safe_indexing(X, rows):
     """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
+    are_numbers = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
+    if are_numbers and type(X) is np.ndarray and X.flags.c_contiguous:
+        # Twice as fast as X[rows].
+        return X.take(rows, axis=0)
     # scikit-learn cannot index what pandas holds in Arrow's form either.
     is_pandas = isinstance(X, pd.Index | ExtensionArray)
     if is_pandas or type(X).__module__.partition(".")[0] == "pyarrow":
@@ -130,3 +136,29 @@ def trees_and_forests() -> tuple[type, tuple[type, ...]]:
     from sklearn.tree._tree import Tree
 
     return Tree, (BaseForest, BaseGradientBoosting, IsolationForest)
+
+
+def first_step(estimator):
+    """What sees X first inside a Pipeline or a search: in the best one, once it is found."""
+    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
+        if isinstance(estimator, Pipeline):
+            steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+            estimator = next(steps, None)
+        else:
+            estimator = getattr(estimator, "best_estimator_", estimator.estimator)
+    return estimator
+
+
+def final_step(estimator):
+    """The estimator at the end of a Pipeline, thawed, else the estimator itself."""
+    while isinstance(estimator, Pipeline | FrozenEstimator):
+        is_pipeline = isinstance(estimator, Pipeline)
+        estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
+    return estimator
+
+
+def fitted_end(estimator):
+    """The fitted estimator at the end of a Pipeline or a search, else the estimator itself."""
+    while isinstance(estimator := final_step(estimator), BaseSearchCV):
+        estimator = estimator.best_estimator_
+    return estimator

@@ -1,20 +1,19 @@
-"""Estimators around other estimators: what they know of the one inside, and pass on to it."""
+"""Estimators around other estimators: columns of X, and what they share with the one inside."""
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 
-from skfilterrank._core.check_features import refuse_dates
 from skfilterrank._core.checks import check_container
-from skfilterrank._core.inside import first_step, fitted_end
+from skfilterrank._core.results import counted
 from skfilterrank._sklearn_compat import (
     check_feature_names,
     check_n_features,
     feature_names,
+    first_step,
+    fitted_end,
 )
 from skfilterrank.exceptions import InputError, brief
 
@@ -161,3 +160,75 @@ def _refuse_numbers(X):
             "2D array, got 1D array instead. Reshape your data either using X.reshape(-1, 1) if "
             "there is one feature or X.reshape(1, -1) if there is one document."
         )
+
+
+_NAMED = 5
+
+
+def refuse_dates(X) -> None:
+    """Raise an error that names the columns of X that hold dates or durations."""
+    found = []
+    if isinstance(X, pd.DataFrame):
+        for name, dtype in X.dtypes.items():
+            if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
+                found.append((name, dtype))
+    if found:
+        name, dtype = found[0]
+        what = f"{counted(len(found), 'column')} of dates or durations, such as {brief(name)}"
+    elif getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        what, dtype = "dates or durations", X.dtype
+    else:
+        return
+    raise InputError(
+        f"X has {what} of dtype {dtype}, and features are numbers: make numbers of them, such as "
+        "days since some date, or leave them out."
+    )
+
+
+def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:
+    """Raise a ValueError that names the columns of X with NaN or infinite values.
+
+    `X` is a checked float matrix, dense or sparse, for the estimator called `owner`; `names` are
+    those of its columns, if any. With `allow_nan` only infinite values are refused.
+    """
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite where all values are, but for sums out of range: one pass for most.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    for kind, is_bad in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if kind == "NaN" and allow_nan:
+            continue
+        rows, columns = _places(X, is_bad)
+        if len(rows):
+            raise InputError(_message(kind, rows, columns, owner, names))
+
+
+def _places(X, is_bad):
+    """Row and column of each bad value."""
+    if not sparse.issparse(X):
+        return np.nonzero(is_bad(X))
+    coordinates = X.tocoo()
+    bad = is_bad(coordinates.data)
+    return coordinates.row[bad], coordinates.col[bad]
+
+
+def _message(kind, rows, columns, owner, names):
+    """Text that says which values are wrong, where, and what to do."""
+    distinct = np.unique(columns)
+    named = ", ".join(
+        str(column) if names is None else f"{column} ({brief(names[column])})"
+        for column in distinct[:_NAMED]
+    )
+    if len(distinct) > _NAMED:
+        named += f" and {len(distinct) - _NAMED} more"
+    remedy = (
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
+        if kind == "NaN"
+        else "replace it by a finite number"
+    )
+    return (
+        f"X contains {kind} in column{'s' if len(distinct) > 1 else ''} {named} ({len(rows)} "
+        f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
+        f"{owner} needs finite numbers; {remedy}."
+    )

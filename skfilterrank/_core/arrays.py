@@ -1,9 +1,11 @@
 """The one way in for arrays: any container of one entry per row, as numpy or pandas knows it."""
 
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from decimal import Decimal
+from functools import cached_property as _locking
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -379,3 +381,31 @@ def _numbers_of_arrays(values):
     except Exception:
         return None
     return plain if plain.ndim == 1 and plain.dtype.kind in _NUMBERS else None
+
+
+if TYPE_CHECKING:
+    cached_property = _locking
+else:
+
+    class cached_property:
+        """A `functools.cached_property` without the lock that it has in Python 3.11.
+
+        A process that is forked while another thread holds that lock waits for it for ever.
+
+        Parameters
+        ----------
+        function : callable
+            The getter.
+        """
+
+        def __init__(self, function: Callable):
+            self.func, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self._name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            found = instance.__dict__[self._name] = self.func(instance)
+            return found

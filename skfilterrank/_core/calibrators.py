@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._core.floats import mean_tolerance
 
 # Probabilities keep this far from 0 and 1.
 LEAST_PROBABILITY = 1e-6

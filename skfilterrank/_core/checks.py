@@ -22,7 +22,7 @@ _LARGEST_COUNT = 2**53
 
 def query_ids_of_index(data):
     """The index level named "qid" of a pandas object, or None."""
-    index = _index_of(data)
+    index = data if isinstance(data, pd.Index) else getattr(data, "index", None)
     if isinstance(index, pd.Index) and QID in index.names:
         return index.get_level_values(QID)
     return None
@@ -35,11 +35,11 @@ def find_groups(groups, *carriers, names=("y", "X")):
     such as codes, are allowed in `groups`: they must put the same rows together. `names` are
     those of the carriers.
     """
-    held = [
-        (ids, index, f"the index level 'qid' of {name}")
-        for each, name in zip(carriers, names)
-        if (ids := query_ids_of_index(index := _index_of(each))) is not None
-    ]
+    held = []
+    for each, name in zip(carriers, names):
+        if (ids := query_ids_of_index(each)) is not None:
+            index = each if isinstance(each, pd.Index) else each.index
+            held.append((ids, index, f"the index level 'qid' of {name}"))
     for (left, index, name), (right, other, where) in pairwise(held):
         _check_same_rows(left, right, name, where, one_naming=True)
         _check_same_labels(index, other)
@@ -48,11 +48,6 @@ def find_groups(groups, *carriers, names=("y", "X")):
     for ids, _, where in held[:1]:
         _check_same_rows(groups, ids, "groups", where)
     return groups
-
-
-def _index_of(data):
-    """Return the index of a pandas object, None of anything else."""
-    return data if isinstance(data, pd.Index) else getattr(data, "index", None)
 
 
 def _check_same_rows(left, right, name, where, *, one_naming=False):
@@ -379,12 +374,11 @@ def check_k(k, name: str = "k") -> int | None:
 
 def check_choice(value, name: str, choices):
     """One of the choices, of its type."""
-    if not any(
-        value is choice or (type(value) is type(choice) and value == choice) for choice in choices
-    ):
-        allowed = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")
-    return value
+    for choice in choices:
+        if value is choice or (type(value) is type(choice) and value == choice):
+            return value
+    allowed = ", ".join(map(repr, choices))
+    raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")
 
 
 def one_of(*choices):

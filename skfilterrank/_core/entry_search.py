@@ -46,11 +46,10 @@ from skfilterrank._core.entry_bins import (
     scores_of_keys,
 )
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import ROUNDING_OF_MEANS, middle
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.midpoint import middle
 from skfilterrank._core.row_blocks import Block, merged
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError
 
 # Beyond it, not every whole number is a float64.

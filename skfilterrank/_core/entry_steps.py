@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.additive import Additive, BlockFacts
+from skfilterrank._core.floats import sort_rows
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
-from skfilterrank._core.sorting import sort_rows
 
 
 class Entries(NamedTuple):

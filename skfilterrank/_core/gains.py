@@ -41,7 +41,8 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
         If labels are not numbers and no mapping is given, if a label has no entry in `gains`, or
         if a gain is infinite or no number.
     """
-    check_gains(gains)
+    if gains is not None:
+        check_gains(gains)
     column = as_column(y_true, name, "label")
     if gains is None or isinstance(gains, str):
         labels = _numeric_labels(column, name)

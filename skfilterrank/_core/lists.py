@@ -6,14 +6,13 @@ from functools import wraps
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, read_only
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import as_column, cached_property, read_only
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._core.floats import sort_rows
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.queries import Block, GroupIndex
 from skfilterrank._core.relevant_cells import RelevantCells
-from skfilterrank._core.sorting import sort_rows
 from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
@@ -66,7 +65,8 @@ class RankedLists:
         else:
             check_same_index(y_true, y_score, groups)
             y_score = _exact(check_scores(y_score, n_rows=n_rows))
-            y_score = self._without_unjudged(y_score)
+            if unjudged == "drop":
+                y_score = self._without_unjudged(y_score)
         self.scores = y_score
         self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
@@ -155,16 +155,18 @@ class ListBlock:
         self.queries = read_only(block.queries)
         self.sizes = read_only(block.sizes)
         self.width = block.width
+        # Whether some query is shorter than the block is wide.
+        self.is_padded = bool(block.sizes[0] != block.width)
+        # Of the data, not only of this block: whether some gain is below 0, or some row unjudged.
+        self.has_forbidden: bool = lists.has_forbidden
+        self.has_unjudged: bool = lists.has_unjudged
+        # How rows of equal scores are ordered; "ids" for document ids.
+        self.tie_rule: str = lists.ties
         self._ties: dict[int, Ties | None] = {}
         self._cells_of_depth: dict[int, np.ndarray] = {}
         self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
         self._with_reading: dict[OwnReading, ListBlock] = {}
-
-    @cached_property
-    def is_padded(self) -> bool:
-        """Whether some query is shorter than the block is wide."""
-        return bool(self.sizes[0] != self.width)
 
     @property
     def query_ids(self) -> np.ndarray:
@@ -172,24 +174,9 @@ class ListBlock:
         return self._lists.index.query_ids[self.queries]
 
     @property
-    def has_forbidden(self) -> bool:
-        """Whether any gain of the data, not only of this block, is below 0."""
-        return self._lists.has_forbidden
-
-    @property
-    def has_unjudged(self) -> bool:
-        """Whether any row of the data, not only of this block, is unjudged."""
-        return self._lists.has_unjudged
-
-    @property
     def drops_unjudged(self) -> bool:
         """Tell whether unjudged rows are taken out of the lists."""
         return self._lists.unjudged == "drop"
-
-    @property
-    def tie_rule(self) -> str:
-        """How rows of equal scores are ordered; "ids" for document ids."""
-        return self._lists.ties
 
     def with_ties(self, ties: str) -> "ListBlock":
         """The same lists under another rule for ties."""
@@ -273,9 +260,9 @@ class ListBlock:
     @_shared
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
-        scores = self._lists.index.take(
-            self._lists.scores, self.layout, _padding(self._lists.scores)
-        )
+        scores = self._lists.scores
+        padding = -np.inf if scores.dtype.kind == "f" else 0
+        scores = self._lists.index.take(scores, self.layout, padding)
         if scores.dtype.kind != "f":
             # Integers have no -inf: pad after the conversion.
             scores = scores.astype(np.float64)
@@ -333,11 +320,12 @@ class ListBlock:
     @cached_property
     def _is_sorted(self):
         """Whether the rows stand in list order already, as those of a retrieval run do."""
+        if self.tie_rule not in ("average", "stable"):
+            return False
         key = self.sort_key
         # The first list alone says no for most.
-        return self.tie_rule in ("average", "stable") and all(
-            (part[:, 1:] >= part[:, :-1]).all() for part in (key[:1], key)
-        )
+        is_first_sorted = (key[:1, 1:] >= key[:1, :-1]).all()
+        return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
 
     def column(self, name: str, fill) -> np.ndarray | None:
         """An option that holds one entry per row, as a padded matrix; None where not given."""
@@ -499,11 +487,6 @@ def _exact(scores):
         return scores
     codes, _ = pd.factorize(scores, sort=True)
     return codes.astype(np.float64)
-
-
-def _padding(scores):
-    """What pads a score matrix."""
-    return -np.inf if scores.dtype.kind == "f" else 0
 
 
 def _check_ties(ties, n_rows):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.like import settings_like
@@ -273,10 +273,10 @@ class Measure:
 
     def _checked(self, options):
         """Each option as the kernel gets it."""
-        return {
-            name: check(options.get(name, self.defaults[name]), name)
-            for name, check in self.options.items()
-        }
+        checked = {}
+        for name, check in self.options.items():
+            checked[name] = check(options.get(name, self.defaults[name]), name)
+        return checked
 
     def row_columns(self, options: Mapping, n_rows: int) -> dict[str, np.ndarray]:
         """Options that hold one entry per row, checked; those that are None are left out."""
@@ -429,7 +429,8 @@ class ParsedMeasure(NamedTuple):
 
     def for_threshold(self, k=None) -> ParsedMeasure:
         """The same, with the cut-off `k` too, for choosing a threshold by."""
-        return self.for_means("a threshold is chosen").with_cutoff(k)
+        parsed = self.for_means("a threshold is chosen")
+        return parsed if k is None else parsed.with_cutoff(k)
 
     def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
         """The same; raise where `what`, which goes by the mean, would not go by the measure."""
@@ -461,9 +462,9 @@ class ParsedMeasure(NamedTuple):
     @property
     def text(self) -> str:
         """The string form by the names of the measure table, whatever it was read from."""
-        options = [f"{name}={value}" for name, value in self.options.items()]
-        if self.measure.own_text:
-            options.insert(0, self.measure.own_text)
+        options = list(filter(None, [self.measure.own_text]))
+        for name, value in self.options.items():
+            options.append(f"{name}={value}")
         cutoff = "" if self.k is None else f"@{self.k}"
         name = (self.measure.plain or self.measure).name
         within = f"({','.join(options)})" if options else ""
@@ -472,7 +473,8 @@ class ParsedMeasure(NamedTuple):
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
     """Warn of measures that are not made for gains below 0, where labels give them some."""
-    warn_of(forbidden_seen(measures, labels, gains))
+    if odd := forbidden_seen(measures, labels, gains):
+        warn_of(odd)
 
 
 def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:

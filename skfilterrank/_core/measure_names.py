@@ -149,16 +149,20 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     if parts is None or entry_and_cut is None:
         raise _unknown([text])
     entry, cut = entry_and_cut
-    options, own = _parse_options(entry, parts["options"], text)
-    options = {**entry.presets.get(parts["name"].lower(), {}), **options}
-    library, reading = own.pop("like", None), own_reading(own, text)
-    if library is None:
-        entry = entry.with_reading(reading)
-    elif reading is not None:
-        raise InputError(f"{brief(text)} gives like and {' and '.join(own)}: give one of them.")
+    options = entry.presets.get(parts["name"].lower(), {})
+    if parts["options"] is None:
+        options = dict(options)
     else:
-        settings_like(library, entry.name, options)
-        entry = entry.like(library)
+        given, own = _parse_options(entry, parts["options"], text)
+        options = {**options, **given}
+        library, reading = own.pop("like", None), own_reading(own, text)
+        if library is None:
+            entry = entry.with_reading(reading)
+        elif reading is not None:
+            raise InputError(f"{brief(text)} gives like and {' and '.join(own)}: give one of them.")
+        else:
+            settings_like(library, entry.name, options)
+            entry = entry.like(library)
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut
@@ -246,7 +250,7 @@ def _not_a_measure(text):
 def _parse_options(entry, text, whole):
     """Options of the string form, numbers and words by name, and those that all measures have."""
     options, shared = {}, {}
-    for part in split_at_commas(text or ""):
+    for part in split_at_commas(text):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         key = entry.option_aliases.get(key, key)
         if not equals or key not in {*entry.options, *OF_ALL}:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._core.floats import mean_tolerance
 
 
 def places(scores, index, gains=None):

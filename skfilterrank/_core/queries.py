@@ -41,6 +41,8 @@ class GroupIndex:
     ----------
     query_ids : ndarray of shape (n_queries,)
         The distinct query ids, sorted.
+    n_queries : int
+        Number of distinct queries.
     sizes : ndarray of shape (n_queries,), dtype int64
         Number of rows of each query.
     starts : ndarray of shape (n_queries,), dtype int64
@@ -53,6 +55,7 @@ class GroupIndex:
 
     def __init__(self, query_ids, sizes, starts, order, n_rows, labels=None):
         self.query_ids = query_ids
+        self.n_queries = len(query_ids)
         self.sizes = sizes
         self.starts = starts
         self.order = order
@@ -114,11 +117,6 @@ class GroupIndex:
         return cls(query_ids, sizes, _offsets(sizes), order, len(values))
 
     @property
-    def n_queries(self) -> int:
-        """Number of distinct queries."""
-        return len(self.query_ids)
-
-    @property
     def labels(self) -> pd.Index:
         """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
         if self._labels is None:
@@ -171,7 +169,9 @@ class GroupIndex:
             else:
                 found = np.searchsorted(self.starts, rows) - 1
             edges[1:1] = found.tolist()
-        return (slice(first, last) for first, last in pairwise(edges) if first < last)
+        for first, last in pairwise(edges):
+            if first < last:
+                yield slice(first, last)
 
     def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
         """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
@@ -324,7 +324,11 @@ def _factorize_dense(values, first, last):
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
     for rows in _chunks(len(codes)):
         codes[rows] = _distance(values[rows], first)
-    present = _count(codes, last - first + 1) > 0
+    # numpy's bincount of the whole column would copy it.
+    counts = np.zeros(last - first + 1, dtype=np.int64)
+    for rows in _chunks(len(codes), len(counts)):
+        counts += np.bincount(codes[rows], minlength=len(counts))
+    present = counts > 0
     query_ids = np.flatnonzero(present).astype(values.dtype) + values.dtype.type(first)
     if len(query_ids) < len(present):
         number = (np.cumsum(present) - 1).astype(codes.dtype)
@@ -336,15 +340,8 @@ def _factorize_dense(values, first, last):
 def _chunks(n_rows, n_codes=0):
     """Slices of the rows: temporary arrays stay small, work per code is not done too often."""
     step = max(_CHUNK_ROWS, n_codes // 2)
-    return (slice(begin, begin + step) for begin in range(0, n_rows, step))
-
-
-def _count(codes, n_codes):
-    """Number of rows of each code; numpy's bincount would copy the whole column."""
-    counts = np.zeros(n_codes, dtype=np.int64)
-    for rows in _chunks(len(codes), n_codes):
-        counts += np.bincount(codes[rows], minlength=n_codes)
-    return counts
+    for begin in range(0, n_rows, step):
+        yield slice(begin, begin + step)
 
 
 def _order_by_code(codes_of, n_rows, n_codes):

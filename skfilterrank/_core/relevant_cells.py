@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._files.files import reason_of
 from skfilterrank._rows.frames_of_rows import Wanted, block_of, import_pyarrow

@@ -30,6 +30,8 @@ BY_NAME = {
 }
 # Those of them that are searched along a curve, which can be drawn.
 WITH_CURVE = ("tune", "first_k", "surprise")
+# Those of them whose models draw numbers.
+_RANDOM = ("auto", "learned")
 _PARAMETERS = ("abstain", "max_shown", "min_shown", "rule")
 
 
@@ -78,6 +80,9 @@ def make_threshold(arguments, measure: ParsedMeasure) -> BaseThreshold:
         )
     if arguments.show_beyond_k:
         raise InputError("--show-beyond-k is about the rates of --risk: give both or none.")
+    if how in _RANDOM:
+        given |= {"random_state": getattr(arguments, "seed", 0)}
+        given |= {"n_jobs": getattr(arguments, "jobs", None)}
     if isinstance(how, str):
         return BY_NAME[how](measure=measure.text, **given)
     return FixedThreshold(how, measure=measure.text, **given)

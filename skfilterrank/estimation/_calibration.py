@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, ndtri
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.estimation._regression import Features, ridge_logistic
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.floats import ROUNDING_OF_MEANS
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import Estimates

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted

@@ -24,10 +24,10 @@ import numpy as np
 from scipy import sparse
 
 from skfilterrank._core.additive import RowFacts
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
+from skfilterrank._core.floats import ROUNDING_OF_MEANS
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.exceptions import InputError, brief

@@ -5,9 +5,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.check_features import check_finite_columns, refuse_dates
 from skfilterrank._core.checks import check_choice, check_container, check_groups, find_groups
+from skfilterrank._ranker import all_or_nothing
+from skfilterrank._wrapping import check_finite_columns, refuse_dates
 from skfilterrank.exceptions import InputError
 
 METHODS = ("standardize", "min_max", "rank")

@@ -13,8 +13,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import as_list, check_choice, is_hashable
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.features._texts import (
     TextSimilarity,

@@ -8,8 +8,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_container
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 _COUNTED = {

@@ -10,10 +10,9 @@ import pandas as pd
 
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure, forbidden_seen, warn_of
-from skfilterrank._core.moments import Moments
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.row_blocks import Block
-from skfilterrank._core.scoring import with_undefined
+from skfilterrank._core.scoring import Moments, with_undefined
 from skfilterrank._files.files import check_writable, is_path, open_replacing
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.frames_of_rows import import_pyarrow

@@ -126,7 +126,7 @@ class ThresholdCurveDisplay:
         if X is not None:
             groups = find_groups(groups, y, X)
             if cut is estimator:
-                scores, _ = cut._read(X)
+                scores = cut._checked(X, groups, None)[0]
             else:
                 scores = estimator._scores_inside(X, groups, estimator._score_gains)
             measure = cut.measure_

@@ -7,12 +7,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import indexable
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.ranker_input import count_unjudged
+from skfilterrank.ranking._fitting.training_rows import count_unjudged
 from skfilterrank.ranking._fitting.wrapping import MeasuredAsInside, takes_unjudged
 
 _SEEDS = np.iinfo(np.int32).max

@@ -9,9 +9,8 @@ from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import refuse_query_column
-from skfilterrank._core.inside import final_step
-from skfilterrank._core.moments import Moments
 from skfilterrank._core.row_blocks import ByKey, merged
+from skfilterrank._core.scoring import Moments
 from skfilterrank._response import document_scores
 from skfilterrank._rows.dask_frames import (
     find_query_ids,
@@ -20,22 +19,26 @@ from skfilterrank._rows.dask_frames import (
     numbered_partitions,
 )
 from skfilterrank._rows.rows import whole_partitions
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
     in_memory,
 )
+from skfilterrank.ranking._fitting.out_of_fold import SAMPLE_ROWS, needs_rescaling
 from skfilterrank.ranking._fitting.partitioned_rows import (
     GAIN,
     QUERY,
     Folds,
     PartitionedRows,
 )
-from skfilterrank.ranking._fitting.ranker_input import tell_unjudged
-from skfilterrank.ranking._fitting.score_scale import SAMPLE_ROWS, needs_rescaling
-from skfilterrank.ranking._fitting.targets import learns_labels, resolve_target
-from skfilterrank.ranking._fitting.training_data import check_two_kinds
+from skfilterrank.ranking._fitting.training_rows import (
+    check_two_kinds,
+    learns_labels,
+    resolve_target,
+    tell_unjudged,
+)
 from skfilterrank.thresholds import (
     FixedThreshold,
     TunedThreshold,

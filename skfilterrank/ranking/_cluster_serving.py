@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import find_groups
-from skfilterrank._core.moments import Moments
+from skfilterrank._core.scoring import Moments
 from skfilterrank._rows.dask_frames import (
     check_series,
     check_types,

@@ -17,7 +17,7 @@ from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._fitting.splits import (
+from skfilterrank.ranking._fitting.out_of_fold import (
     check_each_held_out_once,
     is_prefit,
     make_splits,

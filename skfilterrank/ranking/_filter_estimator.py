@@ -8,8 +8,8 @@ from sklearn.base import is_classifier
 
 from skfilterrank._core.checks import check_numbers
 from skfilterrank._core.gains import as_gains
-from skfilterrank._core.inside import final_step
 from skfilterrank._response import document_scores, has_method
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.wrapping import needs_groups
 

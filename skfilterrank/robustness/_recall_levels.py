@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import skfilterrank.metrics  # noqa: F401  (enters the measures)
-from skfilterrank._core.additive import RowFacts
+from skfilterrank._core.additive import RowFacts, results_of
 from skfilterrank._core.arrays import as_number_array
 from skfilterrank._core.checks import check_share
-from skfilterrank._core.exposure import results_of
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skfilterrank._core.additive import resolve_exposure
 from skfilterrank._core.checks import check_choice, check_counts
-from skfilterrank._core.exposure import resolve_exposure
 from skfilterrank._core.scoring import Scores
 from skfilterrank.exceptions import InputError
 from skfilterrank.robustness._recall_levels import (

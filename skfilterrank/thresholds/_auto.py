@@ -6,17 +6,17 @@ import pandas as pd
 from skfilterrank._core.checks import check_random_state, one_of
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error, mean_over_queries
 from skfilterrank._files.states import record
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._base import BaseThreshold, curve_of
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._first_k import FirstK
+from skfilterrank.thresholds._judged_scores import values_shown
 from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
+from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._tuned import TunedThreshold
-from skfilterrank.thresholds._values import values_shown
 
 
 class _Everything(BaseThreshold):
@@ -58,7 +58,7 @@ class AutoThreshold(BaseThreshold):
         measure once the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the models of the learned cut.
     n_jobs : int or None, default=None
         Folds of the learned cut that are fitted at once.
@@ -94,7 +94,7 @@ class AutoThreshold(BaseThreshold):
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.thresholds import AutoThreshold
     >>> _, y, groups, scores = make_rank_and_filter(100, random_state=0)
-    >>> cut = AutoThreshold("dcg").fit(scores, y, groups=groups)
+    >>> cut = AutoThreshold("dcg", random_state=0).fit(scores, y, groups=groups)
     >>> cut.candidates_.index.tolist()
     ['everything', 'first_k', 'one_threshold', 'expected', 'learned']
     >>> int(cut.candidates_["is_chosen"].sum())
@@ -111,7 +111,7 @@ class AutoThreshold(BaseThreshold):
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-        random_state=0,
+        random_state=None,
         n_jobs: int | None = None,
     ):
         super().__init__(
@@ -188,7 +188,7 @@ class AutoThreshold(BaseThreshold):
             shown = shown & sure[judged.codes]
         return shown
 
-    def fit_judged(self, judged):
+    def fit_judged(self, judged) -> "AutoThreshold":
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 
         Parameters

@@ -1,148 +1,58 @@
 """The base of all thresholds: estimators that are fitted on scores and hide documents."""
 
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import (
     check_choice,
     check_count,
     check_groups,
-    check_scores,
     count_rows,
     find_groups,
-    is_level,
 )
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import value_tolerance
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import places, thresholds_of, ties_worst_first
 from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.same_value import value_tolerance
-from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._core.student_t import mean_and_error
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._core.scoring import mean_and_error, mean_over_queries
+from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._drift import (
+    Calibration,
+    scored_sizes,
+    sizes_of_lists,
+    usual_sizes,
+    warn_of_other_scale,
+    warn_of_other_sizes,
+)
 from skfilterrank.thresholds._files import SavedAsJson
-from skfilterrank.thresholds._list_sizes import scored_sizes, size_range, warn_of_other_sizes
-from skfilterrank.thresholds._of_rows import mean_of_rows
-from skfilterrank.thresholds._score_scale import Calibration, warn_of_other_scale
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._values import (
+from skfilterrank.thresholds._judged_scores import (
+    FILTER_SCORE,
+    JudgedScores,
+    margins_of,
+    number_clusters,
+    read_scores,
     values_shown,
     warn_unless_filter_pays,
     warn_without_good,
     worth_of_answers,
 )
+from skfilterrank.thresholds._of_rows import mean_of_rows
+from skfilterrank.thresholds._threshold_curve import curve_of
 
-# Folds by query, on which levels and learned cuts are tried out.
-N_FOLDS = 5
 DEFAULT_MEASURE = "ndcg_f"
-SCORE, FILTER_SCORE = "score", "filter_score"
-# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
-_TINY = float(np.finfo(np.float64).tiny)
-_HUGE = float(np.finfo(np.float64).max) / 4
-
-
-@dataclass(eq=False)
-class JudgedScores:
-    """Scores of judged rows, which thresholds are fitted on.
-
-    Attributes
-    ----------
-    lists : RankedLists
-        Gains, NaN where unjudged, scores, queries and their weights.
-    labels : ndarray of shape (n_rows,)
-        The labels as they were given.
-    clusters : ndarray of shape (n_lists,), int
-        Number of the cluster of each list. Lists of one cluster, such as one query that was held
-        out twice, are never split between learning and trying.
-    columns : dict of str to ndarray
-        Other columns of the rows, such as "filter_score".
-    folds : ndarray of shape (n_lists,), int, or None
-        The fold of cross-validation that each list was held out in.
-    names : tuple of two ndarrays, or None
-        Query id and row number of each row, as the user knows them.
-    machines : ndarray of shape (n_rows,), bool, or None
-        Rows with a label that a machine gave.
-    watches_scale : bool
-        Whether later scores must be on the scale of these.
-    """
-
-    lists: RankedLists
-    labels: np.ndarray
-    clusters: np.ndarray
-    columns: Mapping[str, np.ndarray]
-    folds: np.ndarray | None = None
-    names: tuple[np.ndarray, np.ndarray] | None = None
-    machines: np.ndarray | None = None
-    watches_scale: bool = True
-
-    @property
-    def gains(self) -> np.ndarray:
-        """Gain of each row, NaN where unjudged."""
-        return self.lists.gains
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Score of each row."""
-        return self.lists.scores
-
-    @property
-    def index(self):
-        """The queries."""
-        return self.lists.index
-
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """Number of the list of each row."""
-        return self.index.codes()
-
-    def take(self, rows: np.ndarray) -> "JudgedScores":
-        """Take some rows: whole lists, or all rows in another order within their lists."""
-        lists = copy(self.lists)
-        lists.gains, lists.scores = self.gains[rows], self.scores[rows]
-        clusters, folds = self.clusters, self.folds
-        if len(rows) < len(self.gains):
-            codes = self.codes[rows]
-            lists.index = type(self.index).from_groups(codes)
-            kept = lists.index.query_ids
-            clusters, folds = clusters[kept], None if folds is None else folds[kept]
-            if lists.weights is not None:
-                lists.weights = lists.weights[kept]
-        return replace(
-            self,
-            lists=lists,
-            labels=self.labels[rows],
-            clusters=clusters,
-            columns={name: column[rows] for name, column in self.columns.items()},
-            folds=folds,
-            names=None if self.names is None else tuple(each[rows] for each in self.names),
-            machines=None if self.machines is None else self.machines[rows],
-        )
-
-    def fold_rows(self, n_folds: int = N_FOLDS):
-        """Yield the rows to learn from and the rows to try on, which share no cluster."""
-        clusters = pd.factorize(self.clusters)[0][self.codes]
-        n_splits = min(n_folds, int(clusters.max(initial=-1)) + 1)
-        if n_splits > 1:
-            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
-            yield from folds.split(clusters, groups=clusters)
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
@@ -164,6 +74,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     _level: float | None = None
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
+    # Whether a second score, where there is one, says what is hidden, and the rule for that.
+    _hides_by_second_score = False
+    rule: str | None = None
     # Whether threshold_ says which scores are shown, apart from caps.
     _is_by_score = False
     _takes_weights = False
@@ -271,7 +184,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
             of_rows |= {"clusters": clusters, "query_weight": query_weight, "judged_by": judged_by}
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
-        column, columns = self._read(scores, filter_scores)
+        column, columns = read_scores(
+            type(self).__name__, self._column_names, scores, filter_scores
+        )
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
@@ -294,7 +209,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         judged = JudgedScores(
             lists,
             labels,
-            _cluster_of_lists(clusters, lists.index),
+            number_clusters(clusters, lists.index),
             columns,
             names=names,
             machines=machines,
@@ -331,15 +246,22 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self : BaseThreshold
             The fitted threshold.
         """
+        has_two = self._hides_by_second_score and FILTER_SCORE in judged.columns
+        if self.rule is not None and not has_two:
+            raise InputError(
+                f"rule={self.rule!r} hides by a second score, and there is none. Pass "
+                "filter_scores=, or leave rule out."
+            )
         parsed = self._parsed()
         self._forget()
         self.measure_ = parsed.text
-        n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
-        if self._is_fixed:
-            self._set_level(self._level)
-            self.n_unjudged_ = n_unjudged
+        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
+        if has_two:
+            self._fit_two_scores(judged, parsed)
             return self
-        self.n_unjudged_ = n_unjudged
+        if self._is_fixed:
+            self._take_level(self._level)
+            return self
         if self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
@@ -347,11 +269,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         shown, entries = self._fit_levels(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score else None
-        if self._level is None and self.fitted_with_groups_:
-            self.list_sizes_ = size_range(judged.scores, judged.index)
-        if judged.watches_scale:
+        notes_sizes = self._level is None and self.fitted_with_groups_
+        if notes_sizes or judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
-            self.calibration_ = Calibration.of(judged.scores, shown, sizes)
+            if notes_sizes:
+                self.list_sizes_ = usual_sizes(sizes)
+            if judged.watches_scale:
+                self.calibration_ = Calibration.of(judged.scores, shown, sizes)
         values = values_shown(judged.lists, shown, parsed)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         self._measure_held_out(judged, parsed, entries, values)
@@ -363,8 +287,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Take over a level that was found elsewhere."""
         self._forget()
         self.measure_ = self._parsed().text
+        self._take_level(level)
+
+    def _take_level(self, level):
+        """Hide what is below a level, and nothing else."""
         self.level_ = self.threshold_ = level
         self.confidence_, self.answer_level_ = None, -np.inf
+
+    def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> None:
+        """Find what to hide by a second score."""
+        raise NotImplementedError
 
     def _fit_levels(self, judged, parsed):
         """Find the levels; return the rows shown, by what was learned without them, and entries."""
@@ -404,18 +336,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _compare_held_out(self, judged, parsed, values):
         """Keep the means of held-out queries; warn unless they gain by what is hidden."""
-        lists, clusters = judged.lists, judged.clusters
+        lists = judged.lists
         self.held_out_score_ = mean_over_queries(values, lists.weights)
         plain = values_shown(lists, self._unfiltered(judged), parsed)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
-        # Lists of one cluster count as one.
-        n_lists = np.bincount(clusters)
-        counted = n_lists > 0
-        differences = np.bincount(clusters, values - plain)[counted] / n_lists[counted]
+        differences, weights = judged.by_cluster(values - plain)
         differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
-        weights = None
-        if lists.weights is not None:
-            weights = np.bincount(clusters, lists.weights)[counted] / n_lists[counted]
         warn_unless_filter_pays(
             self.held_out_score_,
             self.held_out_score_unfiltered_,
@@ -437,24 +363,18 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _held_out_shown(self, judged, parsed, entries):
         """Tell which rows are shown by a level that was chosen without their cluster."""
-        clusters = judged.clusters
-        known = np.flatnonzero(np.bincount(clusters))
-        fold = np.empty(clusters.max() + 1, dtype=np.int8)
-        parts = np.array_split(
-            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
-        )
-        for number, part in enumerate(parts):
-            fold[part] = number
-        of_list = fold[clusters]
+        of_list, n_folds = judged.deal_folds()
         shown = np.zeros(len(judged.codes), dtype=bool)
         learns = type(self)._learn is not BaseThreshold._learn
         if entries is not None and not learns and self.abstain is None:
-            levels = np.array([entries.best(of_list != number)[0] for number in range(len(parts))])
+            levels = np.empty(n_folds)
+            for number in range(n_folds):
+                levels[number], _ = entries.best(of_list != number)
             keys = self._keys(judged.scores, judged.index, judged.columns)
             keys = self._capped(keys, judged.scores, judged.index)
             return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)
         of_row = of_list[judged.codes]
-        for number in range(len(parts)):
+        for number in range(n_folds):
             rest = judged.take(np.flatnonzero(of_row != number))
             held_out = judged.take(np.flatnonzero(of_row == number))
             other = clone(self)
@@ -467,26 +387,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _describe_folds(self, judged, parsed, entries, values):
         """Measure each fold of cross-validation, and keep its curve."""
         numbers = np.unique(judged.folds)
-        rows = []
-        curves = []
-        for number in numbers:
+        n_queries = np.empty(len(numbers), dtype=np.int64)
+        found = {"n_queries": n_queries, "test_score": np.empty(len(numbers))}
+        if entries is not None:
+            for name in ("best_threshold", "best_score"):
+                found[name] = np.empty(len(numbers))
+            self.fold_threshold_curves_ = []
+        for place, number in enumerate(numbers):
             held_out = judged.folds == number
             weights = None if judged.lists.weights is None else judged.lists.weights[held_out]
-            rows.append(
-                {
-                    "n_queries": int(np.count_nonzero(held_out)),
-                    "test_score": mean_over_queries(values[held_out], weights),
-                }
-            )
+            n_queries[place] = np.count_nonzero(held_out)
+            found["test_score"][place] = mean_over_queries(values[held_out], weights)
             if entries is not None:
-                curves.append(curve_of(entries, parsed, held_out))
-                rows[-1] |= {
-                    "best_threshold": curves[-1].best_threshold,
-                    "best_score": curves[-1].best_value,
-                }
-        self.fold_results_ = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        if curves:
-            self.fold_threshold_curves_ = curves
+                curve = curve_of(entries, parsed, held_out)
+                found["best_threshold"][place] = curve.best_threshold
+                found["best_score"][place] = curve.best_value
+                self.fold_threshold_curves_.append(curve)
+        self.fold_results_ = found
 
     # Serving.
 
@@ -572,7 +489,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Scores, queries where they are needed or known, and other columns; warns of drift."""
         check_is_fitted(self, "level_")
         groups = find_groups(groups, scores)
-        scores, columns = self._read(scores, filter_scores)
+        scores, columns = read_scores(
+            type(self).__name__, self._column_names, scores, filter_scores
+        )
         scores = scores.astype(np.float64, copy=False)
         index = None
         needs_lists = self._looks_at_lists()
@@ -587,7 +506,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             if "list_sizes_" in vars(self):
                 warn_of_other_sizes(self, scores, index)
         if calibration is not None:
-            warn_of_other_scale(self, scores, self._sizes_of(scores, index))
+            warn_of_other_scale(self, scores, sizes_of_lists(self, scores, index))
         return scores, index, columns
 
     def _without_groups(self, n_rows):
@@ -598,16 +517,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             f"groups is missing: {type(self).__name__} decides by whole lists what is shown. Pass "
             "the query id of each row."
         )
-
-    def _sizes_of(self, scores, index):
-        """Sizes of the lists, or without query ids as few lists as the rows can be."""
-        if index is not None:
-            return scored_sizes(scores, index)
-        if not self.fitted_with_groups_:
-            return np.ones(len(scores))
-        longest = getattr(self, "list_sizes_", [np.nan, np.nan])[1]
-        n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
-        return np.full(n_lists, len(scores) / n_lists)
 
     def _shown(self, scores, index, columns):
         """Tell which rows of whole lists are shown."""
@@ -649,7 +558,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _looks_at_lists(self):
         """Tell whether what is shown depends on more than each score by itself."""
-        is_by_score = self._is_by_score and self.abstain is None
+        # Of a fitted threshold, whatever `abstain` is set to before the next fit.
+        abstains = vars(self).get("confidence_", self.abstain) is not None
+        is_by_score = self._is_by_score and not abstains
+        if getattr(self, "rule_", None) == "subset":
+            is_by_score = False
         return not is_by_score or self._caps() != (None, None)
 
     def _shows_all(self):
@@ -699,33 +612,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     # Reading and checking.
 
-    def _read(self, scores, filter_scores=None):
-        """The score of each row, and the other columns that are read."""
-        if isinstance(scores, Rows):
-            raise InputError(
-                "scores are Rows, of which a threshold gives no array of scores or places. Give "
-                "the scores of whole lists, some at a time."
-            )
-        column, columns = _split_columns(scores, self._column_names)
-        column = check_scores(column, name="scores")
-        if filter_scores is not None:
-            if self._column_names is not None and FILTER_SCORE not in self._column_names:
-                raise InputError(
-                    f"filter_scores is not possible with {type(self).__name__}, which looks at "
-                    "one score. Use a TunedThreshold or a CertifiedThreshold, or leave it out."
-                )
-            columns[FILTER_SCORE] = filter_scores
-        for name, values in columns.items():
-            columns[name] = check_scores(
-                values, name="filter_scores" if name == FILTER_SCORE else name
-            )
-            if len(columns[name]) != len(column):
-                raise InputError(
-                    f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
-                    "give one for each row."
-                )
-        return column, columns
-
     def _rows_as_queries(self, n_rows):
         """Number the rows, each of which is a query; warn."""
         warn_user(
@@ -769,8 +655,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _forget(self):
         """Delete what an earlier fit has left."""
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            if name != "fitted_with_groups_":
+        for name in tuple(vars(self)):
+            if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
         self.caps_ = self.min_shown, self._most_shown()
 
@@ -780,92 +666,3 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         # Columns of a table are no features, which scikit-learn's checks would draw.
         tags.input_tags.two_d_array = False
         return tags
-
-
-def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
-    """Make the curve of entries, negated where lower is better."""
-    levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among, (levels, values))
-    if not parsed.measure.greater_is_better:
-        values, best_value = 0.0 - values, 0.0 - best_value
-    return ThresholdCurve(levels, values, best_level, best_value)
-
-
-def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
-    scores = np.clip(scores, -_HUGE, _HUGE)
-    is_infinite = np.isinf(thresholds)
-    margins = scores - np.where(is_infinite, 0.0, thresholds)
-    if is_infinite.any():
-        squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
-        squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
-        margins = np.where(is_infinite, squeezed, margins)
-    # A cap shows some documents of one score and hides others.
-    return np.where(shown, margins, np.minimum(margins, -_TINY))
-
-
-def check_level(threshold, name: str = "threshold") -> float:
-    """Check a threshold that is a number; None is -inf, which hides nothing."""
-    if threshold is None:
-        return -np.inf
-    if not is_level(threshold):
-        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
-    return float(threshold)
-
-
-def _cluster_of_lists(clusters, index) -> np.ndarray:
-    """Number the cluster of each list."""
-    if clusters is None:
-        return np.arange(index.n_queries)
-    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
-    first = np.full(index.n_queries, -1)
-    codes = index.codes()
-    first[codes] = numbers
-    if (first[codes] != numbers).any():
-        row = int((first[codes] != numbers).argmax())
-        query = index.query_ids[codes[row : row + 1]].tolist()[0]
-        raise InputError(
-            f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
-        )
-    return first
-
-
-def _split_columns(scores, names) -> tuple[object, dict]:
-    """The column of scores, and others by their names; `names` None takes all."""
-    columns = getattr(scores, "columns", None)
-    if columns is not None:
-        found = list(columns)
-        if len(found) != 1 and found.count(SCORE) != 1:
-            raise InputError(
-                f"scores must have one column, or one named {SCORE!r}, got the columns "
-                f"{brief_list(found)}. Give the column of the score, or put a model that learns "
-                "from features into RankAndFilter."
-            )
-        own = found[0] if len(found) == 1 else SCORE
-        others = [name for name in found if name != own and (names is None or name in names)]
-        return scores[own], {name: scores[name] for name in others}
-    shape = getattr(scores, "shape", None)
-    if shape is None and not hasattr(scores, "__array__"):
-        try:
-            shape = np.shape(scores)
-        except ValueError:
-            shape = ()
-    if shape is None or len(shape) != 2:
-        return scores, {}
-    most = 2 if names and FILTER_SCORE in names else 1
-    if not 1 <= shape[1] <= most:
-        raise InputError(
-            f"scores must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give the "
-            "column of the score, or put a model that learns from features into RankAndFilter."
-        )
-    array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
-    return array[:, 0], {FILTER_SCORE: array[:, 1]} if shape[1] == 2 else {}
-
-
-def check_threshold(threshold) -> None:
-    """Raise for what is no threshold estimator."""
-    if not isinstance(threshold, BaseThreshold):
-        raise InputTypeError(
-            f"threshold must be 'tune', 'auto', a number, None or a threshold estimator such as "
-            f"TunedThreshold(), got {brief(threshold)}."
-        )

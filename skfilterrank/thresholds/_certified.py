@@ -12,11 +12,12 @@ from skfilterrank._core.prefixes import ends_behind, shown_at_most
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._base import FILTER_SCORE, curve_of
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE
 from skfilterrank.thresholds._risk_steps import steps_along
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._two_scores import (
     TwoScores,
     entries_of,

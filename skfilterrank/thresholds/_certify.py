@@ -6,11 +6,10 @@ from pandas.api.types import infer_dtype
 
 from skfilterrank._core.arrays import as_column, label_array
 from skfilterrank._core.checks import is_level
+from skfilterrank._core.floats import first_of_highest, midpoint
 from skfilterrank._core.judges import is_of_machine
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.results import counted
-from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._bounds import queries_needed

@@ -8,11 +8,11 @@ from scipy.special import ndtri
 
 from skfilterrank._core.additive import RowFacts
 from skfilterrank._core.entry_steps import Entries, changes_of_measure
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import list_order, thresholds_below
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.exceptions import InputError, brief
 
 # Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.

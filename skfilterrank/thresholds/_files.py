@@ -25,8 +25,8 @@ from skfilterrank._files.states import (
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._risks import read_promises
-from skfilterrank.thresholds._score_scale import LEVELS, Calibration
 
 _FORMAT = "skfilterrank threshold 1"
 _FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}

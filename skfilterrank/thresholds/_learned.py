@@ -8,18 +8,19 @@ from sklearn.base import clone, is_classifier
 
 from skfilterrank._core.checks import check_count, check_number, check_random_state
 from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.floats import first_of_highest
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.same_value import first_of_highest
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
-from skfilterrank.thresholds._base import N_FOLDS, BaseThreshold, curve_of
+from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._expected_values import (
     check_has_prefix_values,
     expected_steps,
     path_keys,
 )
+from skfilterrank.thresholds._judged_scores import N_FOLDS
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -33,6 +34,7 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Factors that are tried between 1 and the best one.
 _N_FACTORS = 33
@@ -83,7 +85,7 @@ class LearnedThreshold(BaseThreshold):
         measure once the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the models. Models of several seeds are averaged.
     n_jobs : int or None, default=None
         Folds that are fitted at once, as in joblib.
@@ -133,7 +135,7 @@ class LearnedThreshold(BaseThreshold):
     >>> from skfilterrank.datasets import make_rank_and_filter
     >>> from skfilterrank.thresholds import LearnedThreshold
     >>> _, y, groups, scores = make_rank_and_filter(100, random_state=0)
-    >>> cut = LearnedThreshold("ndcg_f@3", cv=3).fit(scores, y, groups=groups)
+    >>> cut = LearnedThreshold("ndcg_f@3", cv=3, random_state=0).fit(scores, y, groups=groups)
     >>> shown = cut.predict(scores, groups=groups)
     >>> bool((shown > -float("inf")).any())
     True
@@ -152,7 +154,7 @@ class LearnedThreshold(BaseThreshold):
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-        random_state=0,
+        random_state=None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

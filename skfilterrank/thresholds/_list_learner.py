@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._core.calibrators import fit_calibrator
-from skfilterrank._core.student_t import mean_and_error
+from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, numbers, pair, record, text
 from skfilterrank.exceptions import InputError
 

@@ -16,8 +16,8 @@ from skfilterrank._core.entry_search import (
 )
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.moments import Moments
 from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.scoring import Moments
 from skfilterrank._files.files import temporary_folder
 from skfilterrank._rows.closed_queries import ClosedQueries
 from skfilterrank._rows.rows import Rows, opened, read_once

@@ -7,9 +7,9 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.prefixes import best_prefix, places_of_ties
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import dcg_bounds

@@ -11,7 +11,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
-from skfilterrank.thresholds._values import values_shown
+from skfilterrank.thresholds._judged_scores import values_shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,6 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_count,
     check_groups,
@@ -19,6 +18,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.results import counted
 from skfilterrank._files.states import label, listed, pair, record
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._rows.rows import Rows
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list

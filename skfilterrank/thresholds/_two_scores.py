@@ -16,14 +16,8 @@ from skfilterrank._core.scoring import mean_over_queries, with_undefined
 from skfilterrank._files.states import number, numbers, record
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._base import (
-    FILTER_SCORE,
-    N_FOLDS,
-    BaseThreshold,
-    JudgedScores,
-    curve_of,
-    margins_of,
-)
+from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._drift import Calibration, scored_sizes, usual_sizes
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
     RULES,
@@ -37,9 +31,14 @@ from skfilterrank.thresholds._hide_rules import (
     ordered_scores,
     path_values,
 )
-from skfilterrank.thresholds._list_sizes import scored_sizes, size_range
-from skfilterrank.thresholds._score_scale import Calibration
-from skfilterrank.thresholds._values import warn_without_good
+from skfilterrank.thresholds._judged_scores import (
+    FILTER_SCORE,
+    N_FOLDS,
+    JudgedScores,
+    margins_of,
+    warn_without_good,
+)
+from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
@@ -59,42 +58,18 @@ class TwoScores(BaseThreshold):
     """
 
     _column_names = (FILTER_SCORE,)
-    rule: str | None = None
+    _hides_by_second_score = True
 
-    def fit_judged(self, judged: JudgedScores) -> "TwoScores":
-        """Fit on rows that were checked already, as :class:`RankAndFilter` does.
-
-        Parameters
-        ----------
-        judged : JudgedScores
-            The rows; their column "filter_score" is the second score.
-
-        Returns
-        -------
-        self : TwoScores
-            The fitted threshold.
-        """
-        if FILTER_SCORE not in judged.columns:
-            if self.rule is not None:
-                raise InputError(
-                    f"rule={self.rule!r} hides by a second score, and there is none. Pass "
-                    "filter_scores=, or leave rule out."
-                )
-            return super().fit_judged(judged)
-        parsed = self._parsed()
+    def _fit_two_scores(self, judged, parsed):
         self._check_two_scores(judged)
-        self._forget()
-        self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
         self.rule_ = self.rule or "ratio"
         # Row order breaks ties: the order in which rows came must not matter.
         judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         self.confidence_, self.answer_level_, self.threshold_ = None, -np.inf, None
         if self.fitted_with_groups_:
-            self.list_sizes_ = size_range(judged.scores, judged.index)
+            self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
         self._fit_rule(judged, parsed)
-        return self
 
     def _fit_rule(self, judged, parsed):
         """Learn the curves and find the level on out-of-fold probabilities."""
@@ -303,11 +278,6 @@ class TwoScores(BaseThreshold):
         if not hasattr(self, "rule_"):
             return super()._shown(scores, index, columns)
         return self._ordered(scores, index, columns) > -np.inf
-
-    def _looks_at_lists(self):
-        if not hasattr(self, "rule_"):
-            return super()._looks_at_lists()
-        return self.rule_ == "subset" or self._caps() != (None, None)
 
     # Saving.
 

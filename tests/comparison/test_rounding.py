@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skfilterrank._core.same_value import merge
+from skfilterrank._core.floats import merge
 from skfilterrank.comparison import (
     SystemScores,
     agreement,

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skfilterrank
 from selections import mask
-from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import (
     ColumnsEqual,
@@ -58,12 +58,14 @@ from skfilterrank.ranking import (
 )
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 from skfilterrank.thresholds import (
+    AutoThreshold,
     BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
     LargestGap,
+    LearnedThreshold,
     PerQueryThreshold,
     SegmentedThreshold,
     Surprise,
@@ -255,6 +257,8 @@ CASES = {
     "FixedThreshold": Case(FixedThreshold(0.5, min_shown=1), "scores"),
     "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
+    "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
+    "AutoThreshold": Case(AutoThreshold("bpref", max_shown=3), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
     "LargestGap": Case(LargestGap(), "scores"),
     "Surprise": Case(Surprise("ndcg_f@3", abstain="best_score"), "scores"),

@@ -41,7 +41,7 @@ def test_one_threshold_where_scores_mean_the_same_in_every_query(quick):
     rng = np.random.default_rng(0)
     groups, scores = np.repeat(np.arange(80), 10), rng.normal(size=800)
     y = (scores > 0).astype(float)
-    cut = AutoThreshold("f").fit(scores, y, groups=groups)
+    cut = AutoThreshold("f", random_state=0).fit(scores, y, groups=groups)
     assert isinstance(cut.chosen_, TunedThreshold)
     assert cut.threshold_ == TunedThreshold("f").fit(scores, y, groups=groups).threshold_
     assert cut.candidates_.loc["one_threshold", "is_chosen"]
@@ -55,7 +55,7 @@ def test_a_fixed_number_where_scores_say_nothing_between_queries(quick):
     scores = -np.tile(np.arange(10.0), 60) * np.exp(rng.normal(size=60))[groups]
     scores += 9 * rng.normal(size=60)[groups]
     y = np.tile(np.arange(10) < 3, 60).astype(float)
-    cut = AutoThreshold("f").fit(scores, y, groups=groups)
+    cut = AutoThreshold("f", random_state=0).fit(scores, y, groups=groups)
     assert isinstance(cut.chosen_, FirstK)
     assert cut.rank(scores, groups=groups).max() == 3
     assert cut.threshold_ is None
@@ -66,7 +66,7 @@ def test_everything_where_nothing_is_better_than_noise(quick):
     rng = np.random.default_rng(1)
     groups, scores = np.repeat(np.arange(30), 5), rng.normal(size=150)
     y = rng.choice([-1.0, 1.0, 2.0], p=[0.1, 0.6, 0.3], size=150)
-    cut = AutoThreshold().fit(scores, y, groups=groups)
+    cut = AutoThreshold(random_state=0).fit(scores, y, groups=groups)
     assert cut.candidates_.loc["everything", "is_chosen"]
     assert cut.threshold_ == -INF
     np.testing.assert_array_equal(cut.predict(scores, groups=groups), scores)
@@ -74,7 +74,7 @@ def test_everything_where_nothing_is_better_than_noise(quick):
 
 def test_caps_hold_for_all(quick):
     _, y, groups, scores = make_rank_and_filter(60, random_state=0)
-    cut = AutoThreshold("dcg", max_shown=2, min_shown=1).fit(scores, y, groups=groups)
+    cut = AutoThreshold("dcg", max_shown=2, min_shown=1, random_state=0).fit(scores, y, groups=groups)
     n_shown = np.bincount(groups, cut.predict(scores, groups=groups) > -INF)
     assert set(n_shown) <= {1, 2}
 
@@ -82,7 +82,7 @@ def test_caps_hold_for_all(quick):
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
 def test_measures_without_values_of_prefixes_have_fewer_candidates():
     _, y, groups, scores = make_rank_and_filter(20, random_state=0)
-    cut = AutoThreshold("bpref").fit(scores, y, groups=groups)
+    cut = AutoThreshold("bpref", random_state=0).fit(scores, y, groups=groups)
     assert cut.candidates_.index.tolist() == ["everything", "first_k", "one_threshold"]
 
 
@@ -97,7 +97,7 @@ def test_is_saved(quick, tmp_path):
     rng = np.random.default_rng(0)
     groups, scores = np.repeat(np.arange(40), 8), rng.normal(size=320)
     y = (scores > 0.2).astype(float)
-    cut = AutoThreshold("f").fit(scores, y, groups=groups)
+    cut = AutoThreshold("f", random_state=0).fit(scores, y, groups=groups)
     cut.save(tmp_path / "cut.json")
     loaded = load_threshold(tmp_path / "cut.json")
     new = rng.normal(size=320)
@@ -113,7 +113,7 @@ def test_all_candidates_are_compared(tmp_path):
     behind = rng.normal(size=len(groups))
     y = (behind + 0.2 * rng.normal(size=len(groups)) > rng.normal(size=150)[groups]).astype(float)
     scores = behind * np.exp(rng.normal(size=150))[groups] + 5 * y.mean() * groups % 7
-    cut = AutoThreshold("f").fit(scores, y, groups=groups)
+    cut = AutoThreshold("f", random_state=0).fit(scores, y, groups=groups)
     kinds = {"expected": ExpectedThreshold, "learned": LearnedThreshold}
     assert set(kinds) <= set(cut.candidates_.index)
     best = cut.candidates_["value"].max()

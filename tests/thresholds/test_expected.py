@@ -12,8 +12,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import f_score, ndcg_f_score
 from skfilterrank.thresholds import ExpectedThreshold, TunedThreshold, load_threshold
-from skfilterrank.thresholds._base import JudgedScores
 from skfilterrank.thresholds._expected_values import expected_worth
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._per_query import normalised_gains
 
 INF = np.inf

@@ -12,7 +12,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
-from skfilterrank.thresholds._base import JudgedScores
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
 INF = np.inf
@@ -154,7 +154,7 @@ def test_is_saved_and_repeats(tmp_path, kinds):
     else:
         scores, y, groups = two_kinds(60)
         y = np.ones(len(y)) if kinds == 1 else y
-    cut = LearnedThreshold("dcg", cv=2).fit(scores, y, groups=groups)
+    cut = LearnedThreshold("dcg", cv=2, random_state=0).fit(scores, y, groups=groups)
     shown = cut.predict(scores, groups=groups)
     cut.save(tmp_path / "cut.json")
     loaded = load_threshold(tmp_path / "cut.json")
@@ -201,5 +201,5 @@ def test_robust04(data_dir):
         scores, groups = np.array([float(row[4]) for row in rows]), np.array([r[0] for r in rows])
         parts.append((scores, labels, groups))
     (scores, y, groups), (new, labels, queries) = parts
-    cut = LearnedThreshold("f").fit(scores, y, groups=groups)
+    cut = LearnedThreshold("f", random_state=0).fit(scores, y, groups=groups)
     assert f_score(labels, cut.predict(new, groups=queries), groups=queries) > 0.795

@@ -19,7 +19,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._base import JudgedScores
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._per_query import (
     Worth,
     normalised_gains,

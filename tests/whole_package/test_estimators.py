@@ -24,7 +24,7 @@ from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThres
 from thinned import is_nightly
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
-MECHANISM = str(Path(PACKAGE) / "_all_or_nothing.py")
+MECHANISM = str(Path(PACKAGE) / "_ranker.py")
 # Stops at lines of the estimator's own methods, and at steps anywhere; and of how many of these
 # lines one is looked at: a change of what was there before stays until the end.
 N_OWN, N_ELSEWHERE, LOOK_EVERY = (8, 6, 1) if is_nightly() else (2, 1, 8)

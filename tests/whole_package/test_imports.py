@@ -26,13 +26,11 @@ LAYERS = {
     "_json": 0,
     "_sklearn_compat": 0,
     "_pandas_compat": 0,
-    "_all_or_nothing": 0,
     "_warnings": 0,
     # Queries, gains, padded lists, ties and the measure table.
     "_core": 1,
     # Files as bytes, lines and names.
     "_files": 2,
-    "_library_forms": 1,
     "_response": 2,
     "_group_request": 2,
     "_wrapping": 2,

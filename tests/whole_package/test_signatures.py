@@ -48,12 +48,12 @@ ORDERS = [
 # May be given by place though there is a default: data, or what the class or method is named for.
 BY_PLACE = {
     *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
-    *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
+    *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries", "n_sessions"),
     *("what", "target", "first", "second", "other", "n_items", "part", "runs", "data_home"),
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
 }
-GENERATORS = ("make_rank_and_filter",)
+GENERATORS = ("make_rank_and_filter", "make_marketplace")
 
 
 def is_filled_in(thing):

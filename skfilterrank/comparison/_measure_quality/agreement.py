@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import is_finite_number
+from skfilterrank._core.floats import merge_values, value_tolerance
 from skfilterrank._core.results import Result
-from skfilterrank._core.same_value import merge_values, value_tolerance
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.pairs import Pairs, differences, pair_blocks

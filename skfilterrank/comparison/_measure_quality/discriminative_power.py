@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.results import Result, counted
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 

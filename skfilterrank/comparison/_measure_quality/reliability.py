@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count, check_counts, check_share
+from skfilterrank._core.floats import ROUNDING_OF_MEANS
 from skfilterrank._core.results import Result, counted, interval_text
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count, check_numbers
+from skfilterrank._core.floats import ROUNDING_OF_MEANS, mean_tolerance, merge_values
 from skfilterrank._core.results import Result, counted, spread_places
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS, mean_tolerance, merge_values
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.pairs import Pairs, Settings, differences, pair_blocks

@@ -7,8 +7,8 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import check_count, check_flag, check_numbers, is_finite_number
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.results import Result, counted, spread_places
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.pairs import Pairs, differences, pair_blocks

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.floats import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import counted
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._orders.preference_orders import SystemOrder
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores, has_queries

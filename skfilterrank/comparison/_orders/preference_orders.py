@@ -8,8 +8,8 @@ from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
+from skfilterrank._core.floats import merge_values
 from skfilterrank._core.results import Result, counted, interval_text
-from skfilterrank._core.same_value import merge_values
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
 

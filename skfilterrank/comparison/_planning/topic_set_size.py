@@ -12,8 +12,8 @@ from skfilterrank._core.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.results import Result, spread_places
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._planning.power import (
     anova_power,
     paired_power,

@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.stats import ttest_ind, ttest_rel
 
 from skfilterrank._core.checks import check_count, check_share, is_hashable
+from skfilterrank._core.floats import mean_tolerance, value_tolerance
 from skfilterrank._core.results import Result, counted
-from skfilterrank._core.same_value import mean_tolerance, value_tolerance
 from skfilterrank.comparison._orders.overlap import rank_biased_overlap
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores

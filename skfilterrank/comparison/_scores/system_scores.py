@@ -17,9 +17,9 @@ from skfilterrank._core.checks import (
     is_hashable,
     is_whole_number,
 )
+from skfilterrank._core.floats import merge_means, merge_values
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import Result, counted
-from skfilterrank._core.same_value import merge_means, merge_values
 from skfilterrank.comparison._scores.tables import (
     choose_measure,
     is_long,

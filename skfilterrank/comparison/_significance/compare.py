@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
-from skfilterrank._core.same_value import merge_values
+from skfilterrank._core.floats import merge_values
 from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked

@@ -11,7 +11,7 @@ experiments", ACM TOIS 30, 2012; Sakai, "Laboratory Experiments in Information R
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     mean_differences,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
+from skfilterrank._core.floats import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
 from skfilterrank.comparison._scores.resamples import seeds_of
 
 BLOCK_BYTES = 2**24

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
+from skfilterrank._core.floats import ROUNDING_OF_MEANS
 from skfilterrank._sklearn_compat import limit_threads
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._significance.pairs import (

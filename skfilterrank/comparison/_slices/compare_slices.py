@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.special import stdtr
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
+from skfilterrank._core.floats import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._core.results import Result, counted, interval_text
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._core.slices import Slices, read_slices
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.system_scores import SystemScores

@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.results import Result, counted
 

@@ -8,9 +8,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_count, check_groups, check_numbers, is_whole_number
 from skfilterrank._core.gains import as_gains, check_gains
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
     RunSelector,

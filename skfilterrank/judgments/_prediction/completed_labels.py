@@ -16,14 +16,13 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.judges import PEOPLE, PREDICTED
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._sklearn_compat import (
     check_method_params,
+    final_step,
     metadata_routing_enabled,
     num_samples,
     safe_indexing,

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state
+from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.results import counted
-from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,

@@ -5,8 +5,8 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_choice, count_rows
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.facility_location import facility_location
 from skfilterrank.judgments._selection.selector import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.pool import check_depth
 from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector

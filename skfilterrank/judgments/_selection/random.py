@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import as_gains, check_gains
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.selector import TopicSelector
 

@@ -5,9 +5,9 @@ import pandas as pd
 from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_choice, check_container
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 from skfilterrank.judgments._selection.pooling import PoolingSelector

@@ -12,7 +12,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_count,
     check_groups,
@@ -23,6 +22,7 @@ from skfilterrank._core.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list

@@ -20,10 +20,10 @@ from skfilterrank._core.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._core.floats import mean_tolerance, merge
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted
-from skfilterrank._core.same_value import mean_tolerance, merge
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate

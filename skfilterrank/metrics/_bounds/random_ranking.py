@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from skfilterrank._core.additive import first_places, log_discount, reciprocal
 from skfilterrank._core.checks import check_choice, check_count, check_k
-from skfilterrank._core.exposure import first_places, log_discount, reciprocal
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure

@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.exposure import first_places, reciprocal
+from skfilterrank._core.additive import Additive, Facts, first_places, reciprocal
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.scoring import ratio

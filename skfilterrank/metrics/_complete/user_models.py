@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.additive import Additive, Facts, first_places, geometric, reciprocal
 from skfilterrank._core.checks import check_number, check_share, one_of
-from skfilterrank._core.exposure import first_places, geometric, reciprocal
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.ties import mean_stops

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.exposure import first_places, log_discount
+from skfilterrank._core.additive import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import declare_measure
 

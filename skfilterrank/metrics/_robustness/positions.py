@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
 from skfilterrank._core.checks import check_choice, check_count
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists

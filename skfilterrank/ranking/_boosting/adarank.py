@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_flag, check_number
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,

@@ -60,7 +60,7 @@ class BoostedRanker(FeatureRanker):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
+        """Share of each feature in the absolute alphas that predict, ``(n_features_in_,)``."""
         check_is_fitted(self)
         kept = slice(self.best_iteration_)
         total = np.bincount(

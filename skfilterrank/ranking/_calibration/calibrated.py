@@ -7,7 +7,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.calibrators import (
     CALIBRATORS,
@@ -16,13 +15,13 @@ from skfilterrank._core.calibrators import (
     probabilities,
 )
 from skfilterrank._core.checks import check_choice
-from skfilterrank._core.inside import final_step
-from skfilterrank._core.same_value import mean_tolerance
+from skfilterrank._core.floats import mean_tolerance
+from skfilterrank._ranker import all_or_nothing
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fitting.tuning import check_inner, find_splits, tuning_scores
+from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
+from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # What stands for the probability of filtered rows in log-odds, and the highest below 1.

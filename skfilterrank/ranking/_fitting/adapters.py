@@ -14,13 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._core.checks import QID
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._library_forms import in_library_form, library_errors
-from skfilterrank._response import before_last
+from skfilterrank._response import before_last, in_library_form, library_errors
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
+    final_step,
     metadata_routing_enabled,
     safe_indexing,
 )
@@ -39,11 +38,13 @@ def group_parameter(final) -> str | None:
     if isinstance(final, BaseSearchCV):
         return "groups"
     parameters = inspect.signature(final.fit).parameters
-    named = next((name for name in _GROUP_PARAMETERS if name in parameters), None)
-    if named is None and metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
+    for name in _GROUP_PARAMETERS:
+        if name in parameters:
+            return name
+    if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
         # An ensemble hands them on.
         return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
-    return named
+    return None
 
 
 def needs_own_form(estimator):
@@ -114,7 +115,8 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
             held_out = [(before_last(estimator, X_, g), y_, g, c) for X_, y_, g, c in held_out]
         estimator = last
     X = in_library_form(estimator, X)
-    held_out = [(in_library_form(estimator, X_), *others) for X_, *others in held_out]
+    if held_out:
+        held_out = [(in_library_form(estimator, X_), *others) for X_, *others in held_out]
     with library_errors(estimator):
         _fit_last(estimator, X, y, groups, held_out, params)
 
@@ -139,11 +141,12 @@ def _fit_last(estimator, X, y, groups, held_out, params):
     if wanted == "groups":
         params["groups"] = groups
         if held_out:
-            params["eval_set"] = _pairs(held_out)
+            params |= {"eval_set": _pairs(held_out)} | _columns(held_out)
             params["eval_groups"] = [ids for _, _, ids, _ in held_out]
-        estimator.fit(X, y, **params | _columns(held_out))
+        estimator.fit(X, y, **params)
     elif wanted is None:
-        params |= _eval_parameters(estimator, _pairs(held_out)) | _columns(held_out)
+        if held_out:
+            params |= _eval_parameters(estimator, _pairs(held_out)) | _columns(held_out)
         estimator.fit(X, y, **params)
     else:
         _fit_contiguous(estimator, X, y, groups, wanted, held_out, params)
@@ -251,8 +254,6 @@ def check_grades(ranker, y, wanted):
 
 def _eval_parameters(estimator, sets):
     """Held-out sets by the names that `fit` gives them."""
-    if not sets:
-        return {}
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set or "

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.inside import final_step
 from skfilterrank._rows.dask_frames import import_dask
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import clone_inside, group_parameter
 

@@ -20,8 +20,8 @@ from skfilterrank._rows.dask_frames import (
 )
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.cluster_estimators import fit_on_cluster
-from skfilterrank.ranking._fitting.splits import DEFAULT_FOLDS
-from skfilterrank.ranking._fitting.targets import TargetEncoder
+from skfilterrank.ranking._fitting.out_of_fold import DEFAULT_FOLDS
+from skfilterrank.ranking._fitting.training_rows import TargetEncoder
 
 # Columns beside the features.
 GAIN, TARGET, QUERY, NUMBER, ROW = (

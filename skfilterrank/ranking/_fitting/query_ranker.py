@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.gains import Gains
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
-from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.training_rows import prepare_rows
 from skfilterrank.ranking._fitting.validation import (
     check_no_sets,
     held_out_rows,

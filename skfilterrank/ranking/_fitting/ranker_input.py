@@ -7,7 +7,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.check_features import check_finite_columns, refuse_dates
 from skfilterrank._core.checks import (
     check_container,
     check_groups,
@@ -17,8 +16,10 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
+from skfilterrank._wrapping import check_finite_columns, refuse_dates
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.held_out import read_eval_set
+from skfilterrank.ranking._fitting.training_rows import count_unjudged
 from skfilterrank.ranking._fitting.validation import (
     check_no_sets,
     held_out_rows,
@@ -133,20 +134,3 @@ def column(X, number) -> np.ndarray:
     stored = slice(X.indptr[number], X.indptr[number + 1])
     dense[X.indices[stored]] = X.data[stored]
     return dense
-
-
-def count_unjudged(judged) -> int:
-    """Number of rows without a label, with a warning; an error where none has one."""
-    return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
-
-
-def tell_unjudged(n_unjudged: int, n_rows: int) -> int:
-    """The number of rows without a label, with a warning; an error where none has one."""
-    if n_unjudged == n_rows:
-        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
-    if n_unjudged:
-        warn_user(
-            f"{n_unjudged} of {n_rows} rows are unjudged (NaN label): they are not learned from.",
-            UnjudgedWarning,
-        )
-    return n_unjudged

@@ -3,9 +3,9 @@
 import numpy as np
 
 from skfilterrank._core.checks import check_share
-from skfilterrank._core.inside import fitted_end
-from skfilterrank._library_forms import is_model
 from skfilterrank._ranker import RankerMixin
+from skfilterrank._response import is_model
+from skfilterrank._sklearn_compat import fitted_end
 from skfilterrank._warnings import warn_user
 from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.exceptions import FitWarning, InputError

@@ -1,24 +1,30 @@
-"""Rankers around other estimators: what they forward to the estimator inside, and ask of it."""
+"""Rankers around other estimators: what they forward to the estimator inside, and ask of it.
+
+Where X is a score already, the estimator inside returns it.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import find_groups, refuse_query_column
+from skfilterrank._core.checks import check_scores, find_groups, refuse_query_column
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import BaseSearchCV, metadata_routing_enabled, without_groups
+from skfilterrank._sklearn_compat import (
+    BaseSearchCV,
+    final_step,
+    metadata_routing_enabled,
+    without_groups,
+)
 from skfilterrank._wrapping import WrapsEstimator
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fitting.adapters import group_parameter, needs_own_form
-from skfilterrank.ranking._fitting.score_column import as_estimator
-from skfilterrank.ranking._fitting.splits import is_prefit
 
 
 class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
@@ -28,7 +34,8 @@ class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
 
     def _unfitted_inner(self):
         """The estimator that is cloned and fitted; for "passthrough" one that returns X."""
-        return as_estimator(self.estimator)
+        is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
+        return ScoreColumn() if is_word else self.estimator
 
     def _is_prefit(self):
         """Whether all rows that `fit` gets are for the wrapper alone."""
@@ -109,6 +116,11 @@ class MeasuredAsInside(WrappingRanker):
         return tags
 
 
+def is_prefit(cv) -> bool:
+    """Whether `cv` says that the estimator is fitted already."""
+    return isinstance(cv, str) and cv == "prefit"
+
+
 def estimators_inside(estimator) -> list:
     """The estimator and those it wraps, from the outermost to the one that learns."""
     inside = [final_step(estimator)]
@@ -148,3 +160,87 @@ def has_fixed_scale(estimator) -> bool:
     if isinstance(final, RankerMixin):
         return final.has_fixed_scale
     return is_classifier(final) or group_parameter(final) is None
+
+
+PASSTHROUGH = "passthrough"
+_COLUMN = "score"
+
+
+class ScoreColumn(RegressorMixin, BaseEstimator):
+    """Predict the scores that X holds.
+
+    X is one score per row, in one dimension or in one column, or a table with a column "score".
+    Scores are numbers, -inf where a row is filtered already.
+
+    See Also
+    --------
+    RankAndFilter : Has it inside for ``RankAndFilter("passthrough")``.
+
+    Examples
+    --------
+    >>> from skfilterrank.ranking._fitting.wrapping import ScoreColumn
+    >>> ScoreColumn().fit([0.5, 2.0]).predict([[1.0], [3.0]])
+    array([1., 3.])
+    """
+
+    def fit(self, X, y=None) -> "ScoreColumn":
+        """Check that X holds scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores.
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self : ScoreColumn
+            The estimator.
+        """
+        _scores_of(X)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Return the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            The same scores.
+        """
+        return _scores_of(X).astype(np.float64, copy=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.requires_fit = tags.target_tags.required = False
+        return tags
+
+
+def _scores_of(X):
+    """One score per row."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        names = list(columns)
+        if len(names) != 1 and names.count(_COLUMN) != 1:
+            raise InputError(
+                f"estimator='passthrough' takes X for scores: expected one column, or one named "
+                f"{_COLUMN!r}, got the columns {brief_list(names)}. Give the column of the score, "
+                "or an estimator that learns from features."
+            )
+        X = X[names[0] if len(names) == 1 else _COLUMN]
+    elif len(shape := getattr(X, "shape", None) or np.shape(X)) == 2:
+        if shape[1] != 1:
+            raise InputError(
+                f"estimator='passthrough' takes X for scores: expected shape (n_rows,) or "
+                f"(n_rows, 1), got {brief(tuple(shape))}. Give the column of the score, or an "
+                "estimator that learns from features."
+            )
+        X = X.toarray().ravel() if hasattr(X, "toarray") else np.asarray(X).ravel()
+    return check_scores(X, name="X")

@@ -17,7 +17,7 @@ from skfilterrank._files.named_runs import ORDER, are_runs
 from skfilterrank._files.objects import is_by_topic
 from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
-from skfilterrank.ranking._fitting.splits import (
+from skfilterrank.ranking._fitting.out_of_fold import (
     check_cv,
     check_each_held_out_once,
     is_prefit,

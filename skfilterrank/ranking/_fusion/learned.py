@@ -5,16 +5,15 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_choice, check_groups, find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.inside import final_step
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._ranker import RankerMixin, all_or_nothing
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.adapters import group_parameter
-from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.training_rows import prepare_rows
 from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.lists import FILTERED, is_filtered
 from skfilterrank.ranking._fusion.scales import NORMALIZATIONS, normalized

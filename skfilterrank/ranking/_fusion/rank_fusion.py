@@ -6,10 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, find_groups
 from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.lists import check_fusion, check_weights, fuse

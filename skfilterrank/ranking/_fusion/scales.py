@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.cached import cached_property
+from skfilterrank._core.arrays import cached_property
+from skfilterrank._core.floats import ROUNDING_OF_MEANS
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError
 
 

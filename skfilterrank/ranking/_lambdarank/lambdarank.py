@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_count,
     check_k,
@@ -21,6 +20,7 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking._fitting.ranker_input import FeatureRanker

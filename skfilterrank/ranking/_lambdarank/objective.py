@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank._core.exposure import first_places, log_discount
+from skfilterrank._core.additive import first_places, log_discount
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import dcg_bounds
 

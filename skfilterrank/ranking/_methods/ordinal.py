@@ -13,7 +13,6 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_choice,
     check_container,
@@ -22,11 +21,12 @@ from skfilterrank._core.checks import (
     find_groups,
 )
 from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._core.inside import final_step
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._response import check_columns, has_method
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.ranker_input import count_unjudged
+from skfilterrank.ranking._fitting.training_rows import count_unjudged
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 

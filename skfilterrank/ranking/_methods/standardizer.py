@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._wrapping import WrapsFitted
 
 

@@ -26,10 +26,12 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import PreferenceMatrix, preference_matrix
-from skfilterrank.ranking._fitting.out_of_fold import out_of_fold_scores
-from skfilterrank.ranking._fitting.splits import check_each_held_out_once, make_splits
-from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.out_of_fold import (
+    check_each_held_out_once,
+    make_splits,
+    out_of_fold_scores,
+)
+from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
 
 # Resamples of queries drawn at a time.
 _CELLS = 2**22

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfilterrank._core.sorting import argsort_floats, sort_rows
+from skfilterrank._core.floats import argsort_floats, sort_rows
 
 
 @given(

@@ -16,10 +16,8 @@ from skfilterrank.thresholds import (
     CertifiedThreshold,
     SegmentedThreshold,
     TunedThreshold,
+    _drift,
     load_threshold,
-)
-from skfilterrank.thresholds import (
-    _score_scale as score_scale,
 )
 
 MATCH = "not on the scale of those that the threshold was chosen on"
@@ -83,7 +81,7 @@ def test_queries_one_by_one_are_told_when_they_are_enough(data):
 def test_threads_that_serve_one_model_do_not_disturb_each_other(data, monkeypatch):
     _, groups, scores = data
     model = fitted(data, scores)
-    counted, calls = score_scale.effective_lists, []
+    counted, calls = _drift.effective_lists, []
 
     def interrupted(sizes):
         calls.append(len(sizes))
@@ -91,7 +89,7 @@ def test_threads_that_serve_one_model_do_not_disturb_each_other(data, monkeypatc
             model.predict(scores, groups=groups)
         return counted(sizes)
 
-    monkeypatch.setattr(score_scale, "effective_lists", interrupted)
+    monkeypatch.setattr(_drift, "effective_lists", interrupted)
     model.predict(scores, groups=groups)
     assert len(calls) > 1
 
@@ -168,4 +166,4 @@ def test_scores_of_an_estimator_within_are_not_compared():
     [([3, 3, 3], 3.0), ([7], 1.0), ([4, 1, 1], 2.0), ([0, 5, 5], 2.0), ([], 0.0), ([0], 0.0)],
 )
 def test_lists_that_say_as_much_by_hand(sizes, expected):
-    assert score_scale.effective_lists(sizes) == expected
+    assert _drift.effective_lists(sizes) == expected

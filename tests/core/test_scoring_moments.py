@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.moments import Moments, exact_sum
 from skfilterrank._core.row_blocks import merged
+from skfilterrank._core.scoring import Moments, exact_sum
 
 UNIT = 1 << 1074
 VALUES = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9)

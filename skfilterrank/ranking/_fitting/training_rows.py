@@ -1,18 +1,19 @@
-"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and its targets."""
+"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and their targets."""
 
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, check_numbers, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
-from skfilterrank._core.inside import final_step
 from skfilterrank._core.results import counted
 from skfilterrank._ranker import RankerMixin
+from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fitting.adapters import (
     OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
@@ -26,18 +27,20 @@ from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
-from skfilterrank.ranking._fitting.ranker_input import count_unjudged
-from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
 
 
 class TrainingRows(NamedTuple):
-    """Everything with one entry per row that a fit needs; gains are NaN where unjudged."""
+    """Everything with one entry per row that a fit needs; gains are NaN where unjudged.
+
+    `groups` numbers the queries from 0, and `ids` are their ids as they were given.
+    """
 
     X: object
     target: np.ndarray
     gains: np.ndarray
     groups: np.ndarray
+    ids: np.ndarray
     judged: np.ndarray
     fit_params: dict
     held_out: list
@@ -105,36 +108,54 @@ def prepare_rows(
     n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
-    fit_params, columns = split_columns(fit_params or {})
-    _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
-    refuse_arrays(estimator)
+    if hasattr(final_step(estimator), "client"):
+        refuse_arrays(estimator)
     judged = ~np.isnan(row_gains)
-    count_unjudged(judged)
-    for name, value in fit_params.items():
-        if name.rpartition("__")[2] == "sample_weight" and value is not None:
-            _check_weights(value, name, judged)
+    n_judged = int(np.count_nonzero(judged))
+    tell_unjudged(n_rows - n_judged, n_rows)
     if kind == "binary" and not prefit:
-        check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
+        check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
     if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
         _check_order(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
-    fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
-    uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
-    if columns and eval_set is None:
+    columns: dict = {}
+    if fit_params:
+        fit_params, columns = _read_fit_params(fit_params, judged, encoder)
+    held_out = []
+    if eval_set is not None:
+        uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
+        held_out = [
+            (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns)
+            for s in read_eval_set(
+                eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
+            )
+        ]
+    elif columns:
         raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
-    held_out = read_eval_set(
-        eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
-    )
+    codes = _number_queries(estimator, groups, n_rows, without_groups)
     return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
         gains=row_gains,
-        groups=_number_queries(estimator, groups, n_rows, without_groups),
+        groups=codes,
+        ids=codes if groups is None else np.asarray(groups),
         judged=judged,
-        fit_params=fit_params,
-        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out],
+        fit_params=fit_params or {},
+        held_out=held_out,
     )
+
+
+def _read_fit_params(fit_params, judged, encoder):
+    """Check parameters of `fit`; return those of the rows, and those of held-out sets."""
+    fit_params, columns = split_columns(fit_params)
+    _refuse_other_queries(fit_params)
+    for name, value in fit_params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            _check_weights(value, name, judged)
+    return {
+        name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()
+    }, columns
 
 
 def _metrics_of_targets(value, encoder):
@@ -181,14 +202,14 @@ def _refuse_rankers_in_ensembles(estimator):
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
     """Gain of each row; an estimator inside that is given gains must not map them once more."""
-    mapping = [
-        type(each).__name__
-        for each in estimators_inside(estimator)
-        if getattr(each, "gains", None) is not None
-    ]
-    if given_labels or not mapping:
+    name = None
+    if not given_labels:
+        for each in estimators_inside(estimator):
+            if getattr(each, "gains", None) is not None:
+                name = type(each).__name__
+                break
+    if name is None:
         return as_gains(y, gains, name="y")
-    name = mapping[0]
     given = f"{name} inside is given the gains to learn, not the labels"
     if gains is not None:
         raise InputError(
@@ -268,3 +289,70 @@ def _encode_judged(encoder, gains, y, judged):
     target = np.zeros(len(gains), dtype=known.dtype)
     target[judged] = known
     return target
+
+
+TARGETS = ("auto", "binary", "gain", "grade", "label")
+
+
+def resolve_target(estimator, target: str) -> str:
+    """The target that suits the estimator, where "auto" is asked."""
+    if target != "auto":
+        return target
+    final = final_step(estimator)
+    if is_classifier(final):
+        return "binary"
+    if isinstance(final, RankerMixin):
+        return final.ranking_target
+    # Rankers of other libraries want grades from 0 up: LightGBM's learns nothing, silently,
+    # from a negative one.
+    return "gain" if group_parameter(final) in (None, "groups") else "grade"
+
+
+def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
+    """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+    if prefit and is_classifier(estimator):
+        return not set(estimator.classes_) <= {0, 1}
+    return resolve_target(estimator, target) == "label"
+
+
+class TargetEncoder:
+    """Turn gains (and labels) into the target, the same way in every fold."""
+
+    def __init__(self, kind: str, gains):
+        self.kind = kind
+        self.levels = np.unique(gains[~np.isnan(gains)])
+
+    def encode(self, gains, labels):
+        """Target of judged rows."""
+        if self.kind == "binary":
+            return (gains > 0).astype(np.int64)
+        if self.kind == "gain":
+            return gains
+        if self.kind == "label":
+            return labels
+        grades = np.searchsorted(self.levels, gains)
+        unknown = ~np.isin(gains, self.levels)
+        if unknown.any():
+            raise InputError(
+                f"eval_set holds the gain {gains[unknown][0]:g}, which does not occur in y: its "
+                "grade is unknown. Known gains: "
+                f"{', '.join(f'{level:g}' for level in self.levels[:10])}."
+            )
+        return grades
+
+
+def count_unjudged(judged) -> int:
+    """Number of rows without a label, with a warning; an error where none has one."""
+    return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
+
+
+def tell_unjudged(n_unjudged: int, n_rows: int) -> int:
+    """The number of rows without a label, with a warning; an error where none has one."""
+    if n_unjudged == n_rows:
+        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
+    if n_unjudged:
+        warn_user(
+            f"{n_unjudged} of {n_rows} rows are unjudged (NaN label): they are not learned from.",
+            UnjudgedWarning,
+        )
+    return n_unjudged

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from skfilterrank._core.check_features import check_finite_columns, refuse_dates
+from skfilterrank._wrapping import check_finite_columns, refuse_dates
 from skfilterrank.exceptions import InputError
 
 X = np.arange(12.0).reshape(4, 3)

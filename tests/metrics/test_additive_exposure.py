@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.exposure import resolve_exposure
+from skfilterrank._core.additive import resolve_exposure
 from skfilterrank.robustness import recall_level_metric
 
 POSITIONS = np.array([1.0, 2.0, 3.0, 7.0])

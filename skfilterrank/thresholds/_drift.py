@@ -1,12 +1,91 @@
-"""Whether scores are on the scale of those on which a threshold was chosen."""
+"""Warnings of lists and scores that are not like those of a fit."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
+
+# Lists within these quantiles of the sizes are usual; others may be longer or shorter by so much.
+_USUAL = (0.05, 0.95)
+_SIZE_FACTOR = 1.5
+# Share of the lists that may be of another size, and how many lists a share is told of: of usual
+# ones up to a tenth are others, and 8 of 30 are then in less than one of a hundred samples.
+_FEW = 0.25
+_ENOUGH = 30
+
+
+@dataclass
+class _SeenSizes:
+    """The last lists that a model was asked about since its fit, however few at once."""
+
+    usual: np.ndarray
+    sizes: np.ndarray
+    is_told: bool = False
+
+
+# Apart from the models, which are saved without what they served.
+_SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
+
+
+def usual_sizes(sizes: np.ndarray) -> np.ndarray:
+    """From and to, of the sizes of lists; NaN of none."""
+    return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
+
+
+def warn_of_other_sizes(model, scores, index) -> None:
+    """Warn once after a fit, where many of the last lists are clearly shorter or longer."""
+    seen = _SEEN_SIZES.get(model)
+    if seen is None or seen.usual is not model.list_sizes_:
+        _SEEN_SIZES[model] = seen = _SeenSizes(model.list_sizes_, np.empty(0))
+    if seen.is_told:
+        return
+    sizes = np.append(seen.sizes, scored_sizes(scores, index))
+    if len(sizes) < _ENOUGH:
+        seen.sizes = sizes
+        return
+    seen.sizes = sizes[:0]
+    low, high = seen.usual
+    others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
+    if len(others) <= _FEW * len(sizes):
+        return
+    seen.is_told = True
+    advice = (
+        "The best threshold depends on the size of a list: give whole lists, or use "
+        f"ExpectedThreshold, which follows it, instead of {type(model).__name__}."
+    )
+    if hasattr(model, "certificate_"):
+        advice = (
+            "The promise need not hold for such lists: give lists as they were in calibration, or "
+            "calibrate anew on judged queries with lists like these."
+        )
+    warn_user(
+        f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "
+        f"{np.median(others):g} documents) than those the threshold was chosen on "
+        f"({low:g} to {high:g}). {advice}",
+        DataWarning,
+    )
+
+
+def scored_sizes(scores, index):
+    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
+    sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
+    return sizes[sizes > 0]
+
+
+def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
+    """Count documents of each list; without query ids, of as few lists as the rows can be."""
+    if index is not None:
+        return scored_sizes(scores, index)
+    if not model.fitted_with_groups_:
+        return np.ones(len(scores))
+    longest = getattr(model, "list_sizes_", [np.nan, np.nan])[1]
+    n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
+    return np.full(n_lists, len(scores) / n_lists)
+
 
 # Shares of the rows below the quantiles that are kept.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
@@ -14,8 +93,7 @@ LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _INNER, _OUTER = (3, 7), (1, 9)
 # A logistic function divides every spread by 4 or more. Ordinary batches of this many lists of one
 # size have spreads that differ by a factor of 2 at most.
-_FACTOR = 3.0
-_ENOUGH = 30
+_SPREAD_FACTOR = 3.0
 # Scores that wait for more lists.
 _MOST_ROWS = 1 << 20
 
@@ -67,7 +145,9 @@ class Calibration:
         low, high = _INNER if own[_INNER[0]] < own[_INNER[1]] else _OUTER
         usual, spread = own[high] - own[low], found[high] - found[low]
         is_outside = found[5] < own[1] or found[5] > own[9]
-        if (usual > 0 and (spread * _FACTOR < usual or spread > usual * _FACTOR)) or is_outside:
+        if (
+            usual > 0 and (spread * _SPREAD_FACTOR < usual or spread > usual * _SPREAD_FACTOR)
+        ) or is_outside:
             share = 100 * (LEVELS[high] - LEVELS[low])
             return (
                 f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
@@ -92,7 +172,7 @@ def effective_lists(sizes) -> float:
 
 
 @dataclass
-class _Seen:
+class _SeenScores:
     """Scores that a model was asked about since its fit and that are not yet enough."""
 
     calibration: Calibration
@@ -101,15 +181,15 @@ class _Seen:
 
 
 # Apart from the models, which are saved without the scores that they served.
-_SEEN: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
+_SEEN_SCORES: "WeakKeyDictionary[object, _SeenScores]" = WeakKeyDictionary()
 
 
 def warn_of_other_scale(model, scores, sizes) -> None:
     """Warn once after a fit, where scores of enough lists are clearly on another scale."""
     calibration = model.calibration_
-    seen = _SEEN.get(model)
+    seen = _SEEN_SCORES.get(model)
     if seen is None or seen.calibration is not calibration:
-        _SEEN[model] = seen = _Seen(calibration)
+        _SEEN_SCORES[model] = seen = _SeenScores(calibration)
     if seen.is_told:
         return
     # Threads that serve one model may change what waits, so that each works on its own.

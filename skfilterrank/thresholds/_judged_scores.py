@@ -1,0 +1,270 @@
+"""Scores of judged rows, which thresholds are fitted on, and values of what a threshold shows."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import GroupKFold
+
+from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.scoring import with_undefined
+from skfilterrank._rows.rows import Rows
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+
+# Folds by query, on which levels and learned cuts are tried out.
+N_FOLDS = 5
+SCORE, FILTER_SCORE = "score", "filter_score"
+# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
+_TINY = float(np.finfo(np.float64).tiny)
+_HUGE = float(np.finfo(np.float64).max) / 4
+NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
+
+
+@dataclass(eq=False)
+class JudgedScores:
+    """Scores of judged rows, which thresholds are fitted on.
+
+    Attributes
+    ----------
+    lists : RankedLists
+        Gains, NaN where unjudged, scores, queries and their weights.
+    labels : ndarray of shape (n_rows,)
+        The labels as they were given.
+    clusters : ndarray of shape (n_lists,), int
+        Number of the cluster of each list. Lists of one cluster, such as one query that was held
+        out twice, are never split between learning and trying.
+    columns : dict of str to ndarray
+        Other columns of the rows, such as "filter_score".
+    folds : ndarray of shape (n_lists,), int, or None
+        The fold of cross-validation that each list was held out in.
+    names : tuple of two ndarrays, or None
+        Query id and row number of each row, as the user knows them.
+    machines : ndarray of shape (n_rows,), bool, or None
+        Rows with a label that a machine gave.
+    watches_scale : bool
+        Whether later scores must be on the scale of these.
+    """
+
+    lists: RankedLists
+    labels: np.ndarray
+    clusters: np.ndarray
+    columns: Mapping[str, np.ndarray]
+    folds: np.ndarray | None = None
+    names: tuple[np.ndarray, np.ndarray] | None = None
+    machines: np.ndarray | None = None
+    watches_scale: bool = True
+
+    @property
+    def gains(self) -> np.ndarray:
+        """Gain of each row, NaN where unjudged."""
+        return self.lists.gains
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Score of each row."""
+        return self.lists.scores
+
+    @property
+    def index(self):
+        """The queries."""
+        return self.lists.index
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Number of the list of each row."""
+        return self.index.codes()
+
+    def take(self, rows: np.ndarray) -> "JudgedScores":
+        """Take some rows: whole lists, or all rows in another order within their lists."""
+        lists = copy(self.lists)
+        lists.gains, lists.scores = self.gains[rows], self.scores[rows]
+        clusters, folds = self.clusters, self.folds
+        if len(rows) < len(self.gains):
+            codes = self.codes[rows]
+            lists.index = type(self.index).from_groups(codes)
+            kept = lists.index.query_ids
+            clusters, folds = clusters[kept], None if folds is None else folds[kept]
+            if lists.weights is not None:
+                lists.weights = lists.weights[kept]
+        return replace(
+            self,
+            lists=lists,
+            labels=self.labels[rows],
+            clusters=clusters,
+            columns={name: column[rows] for name, column in self.columns.items()},
+            folds=folds,
+            names=None if self.names is None else tuple(each[rows] for each in self.names),
+            machines=None if self.machines is None else self.machines[rows],
+        )
+
+    def deal_folds(self) -> tuple[np.ndarray, int]:
+        """Deal clusters to folds; return the fold of each list, and the number of folds."""
+        known = np.flatnonzero(np.bincount(self.clusters))
+        fold = np.empty(self.clusters.max() + 1, dtype=np.int8)
+        parts = np.array_split(
+            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
+        )
+        for number, part in enumerate(parts):
+            fold[part] = number
+        return fold[self.clusters], len(parts)
+
+    def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Average values of lists, and weights if any, in each cluster, which counts as one."""
+        n_lists = np.bincount(self.clusters)
+        counted = n_lists > 0
+        means = np.bincount(self.clusters, values)[counted] / n_lists[counted]
+        if self.lists.weights is None:
+            return means, None
+        return means, np.bincount(self.clusters, self.lists.weights)[counted] / n_lists[counted]
+
+    def fold_rows(self, n_folds: int = N_FOLDS):
+        """Yield the rows to learn from and the rows to try on, which share no cluster."""
+        clusters = pd.factorize(self.clusters)[0][self.codes]
+        n_splits = min(n_folds, int(clusters.max(initial=-1)) + 1)
+        if n_splits > 1:
+            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
+            yield from folds.split(clusters, groups=clusters)
+
+
+def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarray, dict]:
+    """Read the score of each row, and the other columns that a threshold looks at.
+
+    `owner` is the name of the threshold's class, and `names` those of its columns; None takes all.
+    """
+    if isinstance(scores, Rows):
+        raise InputError(
+            "scores are Rows, of which a threshold gives no array of scores or places. Give "
+            "the scores of whole lists, some at a time."
+        )
+    column, columns = _split_columns(scores, names)
+    column = check_scores(column, name="scores")
+    if filter_scores is not None:
+        if names is not None and FILTER_SCORE not in names:
+            raise InputError(
+                f"filter_scores is not possible with {owner}, which looks at one score. Use a "
+                "TunedThreshold or a CertifiedThreshold, or leave it out."
+            )
+        columns[FILTER_SCORE] = filter_scores
+    for name, values in columns.items():
+        columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+        if len(columns[name]) != len(column):
+            raise InputError(
+                f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
+                "give one for each row."
+            )
+    return column, columns
+
+
+def _split_columns(scores, names) -> tuple[object, dict]:
+    """The column of scores, and others by their names; `names` None takes all."""
+    columns = getattr(scores, "columns", None)
+    if columns is not None:
+        found = list(columns)
+        if len(found) != 1 and found.count(SCORE) != 1:
+            raise InputError(
+                f"scores must have one column, or one named {SCORE!r}, got the columns "
+                f"{brief_list(found)}. Give the column of the score, or put a model that learns "
+                "from features into RankAndFilter."
+            )
+        own = found[0] if len(found) == 1 else SCORE
+        others = [name for name in found if name != own and (names is None or name in names)]
+        return scores[own], {name: scores[name] for name in others}
+    shape = getattr(scores, "shape", None)
+    if shape is None and not hasattr(scores, "__array__"):
+        try:
+            shape = np.shape(scores)
+        except ValueError:
+            shape = ()
+    if shape is None or len(shape) != 2:
+        return scores, {}
+    most = 2 if names and FILTER_SCORE in names else 1
+    if not 1 <= shape[1] <= most:
+        raise InputError(
+            f"scores must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give the "
+            "column of the score, or put a model that learns from features into RankAndFilter."
+        )
+    array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
+    return array[:, 0], {FILTER_SCORE: array[:, 1]} if shape[1] == 2 else {}
+
+
+def number_clusters(clusters, index) -> np.ndarray:
+    """Number the cluster of each list."""
+    if clusters is None:
+        return np.arange(index.n_queries)
+    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
+    first = np.full(index.n_queries, -1)
+    codes = index.codes()
+    first[codes] = numbers
+    if (first[codes] != numbers).any():
+        row = int((first[codes] != numbers).argmax())
+        query = index.query_ids[codes[row : row + 1]].tolist()[0]
+        raise InputError(
+            f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
+        )
+    return first
+
+
+def values_shown(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
+    """Measure each query where some rows are shown, higher being better."""
+    entry = parsed.measure
+    part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    part.has_filtered = True
+    values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
+    return values if entry.greater_is_better else 0.0 - values
+
+
+def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
+    """Compute what each query gains in the measure by its shown rows, compared with nothing."""
+    nothing = np.zeros(len(shown), dtype=bool)
+    return values_shown(lists, shown, parsed) - values_shown(lists, nothing, parsed)
+
+
+def warn_without_good(gains: np.ndarray) -> None:
+    """Warn where labels forbid documents and call none good, so that hiding all is best."""
+    if (gains < 0).any() and not (gains > 0).any():
+        remedy = "Check y and gains=."
+        if (gains == 0).any():
+            remedy = (
+                "Where 0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}."
+            )
+        warn_user(
+            "no label has a gain above 0, and some are below: to show nothing is best then. "
+            f"{remedy}",
+            FitWarning,
+        )
+
+
+def warn_unless_filter_pays(
+    filtered: float, unfiltered: float, difference: float, error: float, *, instead: str
+) -> None:
+    """Warn unless held-out queries gain more by a filter than a standard error.
+
+    `difference` is the mean over queries of what each gains, and `error` its standard error.
+    """
+    if difference > error or not (difference or error):
+        return
+    warn_user(
+        f"{NOT_SHOWN_TO_PAY}: queries that it was not chosen on score {filtered:.4f} "
+        f"with it and {unfiltered:.4f} without it (standard error of the difference {error:.4f}). "
+        f"Use {instead}, or judge more queries.",
+        FitWarning,
+    )
+
+
+def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
+    scores = np.clip(scores, -_HUGE, _HUGE)
+    is_infinite = np.isinf(thresholds)
+    margins = scores - np.where(is_infinite, 0.0, thresholds)
+    if is_infinite.any():
+        squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
+        squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
+        margins = np.where(is_infinite, squeezed, margins)
+    # A cap shows some documents of one score and hides others.
+    return np.where(shown, margins, np.minimum(margins, -_TINY))
