@@ -97,12 +97,12 @@ def _fingerprints(X, groups):
         return None
     table = table.iloc[:, numbers]
     values = pd.DataFrame(table.to_numpy(dtype=np.float64, na_value=np.nan))
-    codes = pd.factorize(ids)[0]
+    index = GroupIndex.from_groups(ids)
     rows = pd.util.hash_pandas_object(values, index=False).to_numpy()
-    sums = np.zeros(codes.max() + 2, dtype=np.uint64)
+    sums = np.zeros(index.n_queries, dtype=np.uint64)
     # Queries number themselves otherwise in other tables: their ids are no part of it.
-    np.add.at(sums, codes, rows)
-    return sums[: codes.max() + 1]
+    np.add.at(sums, index.codes(), rows)
+    return sums
 
 
 def warn_of_cut_queries(estimator, groups, *carriers) -> None:

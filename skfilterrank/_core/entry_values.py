@@ -43,6 +43,7 @@ class EntryValues:
         self.greater_is_better = greater_is_better
         self._index, self._scores = lists.index, lists.scores
         self._row_keys, self._levels = entries.row_keys, levels
+        self._whole_curve: tuple[np.ndarray, np.ndarray] | None = None
         self._nothing = np.empty(self.n_queries)
         self._sum, self._count = 0.0, 0
         numbers, scores, changes, counts, values = [], [], [], {}, []
@@ -91,7 +92,7 @@ class EntryValues:
         number = np.append(0, np.cumsum(is_last)[:-1])
         self._changes = np.bincount(number, self._changes)
         self._values = self._values[is_last]
-        self._numbers = [(queries[is_last], 1)]
+        self._numbers = [(queries[is_last], np.ones(np.count_nonzero(is_last), dtype=np.intp))]
         return keys[is_last]
 
     @classmethod
@@ -216,8 +217,8 @@ class EntryValues:
 
     @cached_property
     def _step_queries(self):
-        queries = [np.repeat(*part) for part in self._numbers]
-        return np.concatenate(queries).take(self._order)
+        numbers, times = zip(*self._numbers)
+        return np.repeat(np.concatenate(numbers), np.concatenate(times)).take(self._order)
 
     @cached_property
     def _step_changes(self):
@@ -278,14 +279,8 @@ class EntryValues:
         means : ndarray of shape (n_levels,), float64
             Mean over the queries that have a value; NaN where none has.
         """
-        return self._whole_curve if among is None else self._curve(among)
-
-    @cached_property
-    def _whole_curve(self):
-        return self._curve(None)
-
-    def _curve(self, among):
-        """As `curve`."""
+        if among is None and self._whole_curve is not None:
+            return self._whole_curve
         keys, sums, counts = self._running(among)
         with np.errstate(invalid="ignore"):
             # NaN where all queries are left out.
@@ -294,14 +289,18 @@ class EntryValues:
             levels = np.append(np.inf, keys)[::-1]
             means = means[::-1]
             is_first = np.append(True, levels[1:] != levels[:-1])
-            return (levels, means) if is_first.all() else (levels[is_first], means[is_first])
-        if self._levels is None:
-            levels = np.unique(self._counted_keys(among))
-            levels = levels[np.isfinite(levels)]
+            if not is_first.all():
+                levels, means = levels[is_first], means[is_first]
         else:
             levels = self._levels
-        levels = np.append(levels, np.inf)
-        return levels, means[np.searchsorted(-keys, -levels, side="right")]
+            if levels is None:
+                levels = np.unique(self._counted_keys(among))
+                levels = levels[np.isfinite(levels)]
+            levels = np.append(levels, np.inf)
+            means = means[np.searchsorted(-keys, -levels, side="right")]
+        if among is None:
+            self._whole_curve = levels, means
+        return levels, means
 
     def best(self, among: np.ndarray | None = None, curve=None) -> tuple[float, float]:
         """Find the best level, and the mean there; of equally good ones the lowest.

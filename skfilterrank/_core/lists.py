@@ -155,16 +155,18 @@ class ListBlock:
         self.queries = read_only(block.queries)
         self.sizes = read_only(block.sizes)
         self.width = block.width
+        # Whether some query is shorter than the block is wide.
+        self.is_padded = bool(block.sizes[0] != block.width)
+        # Of the data, not only of this block: whether some gain is below 0, or some row unjudged.
+        self.has_forbidden: bool = lists.has_forbidden
+        self.has_unjudged: bool = lists.has_unjudged
+        # How rows of equal scores are ordered; "ids" for document ids.
+        self.tie_rule: str = lists.ties
         self._ties: dict[int, Ties | None] = {}
         self._cells_of_depth: dict[int, np.ndarray] = {}
         self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
         self._with_reading: dict[OwnReading, ListBlock] = {}
-
-    @cached_property
-    def is_padded(self) -> bool:
-        """Whether some query is shorter than the block is wide."""
-        return bool(self.sizes[0] != self.width)
 
     @property
     def query_ids(self) -> np.ndarray:
@@ -172,24 +174,9 @@ class ListBlock:
         return self._lists.index.query_ids[self.queries]
 
     @property
-    def has_forbidden(self) -> bool:
-        """Whether any gain of the data, not only of this block, is below 0."""
-        return self._lists.has_forbidden
-
-    @property
-    def has_unjudged(self) -> bool:
-        """Whether any row of the data, not only of this block, is unjudged."""
-        return self._lists.has_unjudged
-
-    @property
     def drops_unjudged(self) -> bool:
         """Tell whether unjudged rows are taken out of the lists."""
         return self._lists.unjudged == "drop"
-
-    @property
-    def tie_rule(self) -> str:
-        """How rows of equal scores are ordered; "ids" for document ids."""
-        return self._lists.ties
 
     def with_ties(self, ties: str) -> "ListBlock":
         """The same lists under another rule for ties."""

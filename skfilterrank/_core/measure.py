@@ -273,10 +273,10 @@ class Measure:
 
     def _checked(self, options):
         """Each option as the kernel gets it."""
-        return {
-            name: check(options.get(name, self.defaults[name]), name)
-            for name, check in self.options.items()
-        }
+        checked = {}
+        for name, check in self.options.items():
+            checked[name] = check(options.get(name, self.defaults[name]), name)
+        return checked
 
     def row_columns(self, options: Mapping, n_rows: int) -> dict[str, np.ndarray]:
         """Options that hold one entry per row, checked; those that are None are left out."""
@@ -462,9 +462,9 @@ class ParsedMeasure(NamedTuple):
     @property
     def text(self) -> str:
         """The string form by the names of the measure table, whatever it was read from."""
-        options = [f"{name}={value}" for name, value in self.options.items()]
-        if self.measure.own_text:
-            options.insert(0, self.measure.own_text)
+        options = list(filter(None, [self.measure.own_text]))
+        for name, value in self.options.items():
+            options.append(f"{name}={value}")
         cutoff = "" if self.k is None else f"@{self.k}"
         name = (self.measure.plain or self.measure).name
         within = f"({','.join(options)})" if options else ""
@@ -479,10 +479,12 @@ def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = 
 
 def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:
     """Those that are not made for gains below 0 and see some."""
-    odd = [each for each in measures if each.measure.with_forbidden]
-    if odd:
-        gained = as_gains(labels, gains)
-        odd = [each for each in odd if any_below_0(each, gained)]
+    odd, gained = [], None
+    for each in measures:
+        if each.measure.with_forbidden:
+            gained = as_gains(labels, gains) if gained is None else gained
+            if any_below_0(each, gained):
+                odd.append(each)
     return odd
 
 

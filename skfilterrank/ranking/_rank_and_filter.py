@@ -379,7 +379,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.filter_ = threshold.fit()
         else:
             labels = label_array(y if two is None else two.gains)
-            self._tune(threshold, data, two, labels, groups, query_weight, judged_by)
+            self._tune(threshold, data, two, labels, query_weight, judged_by)
         self._take_from_threshold()
         return self
 
@@ -415,7 +415,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
         return threshold
 
-    def _tune(self, threshold, data, two, labels, groups, query_weight, judged_by):
+    def _tune(self, threshold, data, two, labels, query_weight, judged_by):
         """Fit the threshold on out-of-fold scores, and the final models."""
         splits = None
         if not self._is_prefit():
@@ -440,15 +440,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         gains, columns = data.gains, {}
         if two is not None:
             gains = two.gains
-            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, groups, splits)
+            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, splits)
         rows, index = tuning.rows, tuning.index
         n_queries = int(data.groups.max()) + 1
         # A query that is held out several times makes several lists.
         queries = index.query_ids % n_queries
         lists = RankedLists(gains[rows], tuning.scores, groups=index)
-        ids = data.groups if groups is None else np.asarray(groups)
         if query_weight is not None:
-            weights = query_weights(query_weight, check_groups(ids, n_rows=len(ids)))
+            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
             lists.weights = None if weights is None else weights[queries]
         judged = JudgedScores(
             lists,
@@ -456,7 +455,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             queries,
             columns,
             folds=index.query_ids // n_queries if tuning.folds else None,
-            names=(ids[rows], rows),
+            names=(data.ids[rows], rows),
             machines=None if judged_by is None else machine_labels(judged_by, gains)[rows],
             # Scores out of fold and those of the model fitted on all rows may differ in spread.
             watches_scale=False,
@@ -470,7 +469,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
             raise
         if threshold.is_calibrated:
-            self._qualify_certificate(tuning, data, ids)
+            self._qualify_certificate(tuning, data)
         self.cv_results_ = {}
         if tuning.folds:
             found = vars(self.filter_).pop("fold_results_")
@@ -478,10 +477,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             times = {"fit_time": np.array(fit_times), "score_time": np.array(score_times)}
             self.cv_results_ = {"n_queries": found.pop("n_queries")} | times | found
 
-    def _tune_filter(self, threshold, data, two: TwoLabels, groups, splits):
+    def _tune_filter(self, threshold, data, two: TwoLabels, splits):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
         inner = self.filter_estimator
-        harm = prepare_rows(inner, data.X, two.harm, groups, gains=None, prefit=splits is None)
+        harm = prepare_rows(inner, data.X, two.harm, data.groups, gains=None, prefit=splits is None)
         n_forbidden = int(np.nansum(two.harm))
         if splits is not None and n_forbidden < _FEW_FORBIDDEN:
             warn_user(
@@ -500,11 +499,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if name in found:
                 setattr(self, name, found[name])
 
-    def _qualify_certificate(self, tuning, data, ids):
+    def _qualify_certificate(self, tuning, data):
         """State in the certificate whether it holds exactly."""
         inner = self._unfitted_inner()
         fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
-        n_known = count_known_queries(fitted, data.X, ids)
+        n_known = count_known_queries(fitted, data.X, data.ids)
         if n_known:
             warn_user(
                 f"{n_known} of {tuning.index.n_queries} calibration queries are queries that the "

@@ -13,7 +13,6 @@ from skfilterrank._core.checks import (
     check_groups,
     count_rows,
     find_groups,
-    is_level,
 )
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.floats import value_tolerance
@@ -27,12 +26,13 @@ from skfilterrank._core.scoring import mean_and_error, mean_over_queries
 from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, InputTypeError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
     scored_sizes,
+    sizes_of_lists,
     usual_sizes,
     warn_of_other_scale,
     warn_of_other_sizes,
@@ -40,8 +40,8 @@ from skfilterrank.thresholds._drift import (
 from skfilterrank.thresholds._files import SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
-    N_FOLDS,
     JudgedScores,
+    margins_of,
     number_clusters,
     read_scores,
     values_shown,
@@ -53,9 +53,6 @@ from skfilterrank.thresholds._of_rows import mean_of_rows
 from skfilterrank.thresholds._threshold_curve import curve_of
 
 DEFAULT_MEASURE = "ndcg_f"
-# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
-_TINY = float(np.finfo(np.float64).tiny)
-_HUGE = float(np.finfo(np.float64).max) / 4
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
@@ -345,18 +342,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _compare_held_out(self, judged, parsed, values):
         """Keep the means of held-out queries; warn unless they gain by what is hidden."""
-        lists, clusters = judged.lists, judged.clusters
+        lists = judged.lists
         self.held_out_score_ = mean_over_queries(values, lists.weights)
         plain = values_shown(lists, self._unfiltered(judged), parsed)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
-        # Lists of one cluster count as one.
-        n_lists = np.bincount(clusters)
-        counted = n_lists > 0
-        differences = np.bincount(clusters, values - plain)[counted] / n_lists[counted]
+        differences, weights = judged.by_cluster(values - plain)
         differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
-        weights = None
-        if lists.weights is not None:
-            weights = np.bincount(clusters, lists.weights)[counted] / n_lists[counted]
         warn_unless_filter_pays(
             self.held_out_score_,
             self.held_out_score_unfiltered_,
@@ -378,26 +369,18 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _held_out_shown(self, judged, parsed, entries):
         """Tell which rows are shown by a level that was chosen without their cluster."""
-        clusters = judged.clusters
-        known = np.flatnonzero(np.bincount(clusters))
-        fold = np.empty(clusters.max() + 1, dtype=np.int8)
-        parts = np.array_split(
-            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
-        )
-        for number, part in enumerate(parts):
-            fold[part] = number
-        of_list = fold[clusters]
+        of_list, n_folds = judged.deal_folds()
         shown = np.zeros(len(judged.codes), dtype=bool)
         learns = type(self)._learn is not BaseThreshold._learn
         if entries is not None and not learns and self.abstain is None:
-            levels = np.empty(len(parts))
-            for number in range(len(parts)):
+            levels = np.empty(n_folds)
+            for number in range(n_folds):
                 levels[number], _ = entries.best(of_list != number)
             keys = self._keys(judged.scores, judged.index, judged.columns)
             keys = self._capped(keys, judged.scores, judged.index)
             return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)
         of_row = of_list[judged.codes]
-        for number in range(len(parts)):
+        for number in range(n_folds):
             rest = judged.take(np.flatnonzero(of_row != number))
             held_out = judged.take(np.flatnonzero(of_row == number))
             other = clone(self)
@@ -537,7 +520,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             if "list_sizes_" in vars(self):
                 warn_of_other_sizes(self, scores, index)
         if calibration is not None:
-            warn_of_other_scale(self, scores, self._sizes_of(scores, index))
+            warn_of_other_scale(self, scores, sizes_of_lists(self, scores, index))
         return scores, index, columns
 
     def _without_groups(self, n_rows):
@@ -548,16 +531,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             f"groups is missing: {type(self).__name__} decides by whole lists what is shown. Pass "
             "the query id of each row."
         )
-
-    def _sizes_of(self, scores, index):
-        """Sizes of the lists, or without query ids as few lists as the rows can be."""
-        if index is not None:
-            return scored_sizes(scores, index)
-        if not self.fitted_with_groups_:
-            return np.ones(len(scores))
-        longest = getattr(self, "list_sizes_", [np.nan, np.nan])[1]
-        n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
-        return np.full(n_lists, len(scores) / n_lists)
 
     def _shown(self, scores, index, columns):
         """Tell which rows of whole lists are shown."""
@@ -599,7 +572,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _looks_at_lists(self):
         """Tell whether what is shown depends on more than each score by itself."""
-        is_by_score = self._is_by_score and self.abstain is None
+        # Of a fitted threshold, whatever `abstain` is set to before the next fit.
+        abstains = vars(self).get("confidence_", self.abstain) is not None
+        is_by_score = self._is_by_score and not abstains
         if getattr(self, "rule_", None) == "subset":
             is_by_score = False
         return not is_by_score or self._caps() != (None, None)
@@ -705,34 +680,3 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         # Columns of a table are no features, which scikit-learn's checks would draw.
         tags.input_tags.two_d_array = False
         return tags
-
-
-def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
-    scores = np.clip(scores, -_HUGE, _HUGE)
-    is_infinite = np.isinf(thresholds)
-    margins = scores - np.where(is_infinite, 0.0, thresholds)
-    if is_infinite.any():
-        squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
-        squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
-        margins = np.where(is_infinite, squeezed, margins)
-    # A cap shows some documents of one score and hides others.
-    return np.where(shown, margins, np.minimum(margins, -_TINY))
-
-
-def check_level(threshold, name: str = "threshold") -> float:
-    """Check a threshold that is a number; None is -inf, which hides nothing."""
-    if threshold is None:
-        return -np.inf
-    if not is_level(threshold):
-        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
-    return float(threshold)
-
-
-def check_threshold(threshold) -> None:
-    """Raise for what is no threshold estimator."""
-    if not isinstance(threshold, BaseThreshold):
-        raise InputTypeError(
-            f"threshold must be 'tune', 'auto', a number, None or a threshold estimator such as "
-            f"TunedThreshold(), got {brief(threshold)}."
-        )

@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 
@@ -73,6 +74,17 @@ def scored_sizes(scores, index):
     """Number of documents of each list, without rows that score -inf as what was not retrieved."""
     sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return sizes[sizes > 0]
+
+
+def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
+    """Count documents of each list; without query ids, of as few lists as the rows can be."""
+    if index is not None:
+        return scored_sizes(scores, index)
+    if not model.fitted_with_groups_:
+        return np.ones(len(scores))
+    longest = getattr(model, "list_sizes_", [np.nan, np.nan])[1]
+    n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
+    return np.full(n_lists, len(scores) / n_lists)
 
 
 # Shares of the rows below the quantiles that are kept.

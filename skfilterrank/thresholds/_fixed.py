@@ -1,8 +1,12 @@
 """A threshold that is a given number."""
 
+import numpy as np
+
+from skfilterrank._core.checks import is_level
 from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import all_or_nothing
-from skfilterrank.thresholds._base import BaseThreshold, check_level
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._base import BaseThreshold
 
 
 class FixedThreshold(BaseThreshold):
@@ -106,11 +110,28 @@ class FixedThreshold(BaseThreshold):
         self._refuse_with_rows("abstain")
         return self.fit()
 
+    def _set_level(self, level):
+        super()._set_level(level)
+        self._is_none = self.threshold is None
+
+    def _restore(self, state, name):
+        self._is_none = self.threshold is None
+
     def _shows_all(self):
-        return self.threshold is None and not self._looks_at_lists()
+        # Of the fit, whatever `threshold` is set to before the next one.
+        return vars(self).get("_is_none", False) and not self._looks_at_lists()
 
     def _unfiltered(self, judged):
         return super()._unfiltered(judged) & (judged.scores >= self._level)
 
     def _instead(self):
         return "abstain=None to answer every query"
+
+
+def check_level(threshold, name: str = "threshold") -> float:
+    """Check a threshold that is a number; None is -inf, which hides nothing."""
+    if threshold is None:
+        return -np.inf
+    if not is_level(threshold):
+        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
+    return float(threshold)

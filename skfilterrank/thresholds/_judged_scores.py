@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.checks import check_groups, check_level_scores
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
@@ -20,6 +20,9 @@ from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 # Folds by query, on which levels and learned cuts are tried out.
 N_FOLDS = 5
 SCORE, FILTER_SCORE = "score", "filter_score"
+# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
+_TINY = float(np.finfo(np.float64).tiny)
+_HUGE = float(np.finfo(np.float64).max) / 4
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
@@ -103,6 +106,26 @@ class JudgedScores:
             machines=None if self.machines is None else self.machines[rows],
         )
 
+    def deal_folds(self) -> tuple[np.ndarray, int]:
+        """Deal clusters to folds; return the fold of each list, and the number of folds."""
+        known = np.flatnonzero(np.bincount(self.clusters))
+        fold = np.empty(self.clusters.max() + 1, dtype=np.int8)
+        parts = np.array_split(
+            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
+        )
+        for number, part in enumerate(parts):
+            fold[part] = number
+        return fold[self.clusters], len(parts)
+
+    def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Average values of lists, and weights if any, in each cluster, which counts as one."""
+        n_lists = np.bincount(self.clusters)
+        counted = n_lists > 0
+        means = np.bincount(self.clusters, values)[counted] / n_lists[counted]
+        if self.lists.weights is None:
+            return means, None
+        return means, np.bincount(self.clusters, self.lists.weights)[counted] / n_lists[counted]
+
     def fold_rows(self, n_folds: int = N_FOLDS):
         """Yield the rows to learn from and the rows to try on, which share no cluster."""
         clusters = pd.factorize(self.clusters)[0][self.codes]
@@ -123,7 +146,7 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             "the scores of whole lists, some at a time."
         )
     column, columns = _split_columns(scores, names)
-    column = check_scores(column, name="scores")
+    column = check_level_scores(column, name="scores")
     if filter_scores is not None:
         if names is not None and FILTER_SCORE not in names:
             raise InputError(
@@ -132,7 +155,9 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             )
         columns[FILTER_SCORE] = filter_scores
     for name, values in columns.items():
-        columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+        columns[name] = check_level_scores(
+            values, name="filter_scores" if name == FILTER_SCORE else name
+        )
         if len(columns[name]) != len(column):
             raise InputError(
                 f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
@@ -241,3 +266,16 @@ def warn_unless_filter_pays(
         f"Use {instead}, or judge more queries.",
         FitWarning,
     )
+
+
+def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
+    scores = np.clip(scores, -_HUGE, _HUGE)
+    is_infinite = np.isinf(thresholds)
+    margins = scores - np.where(is_infinite, 0.0, thresholds)
+    if is_infinite.any():
+        squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
+        squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
+        margins = np.where(is_infinite, squeezed, margins)
+    # A cap shows some documents of one score and hides others.
+    return np.where(shown, margins, np.minimum(margins, -_TINY))

@@ -117,7 +117,6 @@ class TestByHand:
         assert entries.at(-1.5).tolist() == [1, 1]
         assert EntryValues.of_path(lists, parsed, sets).best() == (-1.0, 1.0)
 
-
     def test_scores_of_a_set_order_it(self):
         parsed = parse_measure("rr")
         lists = lists_of(*self.rows, parsed)

@@ -258,7 +258,7 @@ CASES = {
     "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
     "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
-    "AutoThreshold": Case(AutoThreshold("bpref@3", max_shown=3), "scores"),
+    "AutoThreshold": Case(AutoThreshold("bpref", max_shown=3), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
     "LargestGap": Case(LargestGap(), "scores"),
     "Surprise": Case(Surprise("ndcg_f@3", abstain="best_score"), "scores"),

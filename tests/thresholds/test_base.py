@@ -341,22 +341,50 @@ class TestRows:
         )
 
 
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        (TunedThreshold(abstain="best_score"), {"abstain": None}),
+        (TunedThreshold(), {"abstain": "best_score"}),
+        (FixedThreshold(0.2, abstain="score_std"), {"abstain": None}),
+        (FixedThreshold(0.2), {"threshold": None}),
+        (FixedThreshold(None), {"threshold": 0.5}),
+    ],
+)
+def test_parameters_set_after_fit_wait_for_the_next_one(model, parameters, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    fitted = clone(model).fit(scores, y, groups=groups)
+    fitted.save(tmp_path / "threshold.json")
+    for one in (fitted, skfilterrank.thresholds.load_threshold(tmp_path / "threshold.json")):
+        before = one.predict(scores, groups=groups), one.decision_function(scores, groups=groups)
+        one.set_params(**parameters)
+        after = one.predict(scores, groups=groups), one.decision_function(scores, groups=groups)
+        np.testing.assert_array_equal(before, after)
+
+
+def test_whole_numbers_that_float64_takes_for_equal_are_refused():
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    large = scores.argsort().argsort() + 2**53
+    given = {"groups": groups}
+    level, risks = float(2**53), {"any_forbidden@3": 0.5}
+    for ask in (
+        lambda: TunedThreshold().fit(large, y, **given),
+        lambda: TunedThreshold().fit(scores, y, filter_scores=large, **given),
+        lambda: FixedThreshold(level).fit().predict(-large),
+        lambda: skfilterrank.thresholds.threshold_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.risk_coverage_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.trade_off_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.risk_certificate(y, large, level, risks=risks, **given),
+    ):
+        with pytest.raises(InputError, match="beyond 2\\*\\*53, which float64 does not"):
+            ask()
+    spread = (scores.argsort().argsort() + 2**50) * 2**12
+    one, two = (TunedThreshold().fit(each, y, **given) for each in (spread, spread.astype(float)))
+    assert one.threshold_ == two.threshold_ > 2**53
+
+
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
-
-    @given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(2, 5))
-    def test_folds_never_split_one(self, clusters, n_folds):
-        clusters = np.array(clusters)
-        groups = np.repeat(np.arange(len(clusters)), 2)
-        lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
-        judged = JudgedScores(lists, np.ones(len(groups)), clusters, {})
-        tried = []
-        for train, test in judged.fold_rows(n_folds):
-            of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))
-            assert not of_train & of_test
-            tried += test.tolist()
-        n_clusters = len(set(clusters))
-        assert sorted(tried) == (list(range(len(groups))) if n_clusters > 1 else [])
 
     @pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "first_k", "all"])
     def test_levels_and_keys_are_tried_on_other_clusters(self, few, name):

@@ -31,12 +31,16 @@ from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_grou
 
 
 class TrainingRows(NamedTuple):
-    """Everything with one entry per row that a fit needs; gains are NaN where unjudged."""
+    """Everything with one entry per row that a fit needs; gains are NaN where unjudged.
+
+    `groups` numbers the queries from 0, and `ids` are their ids as they were given.
+    """
 
     X: object
     target: np.ndarray
     gains: np.ndarray
     groups: np.ndarray
+    ids: np.ndarray
     judged: np.ndarray
     fit_params: dict
     held_out: list
@@ -129,11 +133,13 @@ def prepare_rows(
         ]
     elif columns:
         raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
+    codes = _number_queries(estimator, groups, n_rows, without_groups)
     return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
         gains=row_gains,
-        groups=_number_queries(estimator, groups, n_rows, without_groups),
+        groups=codes,
+        ids=codes if groups is None else np.asarray(groups),
         judged=judged,
         fit_params=fit_params or {},
         held_out=held_out,

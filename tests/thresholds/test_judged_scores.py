@@ -1,0 +1,141 @@
+"""Scores of judged rows: reading them, taking some, folds of clusters, and margins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.metrics import dcg_score
+from skfilterrank.thresholds import JudgedScores
+from skfilterrank.thresholds._judged_scores import (
+    margins_of,
+    number_clusters,
+    read_scores,
+    values_shown,
+    warn_unless_filter_pays,
+    warn_without_good,
+)
+
+INF = np.inf
+GROUPS = np.array([7, 7, 7, 8, 8, 9])
+GAINS = np.array([1.0, -1.0, 2.0, np.nan, 1.0, 0.0])
+SCORES = np.array([0.5, 0.4, 0.3, 0.9, 0.8, 0.1])
+
+
+def judged_scores(**fields):
+    lists = RankedLists(GAINS, SCORES, groups=GROUPS)
+    fields = {"clusters": np.array([0, 1, 1]), "columns": {"own": np.arange(6.0)}} | fields
+    return JudgedScores(lists, GAINS, **fields)
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(2, 5))
+def test_folds_never_split_a_cluster(clusters, n_folds):
+    clusters = np.array(clusters)
+    groups = np.repeat(np.arange(len(clusters)), 2)
+    lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
+    judged = JudgedScores(lists, np.ones(len(groups)), clusters, {})
+    tried = []
+    for train, test in judged.fold_rows(n_folds):
+        of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))
+        assert not of_train & of_test
+        tried += test.tolist()
+    n_clusters = len(set(clusters))
+    assert sorted(tried) == (list(range(len(groups))) if n_clusters > 1 else [])
+
+
+def test_some_lists_are_taken_with_all_that_belongs_to_them():
+    judged = judged_scores(
+        folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)), machines=GAINS == 1
+    )
+    judged.lists.weights = np.array([1.0, 0.5, 0.25])
+    some = judged.take(np.array([5, 3, 4]))
+    np.testing.assert_array_equal(some.scores, [0.1, 0.9, 0.8])
+    np.testing.assert_array_equal(some.gains, [0.0, np.nan, 1.0])
+    np.testing.assert_array_equal(some.codes, [1, 0, 0])
+    np.testing.assert_array_equal(some.clusters, [1, 1])
+    np.testing.assert_array_equal(some.folds, [1, 0])
+    np.testing.assert_array_equal(some.lists.weights, [0.5, 0.25])
+    np.testing.assert_array_equal(some.columns["own"], [5, 3, 4])
+    np.testing.assert_array_equal(some.names[1], [5, 3, 4])
+    np.testing.assert_array_equal(some.machines, [False, False, True])
+
+
+def test_lists_of_a_cluster_count_as_one():
+    judged = judged_scores(clusters=np.array([0, 2, 2]))
+    means, weights = judged.by_cluster(np.array([3.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(means, [3.0, 1.5])
+    assert weights is None
+    judged.lists.weights = np.array([1.0, 0.5, 0.25])
+    np.testing.assert_array_equal(judged.by_cluster(np.zeros(3))[1], [1.0, 0.375])
+    folds, n_folds = judged.deal_folds()
+    assert n_folds == 2
+    assert folds[0] != folds[1] == folds[2]
+
+
+def test_scores_are_read_from_every_container():
+    table = pd.DataFrame({"score": SCORES, "filter_score": SCORES + 1, "other": 0.0})
+    for given_scores in (SCORES, SCORES[:, None], SCORES.tolist(), table, table[["score"]]):
+        column, columns = read_scores("Own", (), given_scores)
+        np.testing.assert_array_equal(column, SCORES)
+        assert columns == {}
+    two = np.column_stack([SCORES, SCORES + 1])
+    for given_scores in (two, table):
+        column, columns = read_scores("Own", ("filter_score",), given_scores)
+        np.testing.assert_array_equal(column, SCORES)
+        assert list(columns) == ["filter_score"]
+        np.testing.assert_array_equal(columns["filter_score"], SCORES + 1)
+    assert list(read_scores("Own", None, table)[1]) == ["filter_score", "other"]
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "filter_scores", "match"),
+    [
+        ((), np.ones((3, 2)), None, r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 2\)"),
+        ((), pd.DataFrame({"a": [1.0], "b": [2.0]}), None, "one column, or one named 'score'"),
+        ((), SCORES, SCORES, "filter_scores is not possible with Own, which looks at one score"),
+        (("filter_score",), SCORES, SCORES[:2], "filter_scores has 2 entries but there are 6"),
+        (("filter_score",), SCORES, SCORES * np.nan, "filter_scores holds 6 NaN"),
+    ],
+)
+def test_other_scores_are_refused(names, scores, filter_scores, match):
+    with pytest.raises(InputError, match=match):
+        read_scores("Own", names, scores, filter_scores)
+
+
+def test_clusters_are_numbered_by_list():
+    index = RankedLists(GAINS, SCORES, groups=GROUPS).index
+    np.testing.assert_array_equal(number_clusters(None, index), [0, 1, 2])
+    named = np.array(["b", "b", "b", "a", "a", "b"])
+    np.testing.assert_array_equal(number_clusters(named, index), [1, 0, 1])
+    with pytest.raises(InputError, match="several clusters in query 7"):
+        number_clusters(np.arange(6), index)
+
+
+def test_values_are_of_what_is_shown():
+    lists = judged_scores().lists
+    shown = np.array([True, False, True, True, True, False])
+    expected = dcg_score(GAINS, np.where(shown, SCORES, -INF), groups=GROUPS, average=None)
+    np.testing.assert_array_equal(values_shown(lists, shown, parse_measure("dcg")), expected)
+
+
+def test_nothing_good_and_filters_that_do_not_pay_are_told():
+    with pytest.warns(FitWarning, match="no label has a gain above 0, and some are below"):
+        warn_without_good(np.array([-1.0, 0.0]))
+    with pytest.warns(FitWarning, match="filtering is not shown to pay"):
+        warn_unless_filter_pays(0.5, 0.49, 0.01, 0.02, instead="nothing")
+    warn_without_good(np.array([-1.0, 1.0]))
+    warn_unless_filter_pays(0.5, 0.4, 0.1, 0.02, instead="nothing")
+
+
+def test_margins_are_finite_and_at_least_0_where_shown():
+    scores = np.array([2.0, 1.0, 0.5, -INF, 3.0])
+    shown = np.array([True, True, False, False, True])
+    thresholds = np.array([1.0, 1.0, 1.0, 1.0, -INF])
+    margins = margins_of(scores, thresholds, shown)
+    assert np.isfinite(margins).all()
+    np.testing.assert_array_equal(margins >= 0, shown)
+    np.testing.assert_array_equal(margins[:3], [1.0, 0.0, -0.5])
