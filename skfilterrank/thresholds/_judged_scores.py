@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.checks import check_groups, check_level_scores
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
@@ -143,7 +143,7 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             "the scores of whole lists, some at a time."
         )
     column, columns = _split_columns(scores, names)
-    column = check_scores(column, name="scores")
+    column = check_level_scores(column, name="scores")
     if filter_scores is not None:
         if names is not None and FILTER_SCORE not in names:
             raise InputError(
@@ -152,7 +152,9 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             )
         columns[FILTER_SCORE] = filter_scores
     for name, values in columns.items():
-        columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+        columns[name] = check_level_scores(
+            values, name="filter_scores" if name == FILTER_SCORE else name
+        )
         if len(columns[name]) != len(column):
             raise InputError(
                 f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
