@@ -253,12 +253,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 "filter_scores=, or leave rule out."
             )
         parsed = self._parsed()
-        self._forget()
-        self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
+        n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
-            self._take_level(self._level)
+            self._set_level(self._level)
+            self.n_unjudged_ = n_unjudged
             return self
+        self._forget()
+        self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
         if has_two:
             self._begin_with_two_scores(judged)
         if has_two or self._looks_at_lists():
@@ -286,10 +287,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Take over a level that was found elsewhere."""
         self._forget()
         self.measure_ = self._parsed().text
-        self._take_level(level)
-
-    def _take_level(self, level):
-        """Hide what is below a level, and nothing else."""
         self.level_ = self.threshold_ = level
         self.confidence_, self.answer_level_ = None, -np.inf
 
