@@ -49,6 +49,8 @@ class JudgedScores:
         Rows with a label that a machine gave.
     watches_scale : bool
         Whether later scores must be on the scale of these.
+    apart : JudgedScores or None
+        Rows that curves are learned from where these are kept apart from them.
     """
 
     lists: RankedLists
@@ -59,6 +61,7 @@ class JudgedScores:
     names: tuple[np.ndarray, np.ndarray] | None = None
     machines: np.ndarray | None = None
     watches_scale: bool = True
+    apart: "JudgedScores | None" = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -213,9 +216,15 @@ def number_clusters(clusters, index) -> np.ndarray:
 
 
 def values_shown(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
-    """Measure each query where some rows are shown, higher being better."""
+    """Measure each query where some rows are shown, higher being better.
+
+    In place of a mask, `shown` may be scores that order the rows, equal ones as they came.
+    """
     entry = parsed.measure
-    part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    if shown.dtype == bool:
+        part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    else:
+        part = lists.with_ties("stable").with_scores(shown)
     part.has_filtered = True
     values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
     return values if entry.greater_is_better else 0.0 - values
