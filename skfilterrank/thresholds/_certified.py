@@ -8,7 +8,7 @@ from skfilterrank._core.checks import check_flag
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.prefixes import ends_behind, shown_at_most
+from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
@@ -278,6 +278,9 @@ class CertifiedThreshold(TwoScores):
         if self.rule_ != "harm":
             self.worth_, levels = self._learn_path(learned)
             worth, harm = self.worth_.of(worth, harm)
+            # Scores that hardly differ are worth the same, and rows may come in another order.
+            rows = ties_worst_first(tested.gains, worth, tested.index)
+            tested, worth, harm = tested.take(rows), worth[rows], harm[rows]
         path = self._path(worth, harm, levels)
         lists = order_of(path.rule, tested.lists, worth)
         keys = np.where(np.isneginf(tested.scores), -np.inf, path.keys())

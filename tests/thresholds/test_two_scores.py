@@ -134,6 +134,25 @@ def test_certified_risks_are_below_their_levels(rule):
     assert (shown > -np.inf).any()
 
 
+@pytest.mark.parametrize("rule", ["ratio", "price", "subset"])
+def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
+    rng = np.random.default_rng(0)
+    n_queries, n_rows = 300, 2400
+    y = rng.choice([-1, 0, 1], n_rows, p=[0.15, 0.5, 0.35])
+    groups = np.repeat(np.arange(n_queries), 8)
+    # Different scores that a flat curve cannot tell apart.
+    scores = (y < 1) + 1e-13 * rng.random(n_rows)
+    filter_scores = np.round((y < 0) + rng.normal(size=n_rows))
+    cut = CertifiedThreshold(
+        {"any_forbidden": 0.3}, measure="false_reject_rate", rule=rule, max_shown=1
+    )
+    found = []
+    for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
+        model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
+        found.append((model.level_, model.certificate_.promises["any_forbidden"].observed))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_function_is_certified_as_the_measure_is(rule):
     scores, y, g, hide = market(1, 100)
