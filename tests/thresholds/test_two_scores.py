@@ -244,3 +244,11 @@ def test_filter_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
     with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
         TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+
+
+def test_a_stray_score_leaves_the_order_of_the_others(rows):
+    scores, y, groups, filter_scores = (np.asarray(each) for each in rows)
+    stray = np.where(np.arange(len(scores)) % 25 == 0, -1e30, scores)
+    cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
+    others = np.unique(stray[stray > -1e30])
+    assert (np.diff(cut.worth_.gain(others)) > 0).all()
