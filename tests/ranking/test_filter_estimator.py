@@ -207,3 +207,12 @@ class TestErrors:
         y[np.flatnonzero(data.y < 0)[:40]] = -1
         with pytest.warns(FitWarning, match="learns from 40 forbidden rows, fewer than 50"):
             self.fit(data, y)
+
+
+@pytest.mark.parametrize("filter_estimator", [None, LogisticRegression()])
+def test_a_second_model_set_after_fit_waits_for_the_next_one(filter_estimator, data):
+    X, y, groups = data.X, data.y, data.groups
+    model = RankAndFilter(LogisticRegression(), filter_estimator=filter_estimator)
+    before = model.fit(X, y, groups=groups).predict(X, groups=groups)
+    model.set_params(filter_estimator=LogisticRegression() if filter_estimator is None else None)
+    np.testing.assert_array_equal(model.predict(X, groups=groups), before)
