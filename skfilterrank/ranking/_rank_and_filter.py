@@ -499,8 +499,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _qualify_certificate(self, tuning, data):
         """State in the certificate whether it holds exactly."""
-        inner = self._unfitted_inner()
-        fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
+        fitted = []
+        if self._is_prefit():
+            for inner in (self._unfitted_inner(), self.filter_estimator):
+                if inner is not None:
+                    fitted += [fitted_end(inner), *estimators_inside(inner)]
         n_known = count_known_queries(fitted, data.X, data.ids)
         if n_known:
             warn_user(
