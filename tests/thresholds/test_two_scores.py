@@ -252,3 +252,10 @@ def test_a_stray_score_leaves_the_order_of_the_others(rows):
     cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
     others = np.unique(stray[stray > -1e30])
     assert (np.diff(cut.worth_.gain(others)) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of the rows")
+def test_a_certificate_of_one_query_is_refused():
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
+    with pytest.raises(ValueError, match="scores are of one query"):
+        safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
