@@ -110,8 +110,8 @@ class FixedThreshold(BaseThreshold):
         self._refuse_with_rows("abstain")
         return self.fit()
 
-    def _set_level(self, level):
-        super()._set_level(level)
+    def _take_level(self, level):
+        super()._take_level(level)
         self._is_none = self.threshold is None
 
     def _restore(self, state, name):
