@@ -255,7 +255,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
-            self._take_level(self._level)
+            self._set_level(self._level)
             self.n_unjudged_ = n_unjudged
             return self
         self._forget()

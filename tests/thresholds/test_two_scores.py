@@ -134,6 +134,25 @@ def test_certified_risks_are_below_their_levels(rule):
     assert (shown > -np.inf).any()
 
 
+@pytest.mark.parametrize("rule", ["ratio", "price", "subset"])
+def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
+    rng = np.random.default_rng(0)
+    n_queries, n_rows = 300, 2400
+    y = rng.choice([-1, 0, 1], n_rows, p=[0.15, 0.5, 0.35])
+    groups = np.repeat(np.arange(n_queries), 8)
+    # Different scores that a flat curve cannot tell apart.
+    scores = (y < 1) + 1e-13 * rng.random(n_rows)
+    filter_scores = np.round((y < 0) + rng.normal(size=n_rows))
+    cut = CertifiedThreshold(
+        {"any_forbidden": 0.3}, measure="false_reject_rate", rule=rule, max_shown=1
+    )
+    found = []
+    for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
+        model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
+        found.append((model.level_, model.certificate_.promises["any_forbidden"].observed))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_function_is_certified_as_the_measure_is(rule):
     scores, y, g, hide = market(1, 100)
@@ -225,3 +244,18 @@ def test_filter_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
     with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
         TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+
+
+def test_a_stray_score_leaves_the_order_of_the_others(rows):
+    scores, y, groups, filter_scores = (np.asarray(each) for each in rows)
+    stray = np.where(np.arange(len(scores)) % 25 == 0, -1e30, scores)
+    cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
+    others = np.unique(stray[stray > -1e30])
+    assert (np.diff(cut.worth_.gain(others)) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of the rows")
+def test_a_certificate_of_one_query_is_refused():
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
+    with pytest.raises(ValueError, match="scores are of one query"):
+        safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
