@@ -212,6 +212,21 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
     return scores
 
 
+def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
+    """Scores as of :func:`check_scores`, which a level divides as float64."""
+    scores = check_scores(y_score, name=name)
+    is_whole = scores.dtype.kind in "iu" and len(scores)
+    if not is_whole or (scores.max() <= _LARGEST_COUNT and scores.min() >= -_LARGEST_COUNT):
+        return scores
+    as_floats = scores.astype(np.float64)
+    if len(np.unique(as_floats)) < len(np.unique(scores)):
+        raise InputError(
+            f"{name} has whole numbers beyond 2**53, which float64 does not tell apart: divide "
+            "them."
+        )
+    return as_floats
+
+
 def as_list(values, name: str, what: str) -> list:
     """The entries of a list, set or array, which need be no numbers."""
     try:

@@ -3,7 +3,7 @@
 Rows that enter at the end of their list leave a prefix of it. A measure that is a sum over
 documents then changes by the term of the row, and any other is computed at each prefix. Rows that
 enter at their place push others down: a sum over the first places is kept up to date row by row,
-and any other measure is computed after each row.
+and any other measure is computed after each row. Sets along a path are measured one by one.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.additive import Additive, BlockFacts
+from skfilterrank._core.entry_paths import PathOfSets
 from skfilterrank._core.floats import sort_rows
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure import ParsedMeasure
@@ -30,24 +31,40 @@ class Entries(NamedTuple):
         at the end.
     key_of_score : ndarray or None
         The key of each score, which is a whole number then; None where scores are the keys.
+    most : int or None
+        Documents of each list that are shown at most: of rows that enter at their place, those
+        that stand first.
+    path : PathOfSets or None
+        Sets of rows that are shown one after the other, in place of rows that enter.
     """
 
     lists: RankedLists
     keys: np.ndarray | None = None
     key_of_score: np.ndarray | None = None
+    most: int | None = None
+    path: PathOfSets | None = None
 
     @classmethod
     def of(
-        cls, lists: RankedLists, keys=None, *, of_set: bool = False, keys_order_ties: bool = True
+        cls,
+        lists: RankedLists,
+        keys=None,
+        *,
+        of_set: bool = False,
+        keys_order_ties: bool = True,
+        most: int | None = None,
     ) -> "Entries":
         """Prepare lists for the keys; `of_set` says that the order of the lists does not matter.
 
         `keys_order_ties` lets rows of equal scores stand in the order of their keys, so that they
         enter at the end. Else they are tied whenever both have entered.
         """
-        if keys is None or np.array_equal(keys, lists.scores):
+        if most is None and (keys is None or np.array_equal(keys, lists.scores)):
             return cls(lists)
+        keys = lists.scores if keys is None else keys
         keys = np.where(np.isneginf(lists.scores), -np.inf, keys).astype(np.float64, copy=False)
+        if most is not None:
+            return cls(lists, keys, most=most)
         if not of_set and not _never_rise(lists, keys, keys_order_ties):
             return cls(lists, keys)
         # The order by key, then by score, is that of all lists, so that its ranks are scores.
@@ -74,6 +91,18 @@ class Entries(NamedTuple):
             return scores
         # Ranks begin at 1, and -inf has the first entry.
         return self.key_of_score[np.maximum(scores, 0.0).astype(np.intp)]
+
+    @property
+    def at_place(self) -> bool:
+        """Tell whether rows enter at their place, or leave."""
+        return self.keys is not None or self.path is not None
+
+    def depth(self, block: ListBlock, k: int | None) -> int:
+        """Count the places of a block to look at."""
+        depth = block.depth(k)
+        if self.path is not None:
+            return min(depth, self.path.columns(block).shape[2])
+        return depth if self.most is None else min(depth, self.most)
 
     def entry_keys(self, block: ListBlock) -> np.ndarray:
         """Lay out minus the keys of a block, +inf where rows never enter."""
@@ -156,15 +185,15 @@ def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> It
     # Sums take every document for judged.
     can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
     for block in lists.blocks():
-        for part, form in _forms(block, parsed, can_add, entries.keys is not None):
+        for part, form in _forms(block, parsed, can_add, entries):
             if form is not None:
-                add = _contributions if entries.keys is None else _insertions
+                add = _insertions if entries.at_place else _contributions
                 keys, start, changes = add(part, form, kernel, parsed.k, entries)
                 start = with_undefined(start, undefined)
                 yield Changes(part.queries, keys, start, changes)
                 continue
-            if entries.keys is not None:
-                keys, values = values_at_entries(part, kernel, entries.entry_keys(part))
+            if entries.at_place:
+                keys, values = values_at_entries(part, kernel, entries)
             elif of_set is not None:
                 keys, values = _values_of_sets(part, of_set)
             else:
@@ -186,18 +215,18 @@ def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
     return parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
 
 
-def _forms(block, parsed, can_add, at_place) -> Iterator[tuple[ListBlock, Additive | None]]:
+def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additive | None]]:
     """The block, or its lists without and with ties, and the sum that serves for each."""
     form = parsed.as_sum(BlockFacts(parsed, block)) if can_add else None
     by_level = form is not None and (form.uses_levels or form.n_items is not None)
-    if form is None or form.by_shown or (at_place and (by_level or form.finish is not None)):
+    if form is None or form.by_shown or (entries.at_place and by_level):
         yield block, None
         return
     ties = None
-    if at_place:
+    if entries.keys is not None:
         # A tie behind the cut-off may rise where rows above it are missing.
         ties = block.ties()
-    elif by_level:
+    elif by_level and entries.path is None:
         ties = block.ties(parsed.k)
     if ties is None:
         yield block, form
@@ -244,33 +273,38 @@ def _contributions(block, form, kernel, k, entries):
 def _insertions(block, form, kernel, k, entries):
     """As contributions, of rows that enter at their place."""
     is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
-    n_queries, depth = len(block.queries), block.depth(k)
+    n_queries, depth = len(block.queries), entries.depth(block, k)
     query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
     worth = np.broadcast_to(form.worth(place, None, query), (n_queries, depth))
     worth = np.ascontiguousarray(worth.T)
     keys, sums = values_of_first_places(
         block,
-        entries.entry_keys(block),
+        entries,
         form.weights,
         depth,
         lambda first, n_entered: np.einsum("ij,ij->j", first, worth),
     )
-    start, changes = np.zeros(n_queries) + form.offset, np.diff(sums, axis=1)
+    if form.finish is not None:
+        sums = form.finish(sums + (np.zeros(n_queries) + form.offset)[:, None], query)
+        start = sums[:, 0].copy()
+    else:
+        start = np.zeros(n_queries) + form.offset
+    changes = np.diff(sums, axis=1)
     if not is_defined.all():
         start[~is_defined] = np.nan
         changes[~is_defined] = 0.0
     return keys, start, changes
 
 
-def values_of_first_places(block, entry_keys, weights, depth, value_of):
+def values_of_first_places(block, entries, weights, depth, value_of):
     """Sort entry keys of each list, and compute a value from its first places after each entry.
 
     Parameters
     ----------
     block : ListBlock
         The lists.
-    entry_keys : ndarray of shape (n_lists, width)
-        Minus the keys, +inf where a row never enters.
+    entries : Entries
+        Keys of rows that enter at their place, or a path, of whose sets each is an entry.
     weights : ndarray of shape (n_lists, width)
         What the first places hold of a row.
     depth : int
@@ -283,6 +317,9 @@ def values_of_first_places(block, entry_keys, weights, depth, value_of):
     -------
     ndarray of shape (n_lists, n_entries) and ndarray of shape (n_lists, n_entries + 1)
     """
+    if entries.path is not None:
+        return _values_of_first_columns(block, entries.path, weights, depth, value_of)
+    entry_keys = entries.entry_keys(block)
     n_lists, width = entry_keys.shape
     cells = sort_rows(entry_keys).cells
     ordered = entry_keys.take(cells)
@@ -307,6 +344,22 @@ def values_of_first_places(block, entry_keys, weights, depth, value_of):
             _insert(places, moves, place[step])
         values[step + 1] = value_of(first, np.minimum(step + 1, n_entering))
     return ordered, np.ascontiguousarray(values.T)
+
+
+def _values_of_first_columns(block, path, weights, depth, value_of):
+    """As values of first places, of each set of a path."""
+    columns = path.columns(block)
+    n_sets, n_lists = columns.shape[:2]
+    padded = np.zeros((n_lists, block.width + 1))
+    padded[:, :-1] = weights
+    first_cells = (np.arange(n_lists) * (block.width + 1))[:, None]
+    values = np.empty((n_lists, n_sets + 1))
+    values[:, 0] = value_of(np.zeros((depth, n_lists)), np.zeros(n_lists, dtype=np.intp))
+    for number, own in enumerate(columns, 1):
+        first = padded.take(own[:, :depth] + first_cells)
+        n_shown = np.count_nonzero(own < block.width, axis=1)
+        values[:, number] = value_of(first.T, n_shown)
+    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
 
 
 def _insert(columns, moves, new):
@@ -337,16 +390,40 @@ def values_at_prefixes(block, kernel, k):
     return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
 
 
-def values_at_entries(block, kernel, entry_keys):
+def values_at_entries(block, kernel, entries):
     """Minus each distinct key of each list, and the measure before and after what enters there."""
+    if entries.path is not None:
+        return _values_along(block, kernel, entries.path)
+    entry_keys = entries.entry_keys(block)
     cells = sort_rows(entry_keys).cells
     # With the rule for ties, rows close up where others are missing above them.
     return _values_at(
-        block, kernel, cells, entry_keys.take(cells), block.width, ties=block.tie_rule
+        block,
+        kernel,
+        cells,
+        entry_keys.take(cells),
+        block.width,
+        ties=block.tie_rule,
+        most=entries.most,
     )
 
 
-def _values_at(block, kernel, cells, keys, depth, ties=None):
+def _values_along(block, kernel, path):
+    """Minus the levels of a path, and the measure of nothing and of each set."""
+    columns = path.columns(block)
+    n_sets, n_lists = columns.shape[:2]
+    keys = np.full((n_lists, block.width + 1), np.inf)
+    values = np.empty((n_lists, n_sets + 1))
+    values[:, 0] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
+    places = np.broadcast_to(np.arange(columns.shape[2], dtype=np.float64), columns.shape[1:])
+    for number, own in enumerate(columns, 1):
+        keys.fill(np.inf)
+        np.put_along_axis(keys, own.astype(np.intp), places, axis=1)
+        values[:, number] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
+    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
+
+
+def _values_at(block, kernel, cells, keys, depth, ties=None, most=None):
     """Compute the measure as the rows of some cells enter, those of one key together."""
     is_new = np.ones(keys.shape, dtype=bool)
     is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
@@ -359,6 +436,8 @@ def _values_at(block, kernel, cells, keys, depth, ties=None):
     values = np.empty((len(keys), n_steps + 1))
     for step in range(n_steps + 1):
         shown = np.where(number_of_row <= step, block.sort_key, np.inf)
+        if most is not None:
+            shown.put(block.relisted(shown.copy(), ties).cells[:, most:], np.inf)
         values[:, step] = kernel(block.relisted(shown, ties))
     first = np.full((len(keys), n_steps + 1), np.inf)
     list_, place = np.nonzero(is_new & (number <= n_steps))

@@ -479,10 +479,12 @@ def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = 
 
 def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:
     """Those that are not made for gains below 0 and see some."""
-    odd = [each for each in measures if each.measure.with_forbidden]
-    if odd:
-        gained = as_gains(labels, gains)
-        odd = [each for each in odd if any_below_0(each, gained)]
+    odd, gained = [], None
+    for each in measures:
+        if each.measure.with_forbidden:
+            gained = as_gains(labels, gains) if gained is None else gained
+            if any_below_0(each, gained):
+                odd.append(each)
     return odd
 
 

@@ -82,9 +82,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
         A second model, which learns what is to be hidden: a classifier (by the probability of a
-        gain below 0) or a regressor (of 1 where the gain is below 0). Lists are ordered by
-        `estimator`, which then counts forbidden documents as gain 0, and documents are hidden by
-        the `rule` of the threshold.
+        gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts
+        forbidden documents as gain 0, and the `rule` of the threshold says what is hidden and how
+        lists are ordered. By "ratio", "price" and "subset" they are ordered by the expected gain,
+        to which both models contribute, and not by the score of `estimator` alone: it falls with
+        the probability of harm. By "harm" they are ordered by the score of `estimator`.
     measure : str, default="ndcg_f"
         Measure that :meth:`score` returns, and that the threshold maximises unless it has a measure
         of its own: a name of the measure table such as "ndcg_f@10", or a measure function.

@@ -253,29 +253,29 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 "filter_scores=, or leave rule out."
             )
         parsed = self._parsed()
-        self._forget()
-        self.measure_ = parsed.text
-        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
-        if has_two:
-            self._fit_two_scores(judged, parsed)
-            return self
+        n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if self._is_fixed:
             self._take_level(self._level)
+            self.n_unjudged_ = n_unjudged
             return self
-        if self._looks_at_lists():
+        self._forget()
+        self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
+        if has_two:
+            self._begin_with_two_scores(judged)
+        if has_two or self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
+        if self._level is None and self.fitted_with_groups_:
+            self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
+        judged = self._prepared(judged)
         shown, entries = self._fit_levels(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
-        self.threshold_ = self.level_ if self._is_by_score else None
-        notes_sizes = self._level is None and self.fitted_with_groups_
-        if notes_sizes or judged.watches_scale:
+        self.threshold_ = self.level_ if self._is_by_score and not has_two else None
+        if judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
-            if notes_sizes:
-                self.list_sizes_ = usual_sizes(sizes)
-            if judged.watches_scale:
-                self.calibration_ = Calibration.of(judged.scores, shown, sizes)
+            is_shown = shown if shown.dtype == bool else shown > -np.inf
+            self.calibration_ = Calibration.of(judged.scores, is_shown, sizes)
         values = values_shown(judged.lists, shown, parsed)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         self._measure_held_out(judged, parsed, entries, values)
@@ -287,19 +287,22 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Take over a level that was found elsewhere."""
         self._forget()
         self.measure_ = self._parsed().text
-        self._take_level(level)
-
-    def _take_level(self, level):
-        """Hide what is below a level, and nothing else."""
         self.level_ = self.threshold_ = level
         self.confidence_, self.answer_level_ = None, -np.inf
 
-    def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> None:
-        """Find what to hide by a second score."""
+    def _begin_with_two_scores(self, judged: JudgedScores) -> None:
+        """Check rows with a second score, and note the rule."""
         raise NotImplementedError
 
+    def _prepared(self, judged):
+        """Return the rows that levels are found on, where others are learned from."""
+        return judged
+
     def _fit_levels(self, judged, parsed):
-        """Find the levels; return the rows shown, by what was learned without them, and entries."""
+        """Find the levels; return the rows shown, by what was learned without them, and entries.
+
+        In place of a mask of the rows shown there may be scores that order them, -inf elsewhere.
+        """
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         entries = None
         if self._level is None:
@@ -413,33 +416,39 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Parameters
         ----------
         scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores of whole lists, on the scale of those of `fit`.
+            Scores of whole lists, on the scale of those of `fit`; of a table the column "score".
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, which thresholds need that look at whole lists, and caps. None
             looks for an index level "qid" on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, where `fit` had one.
+            The second score of each row, where `fit` had one. It may also be the second column of
+            `scores`, or a column "filter_score".
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            The score where a row is shown, else -inf.
+            The score where a row is shown, else -inf. With filter scores, lists are ordered by the
+            worth r of a row, by r - level * h (rule "price") or by the score ("harm"), and that is
+            what stands here.
 
         Raises
         ------
         ValueError
-            If query ids are missing and needed, or scores are NaN or +inf.
+            If query ids or filter scores are missing and needed, or scores are NaN or +inf.
         """
         scores, index, columns = self._checked(scores, groups, filter_scores)
-        if not len(scores):
-            return scores
+        return self._ordered(scores, index, columns) if len(scores) else scores
+
+    def _ordered(self, scores, index, columns):
+        """Return the scores by which lists are ordered, -inf where rows are hidden."""
         return np.where(self._shown(scores, index, columns), scores, -np.inf)
 
     def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Return finite margins, at least 0 exactly where the row is shown.
 
-        A margin is the score minus the threshold of its list. Where that is infinite, margins lie
-        between 0 and 1 (all is shown) or -1 and 0 (all is hidden), in the order of the scores.
+        A margin is the score minus the threshold of its list. Where that is infinite, and with
+        filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order of
+        the scores.
 
         Parameters
         ----------
@@ -454,8 +463,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         scores, index, columns = self._checked(scores, groups, filter_scores)
         if not len(scores) or self._shows_all():
             return scores
-        shown = self._shown(scores, index, columns)
-        return margins_of(scores, self._thresholds(scores, index, shown), shown)
+        ordered = self._ordered(scores, index, columns)
+        shown = ordered > -np.inf
+        thresholds = self._thresholds(scores, index, shown)
+        return margins_of(np.where(shown, ordered, scores), thresholds, shown)
 
     def rank(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Rank the rows of each query; 1 is the first document, 0 is hidden.

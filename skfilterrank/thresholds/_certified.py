@@ -7,23 +7,15 @@ import numpy as np
 from skfilterrank._core.checks import check_flag
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import ends_behind, shown_at_most
-from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._certify import certify
-from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
+from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE
-from skfilterrank.thresholds._risk_steps import steps_along
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import curve_of
-from skfilterrank.thresholds._two_scores import (
-    TwoScores,
-    entries_of,
-    learned_and_tested,
-    utility_at,
-)
+from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):
@@ -62,7 +54,8 @@ class CertifiedThreshold(TwoScores):
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
         How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
-        where they are given.
+        where they are given. All but "harm" order lists by expected gain, to which both scores
+        contribute.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False
@@ -235,77 +228,37 @@ class CertifiedThreshold(TwoScores):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
 
-    def _fit_levels(self, judged, parsed):
+    def _prepared(self, judged):
         _check_each_once(judged)
-        lists = judged.lists
-        promises, most = read_promises(self.risks), self._most_shown()
-        short = shown_at_most(lists, most)
-        is_whole = ends_behind(most, parsed)
-        entries = EntryValues.of(
-            (lists if is_whole else short).with_ties(parsed.measure.ties[0]), parsed
-        )
-        self.threshold_curve_ = curve_of(entries, parsed)
-        certificate = certify(
-            self.threshold_curve_,
-            short,
-            promises=promises,
-            confidence_level=self.confidence_level,
-            guarantee=self.guarantee,
-            labels=judged.labels,
-            between=lists.scores if is_whole else None,
-            scores=lists.scores,
-            most=most,
-            names=judged.names,
-        )
-        if judged.machines is not None:
-            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
-        if not parsed.measure.greater_is_better:
-            certificate = replace(certificate, value=0.0 - certificate.value)
-        self.certificate_ = certificate
-        self.level_ = certificate.threshold
-        keys = self._capped(lists.scores, lists.scores, lists.index)
-        self.confidence_, self.answer_level_ = None, -np.inf
-        return (keys >= self.level_) & (keys > -np.inf), entries
+        if not self._has_two or self.rule_ == "harm":
+            return judged
+        learned, tested = learned_and_tested(judged)
+        return replace(judged.take(tested), apart=judged.take(learned))
 
-    def _fit_rule(self, judged, parsed):
-        _check_each_once(judged)
-        tested = judged
-        if self.rule_ != "harm":
-            first, second = learned_and_tested(judged)
-            learned, tested = judged.take(first), judged.take(second)
-        self.worth_, worth, harm = None, tested.scores, tested.columns[FILTER_SCORE]
-        levels = None
-        if self.rule_ != "harm":
-            self.worth_, levels = self._learn_path(learned)
-            worth, harm = self.worth_.of(worth, harm)
-        path = self._path(worth, harm, levels)
-        lists = order_of(path.rule, tested.lists, worth)
-        keys = np.where(np.isneginf(tested.scores), -np.inf, path.keys())
-        promises = read_promises(self.risks)
-        measures = [each.rate for each in promises if isinstance(each.rate, ParsedMeasure)]
-        values, *losses = path_values(path, lists, [parsed, *measures])
-        rest, every = iter(losses), []
-        for promise in promises:
-            is_function = not isinstance(promise.rate, ParsedMeasure)
-            found = (
-                losses_of_function(path, lists, promise.rate, tested.labels, promise.k)
-                if is_function
-                else next(rest)
-            )
-            binary = is_function and found.values.dtype == bool
-            every.append(
-                steps_along(
-                    lists,
-                    found.levels,
-                    found.values.astype(np.float64, copy=False),
-                    promise.rate,
-                    keys=keys if path.levels is None else None,
-                    levels=path.levels,
-                    binary=binary,
-                )
-            )
-        values = values._replace(values=with_undefined(values.values, 0.0))
-        entries = entries_of(values, path, lists, parsed)
+    def _fit_levels(self, judged, parsed):
+        promises, most = read_promises(self.risks), self._most_shown()
+        if not self._has_two:
+            lists = shown_at_most(judged.lists, most)
+            is_whole = ends_behind(most, parsed)
+            ranked = judged.lists if is_whole else lists
+            entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
+            given = {}
+            of_path = {
+                "between": judged.scores if is_whole else None,
+                "scores": judged.scores,
+                "most": most,
+            }
+        else:
+            path = self._learn_path(judged)
+            lists = path.lists_of(judged.lists)
+            given = path.given(lists, [parsed, *(promise.rate for promise in promises)])
+            entries = measured(lists, parsed, given)
+            of_path = {
+                "between": path.keys(),
+                "keys": path.keys(),
+                "levels": path.levels,
+                "most": self._most_of_rule(),
+            }
         self.threshold_curve_ = curve_of(entries, parsed)
         certificate = certify(
             self.threshold_curve_,
@@ -313,23 +266,33 @@ class CertifiedThreshold(TwoScores):
             promises=promises,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
-            most=self._most_of_rule(),
-            names=tested.names,
-            every=every,
-            between=keys,
-            levels=path.levels,
-            keys=keys,
+            names=judged.names,
+            every=[promise.steps(lists, judged.labels, **given) for promise in promises],
+            **of_path,
         )
-        if tested.machines is not None:
-            certificate = replace(certificate, n_machine=int(np.count_nonzero(tested.machines)))
+        if judged.machines is not None:
+            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
         if not parsed.measure.greater_is_better:
             certificate = replace(certificate, value=0.0 - certificate.value)
-        self.certificate_, self.level_ = certificate, certificate.threshold
-        self.best_score_ = certificate.value
-        self._describe_shown(tested, worth, harm)
-        if tested.folds is not None:
-            own = utility_at(values, self.level_, parsed)
-            self._describe_folds(tested, parsed, entries, own)
+        self.certificate_ = certificate
+        if self._has_two:
+            return self._shown_at(path, certificate.threshold), entries
+        self.level_ = certificate.threshold
+        keys = self._capped(judged.scores, judged.scores, judged.index)
+        self.confidence_, self.answer_level_ = None, -np.inf
+        return (keys >= self.level_) & (keys > -np.inf), entries
+
+    def _learn_path(self, judged):
+        """Learn the curves, and the levels of the rule, from rows apart."""
+        if judged.apart is None:
+            return super()._learn_path(judged)
+        learned = judged.apart
+        one, two = learned.scores, learned.columns[FILTER_SCORE]
+        self.worth_, levels = Worth.fit(learned.gains, one, two), None
+        if self.rule_ not in KEY_RULES:
+            levels = levels_of(*self.worth_.of(one, two), self._most_of_rule())
+        worth, harm = self.worth_.of(judged.scores, judged.columns[FILTER_SCORE])
+        return self._path(judged, worth, harm, levels)
 
     def _measure_held_out(self, judged, parsed, entries, values):
         """Leave it out: the certificate says what to expect of new queries."""

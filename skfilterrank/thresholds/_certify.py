@@ -5,7 +5,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from skfilterrank._core.arrays import as_column, label_array
-from skfilterrank._core.checks import is_level
+from skfilterrank._core.checks import check_level_scores, is_level
 from skfilterrank._core.floats import first_of_highest, midpoint
 from skfilterrank._core.judges import is_of_machine
 from skfilterrank._core.lists import RankedLists
@@ -89,6 +89,7 @@ def risk_certificate(
     confidence_level = check_guarantee("confidence", confidence_level)
     promises = read_promises(risks)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
     labels = label_array(y_true)
     results = {}
     for promise in promises:

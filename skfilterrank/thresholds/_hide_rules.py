@@ -11,16 +11,17 @@ The rule "harm" needs no probabilities: it shows, in the order of the score, whe
 score reaches the level, so that its path goes from +inf to -inf.
 """
 
-from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from skfilterrank._core.additive import BlockFacts
-from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.entry_paths import PathOfSets, nonzero_of_rows
+from skfilterrank._core.entry_values import EntryValues
+from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank.thresholds._risk_steps import ask_function, check_own_query
+from skfilterrank._core.prefixes import places
 
 RULES = ("ratio", "price", "subset", "harm")
 # Rules by which documents enter lists of one order, one after the other.
@@ -142,22 +143,6 @@ def _curve(scores, values, least):
     return RisingCurve.fit(scores, values, least)
 
 
-class Point(NamedTuple):
-    """The lists of a block at one point of a path.
-
-    Attributes
-    ----------
-    levels : ndarray of shape (n_queries,)
-        Level from which on each list is this one; -inf where a list has no more points.
-    columns : ndarray of shape (n_queries, depth)
-        What is shown, from the first place down, as columns of :class:`_Layout`; its width behind
-        the end.
-    """
-
-    levels: np.ndarray
-    columns: np.ndarray
-
-
 class HidePath:
     """Lists of a rule along its path.
 
@@ -165,131 +150,98 @@ class HidePath:
     ----------
     rule : {"ratio", "price", "subset", "harm"}
         The rule.
-    worth, harm : ndarray of shape (n_rows,)
-        Expected gain and probability of harm of each row; by the rule "harm" the filter score.
+    scores, worth, harm : ndarray of shape (n_rows,)
+        Score, expected gain and probability of harm of each row; by the rule "harm" the score,
+        again the score, and the filter score.
+    index : GroupIndex or None
+        The queries, which `most` and the rule "subset" need.
     most : int or None
         Documents of each list that are shown at most.
     levels : ndarray or None
         Levels of the rules "price" and "subset", falling, the last one 0.
     """
 
-    def __init__(self, rule, worth, harm, *, most=None, levels=None):
-        self.rule, self.worth, self.harm, self.most = rule, worth, harm, most
-        self.levels = levels
+    def __init__(self, rule, scores, worth, harm, index=None, *, most=None, levels=None):
+        self.rule, self.harm, self.most, self.levels = rule, harm, most, levels
+        self.order = np.where(np.isneginf(scores), -np.inf, worth)
+        self._index = index
 
     def keys(self) -> np.ndarray:
         """Return the level at which each row is first worth to be shown."""
-        return -self.harm if self.rule == "harm" else self.worth / self.harm
+        keys = -self.harm if self.rule == "harm" else self.order / self.harm
+        return np.where(np.isneginf(self.order), -np.inf, keys)
 
-    def points(self, layout: "_Layout") -> Iterator[Point]:
-        """Yield the lists of a block from the one after showing nothing on."""
+    def at(self, level: float) -> np.ndarray:
+        """Return the score by which each list is ordered at a level, -inf where hidden."""
+        scores = self._scores_at(level)
+        if self.most is not None and self.rule != "subset":
+            scores[places(scores, self._index) >= self.most] = -np.inf
+        return scores
+
+    def _scores_at(self, level):
+        """As `at`, also behind the last place."""
         if self.rule in KEY_RULES:
-            return self._entries(layout)
-        return self._at_levels(layout, self.levels)
-
-    def at(self, layout: "_Layout", level: float) -> np.ndarray:
-        """Return the columns shown of each list of a block at one level."""
-        if self.rule not in KEY_RULES:
-            return next(self._at_levels(layout, [level])).columns
-        shown = layout.lay_out(self.keys(), -np.inf) >= level
-        return _first_columns(shown & layout.is_there, layout.depth)
-
-    def _entries(self, layout):
-        """Rows enter by falling key, each at its place in the order of the scores."""
-        keys = np.where(layout.is_there, layout.lay_out(self.keys(), -np.inf), -np.inf)
-        cells = np.argsort(-keys, axis=1, kind="stable")
-        keys = np.take_along_axis(keys, cells, axis=1)
-        width = keys.shape[1]
-        cells[np.isneginf(keys)] = width
-        shown = np.full((len(keys), layout.depth), width)
-        before = np.full((len(keys), layout.depth), -1)
-        for step in range(int(layout.is_there.sum(axis=1).max(initial=0))):
-            # Insert a number into sorted ones; what passes the last place is lost.
-            before[:, 1:] = shown[:, :-1]
-            shown = np.minimum(shown, np.maximum(before, cells[:, step, None]))
-            yield Point(keys[:, step], shown)
-
-    def _at_levels(self, layout, levels):
-        """Lists at levels that all share."""
-        worth, harm = layout.lay_out(self.worth, 0.0), layout.lay_out(self.harm, 1.0)
-        worth = np.where(layout.is_there, worth, -1.0)
-        choose = _by_price
+            return np.where(self.keys() >= level, self.order, -np.inf)
         if self.rule == "subset":
-            choose = _best_subsets
-            worth = np.where(_is_beaten(harm, layout.depth), -1.0, worth)
-        for level in levels:
-            columns = choose(worth, harm, level, layout.depth)
-            yield Point(np.full(len(columns), float(level)), columns)
+            return np.where(self._in_subset(level), self.order, -np.inf)
+        scores = self.order - level * self.harm
+        scores[self.order <= level * self.harm] = -np.inf
+        return scores
+
+    def lists_of(self, lists: RankedLists) -> RankedLists:
+        """Return judged lists in the order from which the rule starts."""
+        ordered = lists.with_scores(self.order)
+        ordered.has_filtered = lists.has_filtered
+        return ordered.with_ties("stable")
+
+    def given(self, lists: RankedLists, rates) -> dict:
+        """Return what the engine takes of the path, to measure lists by some rates."""
+        if self.rule in KEY_RULES:
+            return {"keys": self.keys(), "most": self.most}
+        depth = _deepest(rates) if self.most is None else self.most
+        at = self._in_subset if self.rule == "subset" else self._scores_at
+        return {"sets": PathOfSets.of(lists, map(at, self.levels), self.levels, depth)}
+
+    def _in_subset(self, level):
+        """Tell which rows are in the best subset of their list."""
+        shown = np.zeros(len(self.order) + 1, dtype=bool)
+        for worth, harm, rows, depth in self._lists:
+            columns = _best_subsets(worth, harm, level, depth)
+            shown[np.take_along_axis(rows, columns, axis=1)] = True
+        return shown[:-1]
+
+    @cached_property
+    def _lists(self):
+        """Worth, harm and row numbers of blocks of lists in falling order of worth, and depths."""
+        n_rows = len(self.order)
+        lists = RankedLists(np.zeros(n_rows), self.order, groups=self._index, ties="stable")
+        found = []
+        for block in lists.blocks():
+            depth = block.depth(self.most)
+            worth, harm, rows = (
+                block.in_order(self._index.take(values, block.layout, fill))
+                for values, fill in ((self.order, -1.0), (self.harm, 1.0), (np.arange(n_rows), -1))
+            )
+            worth[np.isneginf(worth) | _is_beaten(harm, depth)] = -1.0
+            rows = np.column_stack([rows, np.full(len(rows), n_rows)])
+            found.append((worth, harm, rows, depth))
+        return found
 
 
-class _Layout:
-    """A block of lists as matrices, in the order in which a rule shows documents.
-
-    Attributes
-    ----------
-    is_there : ndarray of shape (n_queries, width), bool
-        Columns that hold a row that may be shown.
-    depth : int
-        Places of the longest list that may be shown.
-    """
-
-    def __init__(self, block: ListBlock, lists: RankedLists, most: int | None):
-        self.block, self._index = block, lists.index
-        self.cells = block.cells
-        self.width = block.width
-        self.depth = self.width if most is None else min(most, self.width)
-        self.is_there = np.isfinite(block.sort_key.take(self.cells))
-
-    def lay_out(self, values, fill):
-        """Lay values of rows out in the order of the lists."""
-        return self._index.take(values, self.block.layout, fill).take(self.cells)
-
-    def sort_key(self, columns):
-        """Return the place of each cell of the block where it is shown, else +inf."""
-        keys = np.full((len(columns), self.width), np.inf)
-        query, place = np.nonzero(columns < self.width)
-        keys.ravel()[self.cells[query, columns[query, place]]] = place
-        return keys
+def measured(lists: RankedLists, parsed: ParsedMeasure, given: dict) -> EntryValues:
+    """Measure judged lists along a path."""
+    of = EntryValues.of_path if "sets" in given else EntryValues.of
+    return of(lists, parsed, **given)
 
 
-def order_of(rule: str, lists: RankedLists, worth: np.ndarray) -> RankedLists:
-    """Return the lists in the order from which a rule starts: that of r, or of the score."""
-    if rule == "harm":
-        return lists.with_ties("stable")
-    ordered = lists.with_scores(np.where(np.isneginf(lists.scores), -np.inf, worth))
-    ordered.has_filtered = lists.has_filtered
-    return ordered.with_ties("stable")
-
-
-def _first_columns(shown, depth):
-    """Columns where `shown` holds, the first ones first, the width behind the last."""
-    width = shown.shape[1]
-    result = np.full((len(shown), depth), width)
-    place = np.cumsum(shown, axis=1)
-    query, column = np.nonzero(shown & (place <= depth))
-    result[query, place[query, column] - 1] = column
-    return result
-
-
-def _by_price(worth, harm, price, depth):
-    """Columns of the rows whose worth is above their harm at a price, by the difference."""
-    return _by_score(_priced(worth, harm, price), depth)
-
-
-def _priced(worth, harm, price):
-    return np.where(worth > price * harm, worth - price * harm, -np.inf)
-
-
-def _by_score(scores, depth):
-    """Columns of finite scores from the highest down."""
-    width = scores.shape[1]
-    if depth < width // 2:
-        # Only the first places need an order.
-        lowest = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1, None]
-        scores = np.where(scores >= lowest, scores, -np.inf)
-    columns = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
-    columns[np.isneginf(np.take_along_axis(scores, columns, axis=1))] = width
-    return columns
+def _deepest(rates):
+    """Places that matter: all, unless each measure has a cut-off."""
+    if not all(isinstance(rate, ParsedMeasure) and rate.measure.takes_k for rate in rates):
+        return None
+    # Measures that look for judged documents may look behind their cut-off.
+    if any(rate.k is None or rate.measure.reads_unjudged for rate in rates):
+        return None
+    return max(rate.k for rate in rates)
 
 
 def _best_subsets(worth, harm, price, depth):
@@ -305,17 +257,17 @@ def _best_subsets(worth, harm, price, depth):
     discounts = 1.0 / np.log2(np.arange(2, depth + 2))
     for begin in range(0, len(worth), _N_TOGETHER):
         part = slice(begin, begin + _N_TOGETHER)
-        query, column = np.nonzero(candidates[part])
+        query, column = nonzero_of_rows(candidates[part])
         if not len(query):
             continue
         n_of_query = np.bincount(query, minlength=min(_N_TOGETHER, len(worth) - begin))
         place = np.arange(len(query)) - np.repeat(np.cumsum(n_of_query) - n_of_query, n_of_query)
         shape = (int(n_of_query.max()), len(n_of_query))
-        columns = np.full(shape, width)
-        columns[place, query] = column
-        gain, cost = np.zeros(shape), np.ones(shape)
-        gain[place, query] = worth[part][query, column]
-        cost[place, query] = price * harm[part][query, column]
+        gain, cost, columns = np.zeros(shape), np.ones(shape), np.full(shape, width)
+        found, cells = place * shape[1] + query, query * width + column
+        gain.put(found, worth[part].take(cells))
+        columns.put(found, column)
+        cost.put(found, price * harm[part].take(cells))
         result[part] = _solve(gain, cost, columns, discounts, width)
     return result
 
@@ -377,215 +329,3 @@ def levels_of(worth: np.ndarray, harm: np.ndarray, depth: int | None) -> np.ndar
     below = keys[-1] * np.geomspace(1.0, min(last, 0.5), 20)
     # A row enters at its level by the rule "price" only below it.
     return np.append(np.unique(np.append(found, below))[::-1] * (1 - 1e-9), 0.0)
-
-
-class PathValues(NamedTuple):
-    """Values of a measure of each list along a path.
-
-    Attributes
-    ----------
-    levels : ndarray of shape (n_queries, n_points)
-        Falling levels at which lists change, -inf behind the last.
-    values : ndarray of shape (n_queries, n_points + 1)
-        The measure before the first of them, and from each on; NaN where undefined.
-    """
-
-    levels: np.ndarray
-    values: np.ndarray
-
-
-def path_values(path: HidePath, lists: RankedLists, measures) -> list[PathValues]:
-    """Measure each list along a path, for several measures at once.
-
-    Parameters
-    ----------
-    path : HidePath
-        The path, of the same rows.
-    lists : RankedLists
-        Judged lists in the order of :func:`order_of`.
-    measures : list of ParsedMeasure
-        Measures with their cut-offs.
-    """
-    n_queries = lists.index.n_queries
-    if path.rule in KEY_RULES:
-        n_points = int(lists.index.sizes.max())
-    else:
-        n_points = len(path.levels)
-    levels = np.full((n_queries, n_points), -np.inf)
-    values = [np.full((n_queries, n_points + 1), np.nan) for _ in measures]
-    depth = _deepest(measures, path.most)
-    for block in lists.blocks():
-        layout = _Layout(block, lists, depth)
-        evaluators = [_Evaluator(layout, parsed) for parsed in measures]
-        nothing = np.full((len(block.queries), layout.depth), layout.width)
-        step = 0
-        for own, evaluate in zip(values, evaluators):
-            own[block.queries, 0] = evaluate(nothing)
-        for step, point in enumerate(path.points(layout), 1):
-            levels[block.queries, step - 1] = point.levels
-            for own, evaluate in zip(values, evaluators):
-                own[block.queries, step] = evaluate(point.columns)
-        for own in values:
-            own[block.queries, step + 1 :] = own[block.queries, step, None]
-    return [PathValues(levels, each) for each in values]
-
-
-def _deepest(measures, most):
-    """Places that matter: all, unless lists end before or each measure has a cut-off."""
-    if most is not None:
-        return most
-    cutoffs = [parsed.k if parsed.measure.takes_k else None for parsed in measures]
-    # Measures that look for judged documents may look behind their cut-off.
-    reads = any(parsed.measure.reads_unjudged for parsed in measures)
-    return None if reads or None in cutoffs else max(cutoffs)
-
-
-def losses_of_function(path: HidePath, lists: RankedLists, loss, labels, k) -> PathValues:
-    """Ask a function ``loss(y_true, shown, groups)`` for the loss of each list along a path."""
-    index, codes = lists.index, lists.index.codes()
-    name = getattr(loss, "__name__", type(loss).__name__)
-    layouts = [_Layout(block, lists, path.most) for block in lists.blocks()]
-    points = [path.points(layout) for layout in layouts]
-    n_points = int(index.sizes.max()) if path.rule in KEY_RULES else len(path.levels)
-    levels = np.full((index.n_queries, n_points), -np.inf)
-    shown = np.zeros(index.n_rows, dtype=bool)
-    values = [ask_function(loss, name, labels, shown, codes, index.n_queries)]
-    for step in range(n_points):
-        for layout, own in zip(layouts, points):
-            point = next(own, None)
-            if point is None:
-                continue
-            columns = point.columns if k is None else point.columns[:, :k]
-            is_shown = np.isfinite(layout.sort_key(columns))
-            index.put(shown, layout.block.layout, is_shown)
-            levels[layout.block.queries, step] = point.levels
-        values.append(ask_function(loss, name, labels, shown, codes, index.n_queries))
-        if step in (n_points // 2, n_points - 1):
-            check_own_query(loss, name, labels, shown, codes, index.n_queries)
-    return PathValues(levels, np.stack(values, axis=1))
-
-
-class _Evaluator:
-    """A measure of the lists of a block, whichever of their rows are shown."""
-
-    def __init__(self, layout: _Layout, parsed: ParsedMeasure):
-        block = layout.block
-        entry = parsed.measure
-        if entry.plain is not None and entry.own_reading is not None and entry.library is None:
-            block, entry = block.with_reading(entry.own_reading), entry.plain
-            parsed = parsed._replace(measure=entry)
-        self._layout, self._block, self._parsed = layout, block, parsed
-        self._kernel = entry.bind(parsed.k if entry.takes_k else None, parsed.options)
-        self._offsets = (np.arange(len(block.queries)) * (layout.width + 1))[:, None]
-        self._measure = self._by_kernel
-        rate = getattr(self, f"_{entry.name}", None)
-        if rate is not None and entry.own_reading is None:
-            self._bad = self._padded(block.gains < 0)
-            self._good = self._padded(block.gains > 0)
-            self._measure = rate
-        elif (form := self._as_sum(parsed)) is not None:
-            self._form = form
-            self._weights = self._padded(form.weights)
-            place = np.arange(1, layout.depth + 1)
-            query = np.arange(len(block.queries))[:, None]
-            worth = np.asarray(form.worth(place, None, query), dtype=np.float64)
-            self._worth = np.where(place <= (parsed.k or place[-1]), worth, 0.0)
-            defined = form.is_defined
-            if defined is None:
-                defined = ~np.isnan(self._kernel(block))
-            self._undefined = ~defined
-            self._measure = self._by_sum
-
-    def __call__(self, columns: np.ndarray) -> np.ndarray:
-        """Return the value of each list that shows these columns."""
-        return self._measure(columns)
-
-    def _as_sum(self, parsed):
-        """Return the measure as a sum whose terms depend on places alone, or None."""
-        block = self._block
-        if block.has_unjudged and parsed.measure.reads_unjudged:
-            return None
-        form = parsed.as_sum(BlockFacts(parsed, block))
-        if form is None or form.uses_levels or form.by_shown or form.n_items is not None:
-            return None
-        return form
-
-    def _padded(self, matrix):
-        """Lay out a matrix of the block in the order of the lists, with 0 behind the last."""
-        ordered = matrix.take(self._layout.cells)
-        return np.hstack([ordered, np.zeros((len(ordered), 1), dtype=ordered.dtype)])
-
-    def _shown(self, padded, columns):
-        """Return the values at the shown places, up to the cut-off."""
-        k = self._parsed.k
-        columns = columns if k is None else columns[:, :k]
-        return padded.take(columns + self._offsets)
-
-    def _by_sum(self, columns):
-        values = self._weights.take(columns + self._offsets)
-        values *= self._worth
-        values = values.sum(axis=1) + self._form.offset
-        if self._form.finish is not None:
-            query = np.arange(len(values))[:, None]
-            values = self._form.finish(values[:, None], query)[:, 0]
-        values[self._undefined] = np.nan
-        return values
-
-    def _by_kernel(self, columns):
-        block = self._block.relisted(self._layout.sort_key(columns), "stable")
-        return np.array(self._kernel(block), dtype=np.float64)
-
-    def _any_forbidden(self, columns):
-        return self._only_judged(self._shown(self._bad, columns).any(axis=1).astype(np.float64))
-
-    def _forbidden(self, columns):
-        bad = self._shown(self._bad, columns).sum(axis=1)
-        k = self._parsed.k
-        n_shown = (columns < self._layout.width).sum(axis=1)
-        n_shown = n_shown if k is None else np.minimum(n_shown, k)
-        return self._only_judged(bad / np.maximum(n_shown, 1))
-
-    def _false_reject_rate(self, columns):
-        n_good = self._good.sum(axis=1)
-        n_shown = self._good.take(columns + self._offsets).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(n_good > 0, (n_good - n_shown) / n_good, np.nan)
-
-    def _only_judged(self, values):
-        """Set lists without a judged document to NaN."""
-        return np.where(self._block.n_judged > 0, values, np.nan)
-
-
-def ordered_scores(rule, level, scores, worth, harm, index, most=None) -> np.ndarray:
-    """Return the score by which each list is ordered, -inf where a document is hidden.
-
-    Parameters
-    ----------
-    rule, level : str, float
-        The rule and its level.
-    scores, worth, harm : ndarray of shape (n_rows,)
-        Score, expected gain and probability of harm of each row.
-    index : GroupIndex
-        The queries.
-    most : int or None
-        Documents of each list that are shown at most.
-    """
-    lists = _unjudged_lists(scores, index)
-    path = HidePath(rule, worth, harm, most=most)
-    order = order_of(rule, lists, worth)
-    result = order.scores if rule != "price" else _priced(worth, harm, level)
-    if rule == "price" and most is None:
-        return np.where(np.isneginf(scores), -np.inf, result)
-    if rule in KEY_RULES and most is None:
-        return np.where(path.keys() >= level, result, -np.inf)
-    shown = np.zeros(index.n_rows, dtype=bool)
-    for block in order.blocks():
-        layout = _Layout(block, order, most)
-        is_shown = np.isfinite(layout.sort_key(path.at(layout, level)))
-        index.put(shown, block.layout, is_shown)
-    return np.where(shown, result, -np.inf)
-
-
-def _unjudged_lists(scores, index):
-    """Make lists of scores alone."""
-    return RankedLists(np.zeros(index.n_rows), scores, groups=index)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.checks import check_groups, check_level_scores
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
@@ -49,6 +49,8 @@ class JudgedScores:
         Rows with a label that a machine gave.
     watches_scale : bool
         Whether later scores must be on the scale of these.
+    apart : JudgedScores or None
+        Rows that curves are learned from where these are kept apart from them.
     """
 
     lists: RankedLists
@@ -59,6 +61,7 @@ class JudgedScores:
     names: tuple[np.ndarray, np.ndarray] | None = None
     machines: np.ndarray | None = None
     watches_scale: bool = True
+    apart: "JudgedScores | None" = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -143,7 +146,7 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             "the scores of whole lists, some at a time."
         )
     column, columns = _split_columns(scores, names)
-    column = check_scores(column, name="scores")
+    column = check_level_scores(column, name="scores")
     if filter_scores is not None:
         if names is not None and FILTER_SCORE not in names:
             raise InputError(
@@ -152,7 +155,9 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             )
         columns[FILTER_SCORE] = filter_scores
     for name, values in columns.items():
-        columns[name] = check_scores(values, name="filter_scores" if name == FILTER_SCORE else name)
+        columns[name] = check_level_scores(
+            values, name="filter_scores" if name == FILTER_SCORE else name
+        )
         if len(columns[name]) != len(column):
             raise InputError(
                 f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
@@ -211,9 +216,15 @@ def number_clusters(clusters, index) -> np.ndarray:
 
 
 def values_shown(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
-    """Measure each query where some rows are shown, higher being better."""
+    """Measure each query where some rows are shown, higher being better.
+
+    In place of a mask, `shown` may be scores that order the rows, equal ones as they came.
+    """
     entry = parsed.measure
-    part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    if shown.dtype == bool:
+        part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    else:
+        part = lists.with_ties("stable").with_scores(shown)
     part.has_filtered = True
     values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
     return values if entry.greater_is_better else 0.0 - values

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_flag, check_share, is_level, one_of
+from skfilterrank._core.checks import check_flag, check_level_scores, check_share, is_level, one_of
 from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
@@ -312,6 +312,7 @@ class RiskMonitor:
         if threshold is not None and not is_level(threshold):
             raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
+        lists.scores = check_level_scores(y_score)
         if threshold is not None:
             lists = lists.with_scores(lists.scores, threshold)
         if not any(watched.promise.looks_at_labels for watched in self._watched):

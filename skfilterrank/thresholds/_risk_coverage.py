@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_numbers
+from skfilterrank._core.checks import check_choice, check_level_scores, check_numbers
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted, spread_places
@@ -132,6 +132,7 @@ def risk_coverage_curve(
     """
     parsed = parse_measure(measure).for_threshold()
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
     lists.scores = lists.scores.astype(np.float64, copy=False)
     values = values_shown(lists, lists.scores > -np.inf, parsed)
     nothing = values_shown(lists, np.zeros(len(lists.scores), dtype=bool), parsed)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank._core.entry_paths import PathOfSets
 from skfilterrank._core.entry_steps import (
     Changes,
     Entries,
@@ -13,7 +14,7 @@ from skfilterrank._core.entry_steps import (
     values_at_prefixes,
     values_of_first_places,
 )
-from skfilterrank._core.entry_values import EntryValues, levels_along, values_along
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import list_order
@@ -103,8 +104,8 @@ def _before(nothing, queries, after):
 def _forbidden(entries, k):
     """Yield the share of the shown top k that is forbidden."""
     for block in entries.lists.blocks():
-        bad, depth = (block.gains < 0).astype(np.float64), block.depth(k)
-        if entries.keys is None:
+        bad, depth = (block.gains < 0).astype(np.float64), entries.depth(block, k)
+        if not entries.at_place:
             bad = block.ranked(bad, k)
             keys = block.in_order(block.sort_key, k)
             shares = np.cumsum(bad, axis=1) / np.arange(1, depth + 1)
@@ -114,16 +115,15 @@ def _forbidden(entries, k):
             def share(first, n_entered, depth=depth):
                 return first.sum(axis=0) / np.clip(n_entered, 1, depth)
 
-            keys, shares = values_of_first_places(
-                block, entries.entry_keys(block), bad, depth, share
-            )
-        yield Changes.of_losses(block.queries, keys, shares, keys < np.inf)
+            keys, shares = values_of_first_places(block, entries, bad, depth, share)
+        is_step = None if entries.at_place else keys < np.inf
+        yield Changes.of_losses(block.queries, keys, shares, is_step)
 
 
 def _any_forbidden(entries, k):
     """Yield whether the shown top k holds a forbidden document."""
     for block in entries.lists.blocks():
-        if entries.keys is None:
+        if not entries.at_place:
             keys = block.in_order(block.sort_key, k)
             first = np.where(block.gains < 0, block.sort_key, np.inf).min(axis=1)
             is_bad = (first < np.inf) & (first <= keys[:, -1])
@@ -131,9 +131,9 @@ def _any_forbidden(entries, k):
         else:
             keys, values = values_of_first_places(
                 block,
-                entries.entry_keys(block),
+                entries,
                 (block.gains < 0).astype(np.float64),
-                block.depth(k),
+                entries.depth(block, k),
                 lambda first, n_entered: first.any(axis=0),
             )
         yield Changes.of_losses(block.queries, keys, values)
@@ -142,10 +142,16 @@ def _any_forbidden(entries, k):
 def _false_reject(entries, k):
     """Yield the share of the good documents that is filtered."""
     for block in entries.lists.blocks():
-        keys = block.in_order(block.sort_key)
-        is_good = block.in_order(block.gains > 0) & (keys < np.inf)
-        n_good = block.n_relevant[:, None]
-        n_found = np.column_stack([np.zeros(len(keys)), np.cumsum(is_good, axis=1)])
+        is_good, n_good = None, block.n_relevant[:, None]
+        if entries.at_place:
+            depth = entries.depth(block, None)
+            keys, n_found = values_of_first_places(
+                block, entries, block.relevant, depth, lambda first, n_entered: first.sum(axis=0)
+            )
+        else:
+            keys = block.in_order(block.sort_key)
+            is_good = block.in_order(block.gains > 0) & (keys < np.inf)
+            n_found = np.column_stack([np.zeros(len(keys)), np.cumsum(is_good, axis=1)])
         values = np.full(n_found.shape, np.nan)
         np.divide(n_good - n_found, n_good, out=values, where=n_good > 0)
         yield Changes.of_losses(block.queries, keys, values, is_good)
@@ -154,10 +160,10 @@ def _false_reject(entries, k):
 def _of_kernel(entries, kernel):
     """Yield any measure."""
     for block in entries.lists.blocks():
-        if entries.keys is None:
-            keys, values = values_at_prefixes(block, kernel, None)
+        if entries.at_place:
+            keys, values = values_at_entries(block, kernel, entries)
         else:
-            keys, values = values_at_entries(block, kernel, entries.entry_keys(block))
+            keys, values = values_at_prefixes(block, kernel, None)
         yield Changes.of_losses(block.queries, keys, values)
 
 
@@ -185,12 +191,13 @@ def steps_of_measure(
     *,
     sets=None,
     levels=None,
+    most: int | None = None,
 ) -> Steps:
     """Steps of a measure between 0 and 1, of which lower is better.
 
     Queries without a judged document do not count, nor those for which the measure is undefined
-    at every threshold; where a threshold alone makes it undefined, nothing is lost. `keys` and
-    `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
+    at every threshold; where a threshold alone makes it undefined, nothing is lost. `keys`,
+    `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
     entry = parsed.measure
     if entry.plain is not None and entry.own_reading is not None and entry.library is None:
@@ -201,52 +208,23 @@ def steps_of_measure(
     depth = k if entry.takes_k else None
     kernel = entry.bind(depth, parsed.options)
     if sets is not None:
-        values = values_along(lists, kernel, sets)
-        levels = levels_along(values, levels)
-        at = np.broadcast_to(-levels, (len(values), len(levels)))
-        parts = [Changes.of_losses(np.arange(len(values)), at, values)]
-        return Steps.of(_counted(parts, Entries(lists), levels), upward=upward, binary=binary)
-    is_set = depth is None and (
-        make is not None or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
-    )
-    entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False)
+        entries = Entries(lists, path=PathOfSets.of(lists, sets, levels))
+    else:
+        is_set = depth is None and (
+            make is not None or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
+        )
+        entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
     parts = _of_kernel(entries, kernel) if make is None else make(entries, depth)
     return Steps.of(_counted(parts, entries), upward=upward, binary=binary)
 
 
-def steps_along(
-    lists: RankedLists, at, values, rate, *, keys=None, levels=None, binary: bool = False
-) -> Steps:
-    """Steps of losses that were computed along a path.
-
-    Parameters
-    ----------
-    lists : RankedLists
-        The lists.
-    at : ndarray of shape (n_queries, n_points)
-        Falling levels at which each list changes, -inf behind the last.
-    values : ndarray of shape (n_queries, n_points + 1)
-        Losses before the first and from each on, NaN where a query does not count.
-    rate : ParsedMeasure or callable
-        The rate that the losses are of.
-    keys, levels : ndarray or None
-        Key of each row where rows enter one by one, or the levels that all lists share.
-    binary : bool, default=False
-        Whether losses of a function are 0 or 1.
-    """
-    upward = None
-    if isinstance(rate, ParsedMeasure):
-        _, upward, binary = _FAST.get(rate.measure.name, (None, None, False))
-    part = Changes.of_losses(np.arange(len(values)), -at, values)
-    return Steps.of(_counted([part], Entries(lists, keys), levels), upward=upward, binary=binary)
-
-
-def _counted(parts, entries, levels=None) -> EntryValues:
+def _counted(parts, entries) -> EntryValues:
     """Values of the queries that have a judged document."""
     counts = has_judged(entries.lists)
     if not counts.all():
         parts = (_left_out(part, ~counts[part.queries]) for part in parts)
-    return EntryValues(parts, entries, False, None if levels is None else levels[::-1])
+    levels = None if entries.path is None else entries.path.levels[::-1]
+    return EntryValues(parts, entries, False, levels)
 
 
 def _left_out(part, lists):
@@ -265,11 +243,13 @@ def steps_of_function(
     *,
     sets=None,
     levels=None,
+    most: int | None = None,
 ) -> Steps:
     """Steps of a function ``loss(y_true, shown, groups)``, called for each length of the lists.
 
-    `keys` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
+    `keys`, `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
+    k = k if most is None else most
     name = getattr(loss, "__name__", type(loss).__name__)
     n_queries = lists.index.n_queries
     codes = lists.index.codes()
@@ -286,12 +266,10 @@ def steps_of_function(
         return shown & (n_shown[1:] - n_shown[before] <= k)
 
     if sets is not None:
-        every = (np.asarray(each)[order] for each in sets)
-        every = (each if each.dtype == bool else each > -np.inf for each in every)
-        every = [in_top(each & (lists.scores[order] > -np.inf)) for each in every]
-        at = levels_along(np.empty((0, len(every) + 1)), levels)
-        at = np.broadcast_to(at, (n_queries, len(every)))
-        levels = at[0]
+        path = PathOfSets.of(lists, sets, levels, k)
+        entries = Entries(lists, path=path)
+        every = [each[order] for each in path.masks()]
+        at = np.broadcast_to(path.levels, (n_queries, len(every)))
     else:
         number, at = _numbers(entries.lists.scores[order], codes, n_queries)
         n_steps = at.shape[1]
@@ -318,8 +296,7 @@ def steps_of_function(
             "that does not count is NaN at all of them."
         )
     part = Changes.of_losses(np.arange(n_queries), -at, values)
-    found = _counted([part], Entries(lists) if sets is not None else entries, levels)
-    return Steps.of(found, binary=kinds == {"b"})
+    return Steps.of(_counted([part], entries), binary=kinds == {"b"})
 
 
 def _numbers(scores, codes, n_queries):

@@ -58,9 +58,11 @@ class Promise(NamedTuple):
         measure = self.rate.measure
         return measure.name != "empty_list_rate" or measure.own_reading is not None
 
-    def steps(self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None) -> Steps:
+    def steps(
+        self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None, most=None
+    ) -> Steps:
         """The loss of each query at every threshold, or level of keys or of a path of sets."""
-        given = {"keys": keys, "sets": sets, "levels": levels}
+        given = {"keys": keys, "sets": sets, "levels": levels, "most": most}
         if isinstance(self.rate, ParsedMeasure):
             return steps_of_measure(lists, self.rate, self.k, **given)
         return steps_of_function(self.rate, lists, labels, self.k, **given)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.checks import check_level_scores
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -96,8 +97,9 @@ def threshold_curve(
     Raises
     ------
     ValueError
-        As the measure itself. Of Rows also if ``undefined="drop"`` leaves out other queries at
-        other thresholds, or if scores are whole numbers beyond 2**53.
+        As the measure itself, and if scores are whole numbers that float64 does not tell apart. Of
+        Rows also if ``undefined="drop"`` leaves out other queries at other thresholds, or if scores
+        are whole numbers beyond 2**53.
 
     See Also
     --------
@@ -148,6 +150,7 @@ def threshold_curve(
         unjudged="zero",
         options=parsed.options,
     )
+    lists.scores = check_level_scores(y_score)
     lists.weights = query_weights(query_weight, lists.index)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve(*entries.curve(), *entries.best())

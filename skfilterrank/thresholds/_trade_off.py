@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_numbers
+from skfilterrank._core.checks import check_level_scores, check_numbers
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
@@ -123,6 +123,7 @@ def trade_off_curve(
     if not len(prices) or not (np.isfinite(prices) & (prices > 0)).all():
         raise InputError(f"prices must be numbers above 0, at least one, got {brief(prices)}.")
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
     gains, index = lists.gains, lists.index
     scores = lists.scores.astype(np.float64, copy=False)
     is_forbidden, is_good = gains < 0, gains > 0

@@ -5,39 +5,23 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import rankdata
 
-from skfilterrank._core.checks import check_choice, check_groups
-from skfilterrank._core.entry_steps import Changes, Entries
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.prefixes import ties_worst_first
-from skfilterrank._core.scoring import mean_over_queries, with_undefined
 from skfilterrank._files.states import number, numbers, record
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._drift import Calibration, scored_sizes, usual_sizes
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,
     RULES,
     HidePath,
-    PathValues,
     RisingCurve,
     Worth,
     fit_worths,
     levels_of,
-    order_of,
-    ordered_scores,
-    path_values,
+    measured,
 )
-from skfilterrank.thresholds._judged_scores import (
-    FILTER_SCORE,
-    N_FOLDS,
-    JudgedScores,
-    margins_of,
-    warn_without_good,
-)
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, N_FOLDS, JudgedScores
 from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Forbidden rows below which curves of harm are guesses.
@@ -60,33 +44,47 @@ class TwoScores(BaseThreshold):
     _column_names = (FILTER_SCORE,)
     _hides_by_second_score = True
 
-    def _fit_two_scores(self, judged, parsed):
+    @property
+    def _has_two(self):
+        return hasattr(self, "rule_")
+
+    def _begin_with_two_scores(self, judged):
         self._check_two_scores(judged)
         self.rule_ = self.rule or "ratio"
-        # Row order breaks ties: the order in which rows came must not matter.
-        judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
-        warn_without_good(judged.gains)
-        self.confidence_, self.answer_level_, self.threshold_ = None, -np.inf, None
-        if self.fitted_with_groups_:
-            self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
-        self._fit_rule(judged, parsed)
 
-    def _fit_rule(self, judged, parsed):
-        """Learn the curves and find the level on out-of-fold probabilities."""
-        self.worth_, worth, harm = self._learn_worth(judged)
-        path = self._path(worth, harm)
-        lists = order_of(path.rule, judged.lists, worth)
-        (values,) = path_values(path, lists, [parsed])
-        values = values._replace(values=with_undefined(values.values, 0.0))
-        entries = entries_of(values, path, lists, parsed)
+    def _fit_levels(self, judged, parsed):
+        if not self._has_two:
+            return super()._fit_levels(judged, parsed)
+        path = self._learn_path(judged)
+        lists = path.lists_of(judged.lists)
+        entries = measured(lists, parsed, path.given(lists, [parsed]))
         self.threshold_curve_ = curve_of(entries, parsed)
-        self.level_ = self.threshold_curve_.best_threshold
-        own = utility_at(values, self.level_, parsed)
-        self._describe_shown(judged, worth, harm)
-        self.best_score_ = mean_over_queries(own, judged.lists.weights)
-        self._hold_out(judged, parsed, entries, values, len(own))
-        if judged.folds is not None:
-            self._describe_folds(judged, parsed, entries, own)
+        return self._shown_at(path, self.threshold_curve_.best_threshold), entries
+
+    def _shown_at(self, path, level):
+        """Take over a level; return the scores that order what is shown."""
+        self.level_, self.confidence_, self.answer_level_ = level, None, -np.inf
+        return path.at(level)
+
+    def _learn_path(self, judged):
+        """Learn the curves; return the path by those that have not seen the clusters of a row."""
+        self.worth_, worth, harm = self._learn_worth(judged)
+        levels = None
+        if self.rule_ not in KEY_RULES:
+            levels = levels_of(worth, harm, self._most_of_rule())
+        return self._path(judged, worth, harm, levels)
+
+    def _path(self, judged, worth, harm, levels=None):
+        """Make the path of the rule for some rows."""
+        return HidePath(
+            self.rule_,
+            judged.scores,
+            worth,
+            harm,
+            judged.index,
+            most=self._most_of_rule(),
+            levels=levels,
+        )
 
     def _most_of_rule(self):
         """Return the number of documents that are shown at most; subsets end at the cut-off."""
@@ -115,47 +113,18 @@ class TwoScores(BaseThreshold):
             )
         return curves[0], worth, harm
 
-    def _learn_path(self, judged):
-        """Learn curves, and choose the levels of the rule, from all rows."""
-        filter_scores = judged.columns[FILTER_SCORE]
-        worth = Worth.fit(judged.gains, judged.scores, filter_scores)
-        levels = None
-        if self.rule_ not in KEY_RULES:
-            levels = levels_of(*worth.of(judged.scores, filter_scores), self._most_of_rule())
-        return worth, levels
-
-    def _path(self, worth, harm, levels=None):
-        """Make the path of the rule."""
-        if levels is None and self.rule_ not in KEY_RULES:
-            levels = levels_of(worth, harm, self._most_of_rule())
-        return HidePath(self.rule_, worth, harm, most=self._most_of_rule(), levels=levels)
-
-    def _describe_shown(self, judged, worth, harm):
-        """Keep by which scores `predict` tells that scores are on another scale."""
-        if judged.watches_scale:
-            ordered = ordered_scores(
-                self.rule_,
-                self.level_,
-                judged.scores,
-                worth,
-                harm,
-                judged.index,
-                self._most_of_rule(),
-            )
-            sizes = scored_sizes(judged.scores, judged.index)
-            self.calibration_ = Calibration.of(judged.scores, ordered > -np.inf, sizes)
-
-    def _hold_out(self, judged, parsed, entries, values, n_lists):
-        """Measure queries that the level was not chosen on, with the filter and without it."""
-        clusters = judged.clusters
-        if clusters.min() == clusters.max():
+    def _measure_held_out(self, judged, parsed, entries, values):
+        if not self._has_two or judged.clusters.min() == judged.clusters.max():
+            super()._measure_held_out(judged, parsed, entries, values)
             return
-        held_out = np.empty(n_lists)
+        # The folds of the curves.
+        held_out = np.empty(len(values))
         for _, rows in judged.fold_rows(N_FOLDS):
-            tried = np.zeros(n_lists, dtype=bool)
+            tried = np.zeros(len(values), dtype=bool)
             tried[judged.codes[rows]] = True
-            level, _ = entries.best(~tried)
-            held_out[tried] = utility_at(values, level, parsed)[tried]
+            held_out[tried] = entries.at(entries.best(~tried)[0])[tried]
+        if not parsed.measure.greater_is_better:
+            held_out = 0.0 - held_out
         self._compare_held_out(judged, parsed, held_out)
 
     def _check_two_scores(self, judged):
@@ -192,63 +161,9 @@ class TwoScores(BaseThreshold):
 
     # Serving.
 
-    def predict(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
-        """Return the score by which each list is ordered, -inf where the row is hidden.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores of whole lists, on the scale of those of `fit`; of a table the column "score".
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, which caps and the rule "subset" need. None looks for an index
-            level "qid" on `scores`.
-        filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, where `fit` had one. It may also be the second column of
-            `scores`, or a column "filter_score".
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            The worth r of a row, r - level * h by the rule "price" and the score by "harm", where
-            the row is shown, else -inf.
-
-        Raises
-        ------
-        ValueError
-            If query ids or filter scores are missing and needed, or scores are NaN or +inf.
-        """
-        if not hasattr(self, "rule_"):
-            return super().predict(scores, groups, filter_scores=filter_scores)
-        scores, index, columns = self._checked(scores, groups, filter_scores)
-        return self._ordered(scores, index, columns) if len(scores) else scores
-
-    def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
-        """Return finite margins, at least 0 exactly where the row is shown.
-
-        Parameters
-        ----------
-        scores, groups, filter_scores
-            As in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            The score minus the threshold of its list. With filter scores, margins between 0 and 1
-            where a row is shown, or -1 and 0 where it is hidden, in the order of the scores.
-        """
-        if not hasattr(self, "rule_"):
-            return super().decision_function(scores, groups, filter_scores=filter_scores)
-        scores, index, columns = self._checked(scores, groups, filter_scores)
-        if not len(scores):
-            return scores
-        ordered = self._ordered(scores, index, columns)
-        shown = ordered > -np.inf
-        thresholds = np.where(shown, -np.inf, np.inf)
-        return margins_of(np.where(shown, ordered, scores), thresholds, shown)
-
     def _checked(self, scores, groups, filter_scores):
         scores, index, columns = super()._checked(scores, groups, filter_scores)
-        has_two = hasattr(self, "rule_")
+        has_two = self._has_two
         if has_two and FILTER_SCORE not in columns:
             raise InputError(
                 f"filter_scores is missing: rule={self.rule_!r} hides by a second score. Pass "
@@ -264,25 +179,28 @@ class TwoScores(BaseThreshold):
         return scores, index, columns
 
     def _ordered(self, scores, index, columns):
-        """Return the score by which rows are ordered, -inf where hidden."""
-        if index is None:
-            index = check_groups(np.zeros(len(scores), dtype=np.intp), n_rows=len(scores))
+        if not self._has_two:
+            return super()._ordered(scores, index, columns)
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
             worth, harm = self.worth_.of(scores, harm)
-        return ordered_scores(
-            self.rule_, self.level_, scores, worth, harm, index, self._most_of_rule()
-        )
+        path = HidePath(self.rule_, scores, worth, harm, index, most=self._most_of_rule())
+        return path.at(self.level_)
 
     def _shown(self, scores, index, columns):
-        if not hasattr(self, "rule_"):
+        if not self._has_two:
             return super()._shown(scores, index, columns)
         return self._ordered(scores, index, columns) > -np.inf
+
+    def _thresholds(self, scores, index, shown):
+        if not self._has_two:
+            return super()._thresholds(scores, index, shown)
+        return np.where(shown, -np.inf, np.inf)
 
     # Saving.
 
     def _state(self) -> dict:
-        if not hasattr(self, "rule_"):
+        if not self._has_two:
             return super()._state()
         state = {"rule": self.rule_}
         if self.worth_ is not None:
@@ -320,32 +238,6 @@ def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     learned = np.random.RandomState(0).permutation(clusters)[:n_learned]
     is_learned = np.isin(judged.clusters, learned)[judged.codes]
     return np.flatnonzero(is_learned), np.flatnonzero(~is_learned)
-
-
-def entries_of(
-    values: PathValues, path: HidePath, lists: RankedLists, parsed: ParsedMeasure
-) -> EntryValues:
-    """Make entry values of what a measure is along a path, without NaN."""
-    changes = Changes(
-        np.arange(lists.index.n_queries),
-        -values.levels,
-        values.values[:, 0],
-        np.diff(values.values, axis=1),
-    )
-    keys, levels = None, None
-    if path.rule in KEY_RULES:
-        keys = np.where(np.isneginf(lists.scores), -np.inf, path.keys())
-    else:
-        levels = path.levels[::-1]
-    better = parsed.measure.greater_is_better
-    return EntryValues([changes], Entries(lists, keys), better, levels)
-
-
-def utility_at(values: PathValues, level: float, parsed: ParsedMeasure) -> np.ndarray:
-    """Return the value of each list at a level, negated where lower is better."""
-    n_reached = np.count_nonzero(values.levels >= level, axis=1)
-    found = values.values[np.arange(len(n_reached)), n_reached]
-    return found if parsed.measure.greater_is_better else 0.0 - found
 
 
 def _check_finite(filter_scores):

@@ -6,6 +6,8 @@ import pytest
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.prefixes import places
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.thresholds._risks import read_promises
@@ -115,6 +117,32 @@ class TestByHand:
         assert entries.at(-1.5).tolist() == [1, 1]
         assert EntryValues.of_path(lists, parsed, sets).best() == (-1.0, 1.0)
 
+    def test_scores_of_a_set_order_it(self):
+        parsed = parse_measure("rr")
+        lists = lists_of(*self.rows, parsed)
+        # Of query 2 the bad document first, then the good one, then nothing.
+        sets = [[NO, NO, 1, 7, 6], [3, 4, 5, 6, 7], [1, 2, NO, NO, NO]]
+        entries = EntryValues.of_path(lists, parsed, sets)
+        assert [entries.at(level).tolist() for level in (1, 0, -1, -2)] == [
+            [0, 0],
+            [1, 0.5],
+            [1, 1],
+            [0.5, 0],
+        ]
+
+    def test_only_the_first_that_have_entered(self):
+        # The last of query 1 enters first and leaves when both others have entered.
+        keys = np.array([1.0, 2.0, 3.0, 1.5, 2.5])
+        parsed = parse_measure("recall")
+        entries = EntryValues.of(lists_of(*self.rows, parsed), parsed, keys, most=1)
+        assert [entries.at(level).tolist() for level in (3, 2.5, 2, 1.5, 1)] == [
+            [0.5, 0],
+            [0.5, 1],
+            [0, 1],
+            [0, 0],
+            [0.5, 0],
+        ]
+
 
 ROWS = np.random.default_rng(4)
 GROUPS = ROWS.integers(0, 5, 60)
@@ -158,6 +186,31 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
             mean = counted.mean() if len(counted) else np.nan
             found = means[np.searchsorted(curve, level)]
             np.testing.assert_allclose(found, mean, 1e-9, 1e-12, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("y_true", [LABELS, UNJUDGED])
+@pytest.mark.parametrize("cutoff", [None, 3])
+def test_every_measure_with_a_cap_and_along_a_path(cutoff, y_true):
+    levels = np.unique(KEYS)[::-6]
+    sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]
+    most = 2
+    for each in sets:
+        each[places(each, GroupIndex.from_groups(GROUPS)) >= most] = NO
+    for name in MEASURES:
+        parsed = parse_measure(name)
+        if cutoff is not None:
+            if not parsed.measure.takes_k:
+                continue
+            parsed = parsed.with_cutoff(cutoff)
+        rows = (y_true, SCORES, GROUPS)
+        lists = lists_of(*rows, parsed)
+        capped = EntryValues.of(lists, parsed, KEYS, most=most)
+        along = EntryValues.of_path(lists, parsed, sets, levels)
+        for level, scores in zip(levels, sets):
+            expected = values_shown(*rows, parsed, scores > NO)
+            np.testing.assert_allclose(capped.at(level), expected, 1e-9, 1e-12, err_msg=name)
+            np.testing.assert_allclose(along.at(level), expected, 1e-9, 1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("keys", [None, KEYS, "ranked"])

@@ -364,6 +364,27 @@ def test_parameters_set_after_fit_wait_for_the_next_one(model, parameters, tmp_p
         np.testing.assert_array_equal(before, after)
 
 
+def test_whole_numbers_that_float64_takes_for_equal_are_refused():
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    large = scores.argsort().argsort() + 2**53
+    given = {"groups": groups}
+    level, risks = float(2**53), {"any_forbidden@3": 0.5}
+    for ask in (
+        lambda: TunedThreshold().fit(large, y, **given),
+        lambda: TunedThreshold().fit(scores, y, filter_scores=large, **given),
+        lambda: FixedThreshold(level).fit().predict(-large),
+        lambda: skfilterrank.thresholds.threshold_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.risk_coverage_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.trade_off_curve(y, large, **given),
+        lambda: skfilterrank.thresholds.risk_certificate(y, large, level, risks=risks, **given),
+    ):
+        with pytest.raises(InputError, match="beyond 2\\*\\*53, which float64 does not"):
+            ask()
+    spread = (scores.argsort().argsort() + 2**50) * 2**12
+    one, two = (TunedThreshold().fit(each, y, **given) for each in (spread, spread.astype(float)))
+    assert one.threshold_ == two.threshold_ > 2**53
+
+
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
 

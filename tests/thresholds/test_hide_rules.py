@@ -9,6 +9,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds._hide_rules import (
+    KEY_RULES,
     RULES,
     HidePath,
     RisingCurve,
@@ -16,10 +17,9 @@ from skfilterrank.thresholds._hide_rules import (
     _best_subsets,
     fit_worths,
     levels_of,
-    order_of,
-    ordered_scores,
-    path_values,
+    measured,
 )
+from skfilterrank.thresholds._risks import read_promises
 
 MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
 
@@ -78,10 +78,10 @@ def test_paths_go_from_nothing_to_everything(rule, most):
     if rule == "harm":
         worth, harm = scores, f
     index = RankedLists(y, scores, groups=g).index
-    nothing = ordered_scores(rule, np.inf, scores, worth, harm, index, most)
+    nothing = HidePath(rule, scores, worth, harm, index, most=most).at(np.inf)
     assert np.isneginf(nothing).all()
     last = -np.inf if rule == "harm" else 0.0
-    everything = ordered_scores(rule, last, scores, worth, harm, index, most) > -np.inf
+    everything = HidePath(rule, scores, worth, harm, index, most=most).at(last) > -np.inf
     n_there = np.bincount(g, scores > -np.inf)
     expected = n_there if most is None else np.minimum(n_there, most)
     assert (np.bincount(g, everything) == expected).all()
@@ -95,20 +95,37 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
     levels = levels_of(worth, harm, most)
     if rule == "harm":
         worth, harm = scores, f
-    path = HidePath(rule, worth, harm, most=most, levels=levels)
     lists = RankedLists(y, scores, groups=g)
+    path = HidePath(rule, scores, worth, harm, lists.index, most=most, levels=levels)
+    ordered = path.lists_of(lists)
     measures = [parse_measure(name) for name in MEASURES]
-    found = path_values(path, order_of(rule, lists, worth), measures)
-    tried = np.quantile(path.keys(), [0.2, 0.5, 0.8]) if rule == "harm" else levels[10::40]
+    given = path.given(ordered, measures)
+    tried = np.quantile(path.keys(), [0.2, 0.5, 0.8]) if rule in KEY_RULES else levels[10::40]
     for level in tried:
-        shown = ordered_scores(rule, level, scores, worth, harm, lists.index, most)
-        expected = evaluate(y, shown, list(MEASURES), groups=g)
-        for name, values in zip(MEASURES, found):
-            n_reached = (values.levels >= level).sum(axis=1)
-            own = values.values[np.arange(len(n_reached)), n_reached]
-            np.testing.assert_allclose(
-                np.nan_to_num(own), np.nan_to_num(expected[name]), rtol=0, atol=1e-12
-            )
+        expected = evaluate(y, path.at(level), list(MEASURES), groups=g)
+        for name, parsed in zip(MEASURES, measures):
+            own = measured(ordered, parsed, given).at(level)
+            np.testing.assert_allclose(own, np.nan_to_num(expected[name]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [None, 5])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@5", "false_reject_rate"])
+def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
+    y, scores, f, g = judged_rows()
+    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    levels = levels_of(worth, harm, most)
+    if rule == "harm":
+        worth, harm = scores, f
+    lists = RankedLists(y, scores, groups=g)
+    path = HidePath(rule, scores, worth, harm, lists.index, most=most, levels=levels)
+    (promise,) = read_promises({risk: 0.1})
+    ordered = path.lists_of(lists)
+    steps = promise.steps(ordered, y, **path.given(ordered, [promise.rate]))
+    for level in np.quantile(path.keys(), [0.3, 0.7]) if rule in KEY_RULES else levels[10::40]:
+        expected = evaluate(y, path.at(level), risk, groups=g).to_numpy()
+        found = steps.at(level)
+        np.testing.assert_allclose(found, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
 
 
 def frontier(rule, worth, harm, k=5):
@@ -122,8 +139,8 @@ def frontier(rule, worth, harm, k=5):
         levels = -np.quantile(harm, np.linspace(0, 1, 40))
     points = []
     for level in levels:
-        shown = ordered_scores(rule, level, worth.ravel(), worth.ravel(), harm.ravel(), index, k)
-        shown = shown.reshape(worth.shape)
+        path = HidePath(rule, worth.ravel(), worth.ravel(), harm.ravel(), index, most=k)
+        shown = path.at(level).reshape(worth.shape)
         order = np.argsort(-shown, axis=1, kind="stable")[:, :k]
         there = np.take_along_axis(shown, order, axis=1) > -np.inf
         gain = (np.take_along_axis(worth, order, axis=1) * discounts(k) * there).sum(axis=1).mean()

@@ -86,8 +86,8 @@ def test_out_of_fold_curves_do_not_see_the_query(rows):
     def worths(labels):
         cut = TunedThreshold("ndcg_f@5")
         found = []
-        cut._path = lambda worth, harm, own=cut._path: (
-            found.extend([worth, harm]) or own(worth, harm)
+        cut._path = lambda rows, worth, harm, levels, own=cut._path: (
+            found.extend([worth, harm]) or own(rows, worth, harm, levels)
         )
         cut.fit(scores, labels, g, filter_scores=hide)
         return found
