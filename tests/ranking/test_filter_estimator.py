@@ -14,6 +14,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
+from skfilterrank.ranking._filter_estimator import read_two_labels
 from skfilterrank.thresholds import CertifiedThreshold, FirstK, FixedThreshold, TunedThreshold
 
 
@@ -34,6 +35,21 @@ def two_labels(data):
     relevance, harm = np.maximum(data.y, 0.0), np.where(data.y < 0, 2.0, 0.0)
     relevance[::5], harm[1::7] = np.nan, np.nan
     return np.column_stack([relevance, harm])
+
+
+def test_labels_of_two_models_by_hand():
+    """What is unjudged teaches neither of them."""
+    for given, gains in (
+        ([2.0, -1.0, 0.0, np.nan], None),
+        ([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, np.nan]], None),
+        ([1, 2, 0, None], {0: 0, 1: 2, 2: -1}),
+    ):
+        y = pd.Series(given) if gains else np.array(given)
+        labels = read_two_labels(y, gains)
+        np.testing.assert_array_equal(labels.harm, [0, 1, 0, np.nan])
+        np.testing.assert_array_equal(labels.gains, [2, -1, 0, np.nan])
+        relevance = [2, 1, 0, 1] if np.ndim(y) == 2 else [2, 0, 0, np.nan]
+        np.testing.assert_array_equal(labels.relevance, relevance)
 
 
 class TestWhatIsLearned:
