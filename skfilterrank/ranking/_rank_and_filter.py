@@ -338,7 +338,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         threshold = self._check_parameters()
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         if is_dask(X):
             of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
