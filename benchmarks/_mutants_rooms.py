@@ -4,13 +4,14 @@ from _mutants_changes import ROOT
 
 PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
 # Rooms that are no public folder of the package. What is left belongs to `core`.
-FILES = {"files": ("_files",)}
+FILES = {"files": ("_files",), "rows": ("_rows",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
     "metrics": ("metrics", "conformance"),
     "thresholds": ("thresholds", "ranking"),
     "files": ("files", "io"),
-    "core": ("core", "dask", "metrics", "whole_package"),
+    "rows": ("io", "thresholds"),
+    "core": ("core", "metrics", "whole_package"),
 }
 
 

@@ -46,7 +46,9 @@ class EntryValues:
         self._whole_curve: tuple[np.ndarray, np.ndarray] | None = None
         self._nothing = np.empty(self.n_queries)
         self._sum, self._count = 0.0, 0
-        numbers, scores, changes, counts, values = [], [], [], {}, []
+        numbers, changes, values = [], [], []
+        scores: list[np.ndarray] = []
+        counts: dict[int, np.ndarray] = {}
         for part in parts:
             self._nothing[part.queries] = part.start
             self._add_to_start(part)
@@ -292,11 +294,11 @@ class EntryValues:
             if not is_first.all():
                 levels, means = levels[is_first], means[is_first]
         else:
-            levels = self._levels
-            if levels is None:
+            if self._levels is None:
                 levels = np.unique(self._counted_keys(among))
-                levels = levels[np.isfinite(levels)]
-            levels = np.append(levels, np.inf)
+                levels = np.append(levels[np.isfinite(levels)], np.inf)
+            else:
+                levels = np.append(self._levels, np.inf)
             means = means[np.searchsorted(-keys, -levels, side="right")]
         if among is None:
             self._whole_curve = levels, means

@@ -338,7 +338,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         threshold = self._check_parameters()
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         if is_dask(X):
             of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
@@ -501,8 +501,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _qualify_certificate(self, tuning, data):
         """State in the certificate whether it holds exactly."""
-        inner = self._unfitted_inner()
-        fitted = [fitted_end(inner), *estimators_inside(inner)] if self._is_prefit() else []
+        fitted = []
+        if self._is_prefit():
+            for inner in (self._unfitted_inner(), self.filter_estimator):
+                if inner is not None:
+                    fitted += [fitted_end(inner), *estimators_inside(inner)]
         n_known = count_known_queries(fitted, data.X, data.ids)
         if n_known:
             warn_user(
@@ -583,7 +586,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         ask = getattr(self.filter_, method)
-        if self.filter_estimator is None:
+        # Of the fit, whatever `filter_estimator` is set to before the next one.
+        if not hasattr(self, "filter_estimator_"):
             return ask(scores, groups=groups)
         harm = harm_scores(self.filter_estimator_, X, groups)
         return ask(scores, groups=groups, filter_scores=harm)

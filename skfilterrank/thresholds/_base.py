@@ -72,6 +72,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     takes_judged_by = True
     # Level of the keys; None where the best one is searched.
     _level: float | None = None
+    level_: float | None
+    threshold_: float | None
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
     # Whether a second score, where there is one, says what is hidden, and the rule for that.
@@ -117,10 +119,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
         """Compute the key of each row of whole lists."""
         raise NotImplementedError
-
-    def _state(self) -> dict:
-        """Return what was learned, as JSON holds it."""
-        return {}
 
     def _restore(self, state, name: str) -> None:
         """Take over what another threshold has learned; errors name the field of the state."""

@@ -7,9 +7,10 @@ import numpy as np
 from skfilterrank._core.checks import check_flag
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.prefixes import ends_behind, shown_at_most
+from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE
@@ -182,6 +183,7 @@ class CertifiedThreshold(TwoScores):
     ['any_forbidden@3', 'nothing_good']
     """
 
+    certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
 
@@ -232,8 +234,12 @@ class CertifiedThreshold(TwoScores):
         _check_each_once(judged)
         if not self._has_two or self.rule_ == "harm":
             return judged
-        learned, tested = learned_and_tested(judged)
-        return replace(judged.take(tested), apart=judged.take(learned))
+        learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
+        self.worth_ = Worth.fit(learned.gains, learned.scores, learned.columns[FILTER_SCORE])
+        worth, _ = self.worth_.of(tested.scores, tested.columns[FILTER_SCORE])
+        # Scores that hardly differ are worth the same, and rows may come in another order.
+        tested = tested.take(ties_worst_first(tested.gains, worth, tested.index))
+        return replace(tested, apart=learned)
 
     def _fit_levels(self, judged, parsed):
         promises, most = read_promises(self.risks), self._most_shown()
@@ -286,11 +292,10 @@ class CertifiedThreshold(TwoScores):
         """Learn the curves, and the levels of the rule, from rows apart."""
         if judged.apart is None:
             return super()._learn_path(judged)
-        learned = judged.apart
-        one, two = learned.scores, learned.columns[FILTER_SCORE]
-        self.worth_, levels = Worth.fit(learned.gains, one, two), None
+        learned, levels = judged.apart, None
         if self.rule_ not in KEY_RULES:
-            levels = levels_of(*self.worth_.of(one, two), self._most_of_rule())
+            known = self.worth_.of(learned.scores, learned.columns[FILTER_SCORE])
+            levels = levels_of(*known, self._most_of_rule())
         worth, harm = self.worth_.of(judged.scores, judged.columns[FILTER_SCORE])
         return self._path(judged, worth, harm, levels)
 

@@ -35,6 +35,10 @@ _FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 class SavedAsJson:
     """A threshold that can be saved as JSON, which a person can read."""
 
+    def _state(self) -> dict:
+        """Return what was learned, as JSON holds it."""
+        return {}
+
     def save(self, path) -> None:
         """Save the fitted threshold as JSON.
 

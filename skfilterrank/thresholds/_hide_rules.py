@@ -32,6 +32,8 @@ N_LEVELS = 106
 _N_BINS = 2000
 # Equal values of a curve follow the score by so much, relative to themselves.
 _TIE_BREAK = 1e-6
+# Width of scores, at most, in widths of their middle half.
+_MOST_MIDDLES = 10.0
 # The lowest worth, relative to the mean, and the lowest probability of harm.
 _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
 # Queries for which the best subsets are searched together.
@@ -71,6 +73,10 @@ class RisingCurve(NamedTuple):
         levels = (fitted[first] * weights + mean) / (weights + 1.0)
         levels = np.maximum(np.maximum.accumulate(levels), least)
         centre, scale = float(scores[len(scores) // 2]), float(np.std(scores))
+        # Stray scores, as of what was not retrieved, must not make all others look alike.
+        middle = float(scores[3 * len(scores) // 4] - scores[len(scores) // 4])
+        if middle > 0:
+            scale = min(scale, _MOST_MIDDLES * middle)
         return cls(knots, levels, centre, scale if scale > 0 else 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:

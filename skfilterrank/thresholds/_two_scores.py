@@ -233,6 +233,11 @@ def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     as makes a thousand rows, up to a half.
     """
     clusters = np.unique(judged.clusters)
+    if len(clusters) < 2:
+        raise InputError(
+            "scores are of one query, and a certificate of two scores learns from some queries and "
+            "tests others. Give more queries."
+        )
     share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
     n_learned = max(int(share * len(clusters)), 1)
     learned = np.random.RandomState(0).permutation(clusters)[:n_learned]

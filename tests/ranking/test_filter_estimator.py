@@ -14,6 +14,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
+from skfilterrank.ranking._filter_estimator import read_two_labels
 from skfilterrank.thresholds import CertifiedThreshold, FirstK, FixedThreshold, TunedThreshold
 
 
@@ -34,6 +35,21 @@ def two_labels(data):
     relevance, harm = np.maximum(data.y, 0.0), np.where(data.y < 0, 2.0, 0.0)
     relevance[::5], harm[1::7] = np.nan, np.nan
     return np.column_stack([relevance, harm])
+
+
+def test_labels_of_two_models_by_hand():
+    """What is unjudged teaches neither of them."""
+    for given, gains in (
+        ([2.0, -1.0, 0.0, np.nan], None),
+        ([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, np.nan]], None),
+        ([1, 2, 0, None], {0: 0, 1: 2, 2: -1}),
+    ):
+        y = pd.Series(given) if gains else np.array(given)
+        labels = read_two_labels(y, gains)
+        np.testing.assert_array_equal(labels.harm, [0, 1, 0, np.nan])
+        np.testing.assert_array_equal(labels.gains, [2, -1, 0, np.nan])
+        relevance = [2, 1, 0, 1] if np.ndim(y) == 2 else [2, 0, 0, np.nan]
+        np.testing.assert_array_equal(labels.relevance, relevance)
 
 
 class TestWhatIsLearned:
@@ -207,3 +223,24 @@ class TestErrors:
         y[np.flatnonzero(data.y < 0)[:40]] = -1
         with pytest.warns(FitWarning, match="learns from 40 forbidden rows, fewer than 50"):
             self.fit(data, y)
+
+
+@pytest.mark.parametrize("filter_estimator", [None, LogisticRegression()])
+def test_a_second_model_set_after_fit_waits_for_the_next_one(filter_estimator, data):
+    X, y, groups = data.X, data.y, data.groups
+    model = RankAndFilter(LogisticRegression(), filter_estimator=filter_estimator)
+    before = model.fit(X, y, groups=groups).predict(X, groups=groups)
+    model.set_params(filter_estimator=LogisticRegression() if filter_estimator is None else None)
+    np.testing.assert_array_equal(model.predict(X, groups=groups), before)
+
+
+def test_a_certificate_says_that_the_second_model_knows_the_queries():
+    X, y, groups, _ = make_rank_and_filter(200, random_state=0)
+    ours = groups < 100
+    one = RankAndFilter(LogisticRegression(), None).fit(X[~ours], y[~ours], groups=groups[~ours])
+    two = RankAndFilter(Ridge(), None).fit(X, np.where(y < 0, 1.0, 0.0), groups=groups)
+    safe = CertifiedThreshold({"any_forbidden@3": 0.4}, confidence_level=0.8)
+    model = RankAndFilter(one, safe, filter_estimator=two, cv="prefit")
+    with pytest.warns(FitWarning, match="are queries that the estimator was fitted on"):
+        model.fit(X[ours], y[ours], groups=groups[ours])
+    assert not model.certificate_.exact

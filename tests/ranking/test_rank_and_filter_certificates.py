@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
 from certificates import only, promise_at, risks_at
+from given_scores import GivenScores
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
@@ -48,6 +49,21 @@ def fit(data, estimator=None, threshold=None, **params):
         **{"measure": "ndcg_f@3"} | params,
     )
     return model.fit(data.X, data.y, groups=data.groups)
+
+
+def test_rows_to_judge_are_numbered_as_they_were_given():
+    """Of 60 queries 18 are calibrated on; the first document of each query is unjudged."""
+    groups, scores = np.repeat(np.arange(60), 2), np.tile([2.0, 1.0], 60)
+    y = np.tile([np.nan, 1.0], 60)
+    split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
+    _, held_out = next(split.split(scores, y, groups))
+    model = RankAndFilter(GivenScores(), CertifiedThreshold({"any_forbidden": 0.5}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(scores, y, groups=groups)
+    expected = held_out[np.isnan(y[held_out])]
+    assert model.certificate_.to_judge["row"].tolist() == expected.tolist()
+    assert model.certificate_.to_judge["query"].tolist() == groups[expected].tolist()
 
 
 class TestRankAndFilter:

@@ -349,6 +349,8 @@ class TestRows:
         (FixedThreshold(0.2, abstain="score_std"), {"abstain": None}),
         (FixedThreshold(0.2), {"threshold": None}),
         (FixedThreshold(None), {"threshold": 0.5}),
+        (TunedThreshold(max_shown=2), {"max_shown": 1}),
+        (TunedThreshold(min_shown=1), {"min_shown": None}),
     ],
 )
 def test_parameters_set_after_fit_wait_for_the_next_one(model, parameters, tmp_path):

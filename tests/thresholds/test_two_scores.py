@@ -100,6 +100,35 @@ def test_out_of_fold_curves_do_not_see_the_query(rows):
         assert (one[~own] != two[~own]).any()
 
 
+def test_the_level_of_a_held_out_query_is_that_of_the_other_by_hand():
+    """Query 0 is best cut at the level -0.5, and query 1 at -2.5."""
+    g, y = np.array([0, 0, 1, 1]), np.array([1.0, -1.0, 1.0, -1.0])
+    scores, hide = np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    cut = TunedThreshold("ndcg_f", rule="harm")
+    with pytest.warns(FitWarning, match="only 2 of the rows are forbidden"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    # At -2.5 query 0 shows both, the forbidden document first; at -0.5 query 1 shows nothing.
+    both = (1 + 1 / np.log2(3) - 1) / 2
+    assert cut.held_out_score_ == pytest.approx((both + 0.5) / 2)
+    # -0.5 is best for both together: the good document alone is worth 1, and nothing 0.5.
+    assert (cut.level_, cut.best_score_) == (-0.5, pytest.approx(0.75))
+
+
+def test_what_is_tested_says_nothing_of_the_path(rows):
+    """Half of 100 queries are learned from; labels of the others do not change the curves."""
+    scores, y, g, hide = (each[:1000] for each in rows)
+    order = np.random.RandomState(0).permutation(100)
+
+    def curves(labels):
+        cut = CertifiedThreshold({"any_forbidden@5": 0.5}, rule="ratio")
+        gain, harm = cut.fit(scores, labels, g, filter_scores=hide).worth_
+        return [gain.x.tolist(), gain.y.tolist(), harm.x.tolist(), harm.y.tolist()]
+
+    before = curves(y)
+    assert curves(np.where(np.isin(g, order[50:53]), 2.0, y)) == before
+    assert curves(np.where(np.isin(g, order[:3]), 2.0, y)) != before
+
+
 def test_certificate_by_hand():
     # Each of 40 queries has a good document and a forbidden one, of filter score 1 to 40.
     g = np.repeat(np.arange(40), 2)
@@ -134,6 +163,25 @@ def test_certified_risks_are_below_their_levels(rule):
     assert (shown > -np.inf).any()
 
 
+@pytest.mark.parametrize("rule", ["ratio", "price", "subset"])
+def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
+    rng = np.random.default_rng(0)
+    n_queries, n_rows = 300, 2400
+    y = rng.choice([-1, 0, 1], n_rows, p=[0.15, 0.5, 0.35])
+    groups = np.repeat(np.arange(n_queries), 8)
+    # Different scores that a flat curve cannot tell apart.
+    scores = (y < 1) + 1e-13 * rng.random(n_rows)
+    filter_scores = np.round((y < 0) + rng.normal(size=n_rows))
+    cut = CertifiedThreshold(
+        {"any_forbidden": 0.3}, measure="false_reject_rate", rule=rule, max_shown=1
+    )
+    found = []
+    for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
+        model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
+        found.append((model.level_, model.certificate_.promises["any_forbidden"].observed))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_function_is_certified_as_the_measure_is(rule):
     scores, y, g, hide = market(1, 100)
@@ -152,14 +200,18 @@ def test_a_function_is_certified_as_the_measure_is(rule):
     )
 
 
-def test_unjudged_documents_that_could_be_shown_are_named():
+@pytest.mark.parametrize("rule", ["harm", "ratio"])
+def test_unjudged_documents_that_could_be_shown_are_named(rule):
     scores, y, g, hide = market(1, 100)
-    y = y.copy()
-    y[np.argmin(hide)] = np.nan
-    cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule="harm")
+    # "ratio" tests half of the queries.
+    tested = np.flatnonzero(np.isin(g, np.random.RandomState(0).permutation(100)[50:]))
+    row = int(tested[np.argmin(hide[tested])])
+    y = np.where(np.arange(len(y)) == row, np.nan, y)
+    cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
     with pytest.warns(match="unjudged although a rate depends on them"):
         cut.fit(scores, y, g, filter_scores=hide)
     assert cut.certificate_.n_unjudged == 1
+    assert cut.certificate_.to_judge.values.tolist() == [[g[row], row]]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -225,3 +277,18 @@ def test_filter_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
     with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
         TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+
+
+def test_a_stray_score_leaves_the_order_of_the_others(rows):
+    scores, y, groups, filter_scores = (np.asarray(each) for each in rows)
+    stray = np.where(np.arange(len(scores)) % 25 == 0, -1e30, scores)
+    cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
+    others = np.unique(stray[stray > -1e30])
+    assert (np.diff(cut.worth_.gain(others)) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of the rows")
+def test_a_certificate_of_one_query_is_refused():
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
+    with pytest.raises(ValueError, match="scores are of one query"):
+        safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
