@@ -295,10 +295,11 @@ class EntryValues:
             if not is_first.all():
                 levels, means = levels[is_first], means[is_first]
         else:
-            levels = self._levels
-            if levels is None:
+            if self._levels is None:
                 levels = np.unique(self._counted_keys(among))
                 levels = levels[np.isfinite(levels)]
+            else:
+                levels = self._levels
             levels = np.append(levels, np.inf)
             means = means[np.searchsorted(-keys, -levels, side="right")]
         if among is None:
