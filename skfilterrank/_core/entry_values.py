@@ -47,7 +47,9 @@ class EntryValues:
         self._whole_curve: tuple[np.ndarray, np.ndarray] | None = None
         self._nothing = np.empty(self.n_queries)
         self._sum, self._count = 0.0, 0
-        numbers, scores, changes, counts, values = [], [], [], {}, []
+        numbers, changes, values = [], [], []
+        scores: list[np.ndarray] = []
+        counts: dict[int, np.ndarray] = {}
         for part in parts:
             self._nothing[part.queries] = part.start
             self._add_to_start(part)
