@@ -480,6 +480,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _tune_filter(self, threshold, data, two: TwoLabels, splits):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
         inner = self.filter_estimator
+        if splits is not None and not np.nanmax(two.harm, initial=0.0) > 0:
+            raise InputError(
+                "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
+                "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
+            )
         harm = prepare_rows(inner, data.X, two.harm, data.groups, gains=None, prefit=splits is None)
         n_forbidden = int(np.nansum(two.harm))
         if splits is not None and n_forbidden < _FEW_FORBIDDEN:

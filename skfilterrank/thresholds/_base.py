@@ -37,7 +37,7 @@ from skfilterrank.thresholds._drift import (
     warn_of_other_scale,
     warn_of_other_sizes,
 )
-from skfilterrank.thresholds._files import SavedAsJson
+from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     JudgedScores,
@@ -496,7 +496,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _checked(self, scores, groups, filter_scores):
         """Scores, queries where they are needed or known, and other columns; warns of drift."""
-        check_is_fitted(self, "level_")
+        check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
@@ -615,7 +615,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
             return super().score(scores, y, groups, **weights)
-        check_is_fitted(self)
+        check_is_fitted(self, msg=NOT_FITTED)
         check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 
