@@ -106,7 +106,7 @@ class Entries(NamedTuple):
 
     def entry_keys(self, block: ListBlock) -> np.ndarray:
         """Lay out minus the keys of a block, +inf where rows never enter."""
-        return -self.lists.index.take(self.keys, block.layout, -np.inf)
+        return -self.lists.index.take(np.asarray(self.keys), block.layout, -np.inf)
 
 
 def _never_rise(lists, keys, keys_order_ties) -> bool:

@@ -338,7 +338,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         threshold = self._check_parameters()
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         if is_dask(X):
             of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
@@ -480,6 +480,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _tune_filter(self, threshold, data, two: TwoLabels, splits):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
         inner = self.filter_estimator
+        if splits is not None and not np.nanmax(two.harm, initial=0.0) > 0:
+            raise InputError(
+                "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
+                "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
+            )
         harm = prepare_rows(inner, data.X, two.harm, data.groups, gains=None, prefit=splits is None)
         n_forbidden = int(np.nansum(two.harm))
         if splits is not None and n_forbidden < _FEW_FORBIDDEN:

@@ -37,7 +37,7 @@ from skfilterrank.thresholds._drift import (
     warn_of_other_scale,
     warn_of_other_sizes,
 )
-from skfilterrank.thresholds._files import SavedAsJson
+from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     JudgedScores,
@@ -72,6 +72,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     takes_judged_by = True
     # Level of the keys; None where the best one is searched.
     _level: float | None = None
+    level_: float | None
+    threshold_: float | None
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
     # Whether a second score, where there is one, says what is hidden, and the rule for that.
@@ -117,10 +119,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
         """Compute the key of each row of whole lists."""
         raise NotImplementedError
-
-    def _state(self) -> dict:
-        """Return what was learned, as JSON holds it."""
-        return {}
 
     def _restore(self, state, name: str) -> None:
         """Take over what another threshold has learned; errors name the field of the state."""
@@ -498,7 +496,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _checked(self, scores, groups, filter_scores):
         """Scores, queries where they are needed or known, and other columns; warns of drift."""
-        check_is_fitted(self, "level_")
+        check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
@@ -617,7 +615,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
             return super().score(scores, y, groups, **weights)
-        check_is_fitted(self)
+        check_is_fitted(self, msg=NOT_FITTED)
         check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 

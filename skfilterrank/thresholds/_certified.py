@@ -10,6 +10,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE
@@ -182,6 +183,7 @@ class CertifiedThreshold(TwoScores):
     ['any_forbidden@3', 'nothing_good']
     """
 
+    certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
 

@@ -80,7 +80,8 @@ def expected_steps(
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     if (worth := _worth_of_gains(parsed, gains)) is not None:
-        return _steps_of_sum(*worth, chances, scores, index)
+        weights, places = worth
+        return _steps_of_sum(weights, places, chances, scores, index)
     if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
         beta = parsed.measure.options["beta"](beta, "beta")

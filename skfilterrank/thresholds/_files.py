@@ -28,12 +28,17 @@ from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._risks import read_promises
 
+NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
 _FORMAT = "skfilterrank threshold 1"
 _FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
 class SavedAsJson:
     """A threshold that can be saved as JSON, which a person can read."""
+
+    def _state(self) -> dict:
+        """Return what was learned, as JSON holds it."""
+        return {}
 
     def save(self, path) -> None:
         """Save the fitted threshold as JSON.
@@ -110,9 +115,7 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
     """Return a fitted threshold as JSON holds it: its class, its parameters and its fit."""
     if not isinstance(threshold, SavedAsJson):
         raise InputError(f"threshold must be a threshold estimator, got {brief(threshold)}.")
-    check_is_fitted(
-        threshold, msg="This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
-    )
+    check_is_fitted(threshold, msg=NOT_FITTED)
     fitted = {name: getattr(threshold, f"{name}_", None) for name in _OF_ALL}
     for name in _OF_SOME:
         if (found := getattr(threshold, f"{name}_", None)) is not None:

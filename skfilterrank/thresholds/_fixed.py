@@ -68,7 +68,7 @@ class FixedThreshold(BaseThreshold):
         self.gains = gains
 
     @property
-    def _level(self):  # type: ignore[override]  # a constant of other thresholds
+    def _level(self):
         return check_level(self.threshold)
 
     @property

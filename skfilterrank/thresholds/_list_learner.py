@@ -61,7 +61,8 @@ class Trees(NamedTuple):
         # Imported where needed: it takes longer than all the rest.
         import lightgbm
 
-        settings = _TREES | {"min_data_in_leaf": max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))}
+        least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
+        settings: dict = _TREES | {"min_data_in_leaf": least}
         if n_kinds == 2:
             settings["objective"] = "binary"
         else:
@@ -173,8 +174,8 @@ class Curves(NamedTuple):
     def predict(self, features) -> np.ndarray:
         """Predict the probability of each kind; shape (n_kinds, n_rows)."""
         above = [np.interp(features[:, 0], *curve) for curve in self.curves]
-        above = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
-        return above - np.append(above[1:], np.zeros((1, len(features))), axis=0)
+        falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
+        return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
 
     def state(self) -> list:
         """Return the curves as JSON holds them."""

@@ -67,7 +67,11 @@ class Steps(NamedTuple):
             keys, queries, losses = keys[order], queries[order], losses[order]
         number = np.cumsum(counts) - 1
         taken = np.flatnonzero(counts)
-        return cls(start[counts], keys, number[queries], losses, taken, upward, binary, is_chosen)
+        return cls(
+            *(start[counts], keys, number[queries], losses, taken, bool(upward)),
+            is_binary=binary,
+            is_chosen=is_chosen,
+        )
 
     def at(self, threshold):
         """Loss of each query at a threshold."""

@@ -23,7 +23,7 @@ from skfilterrank._rows.rows import Rows
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
-from skfilterrank.thresholds._files import threshold_from_json, threshold_to_json
+from skfilterrank.thresholds._files import NOT_FITTED, threshold_from_json, threshold_to_json
 
 _FIELDS = record(
     {"segment": label, "thresholds": listed(pair(label, threshold_from_json), least=1)}
@@ -229,7 +229,7 @@ class SegmentedThreshold(BaseThreshold):
 
     def _ask(self, method, dtype, scores, groups, filter_scores):
         """Call a method of each threshold for the rows of its segment."""
-        check_is_fitted(self, "thresholds_")
+        check_is_fitted(self, "thresholds_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
         n_rows = count_rows(scores)
         if not n_rows:

@@ -213,10 +213,11 @@ class TestErrors:
         with pytest.raises(ValueError, match="y"):
             RankAndFilter(Ridge()).fit(data.X, three[:, :2], groups=data.groups)
 
-    @pytest.mark.filterwarnings("ignore:filter_estimator learns from 0")
-    def test_nothing_to_hide(self, data):
-        with pytest.raises(ValueError, match=r"class|forbidden"):
-            self.fit(data, np.maximum(data.y, 0))
+    @pytest.mark.parametrize("second", [LogisticRegression(), Ridge()])
+    def test_nothing_to_hide(self, data, second):
+        model = RankAndFilter(Ridge(), filter_estimator=second, measure="ndcg_f@3")
+        with pytest.raises(InputError, match="no row is forbidden, so filter_estimator has noth"):
+            model.fit(data.X, np.maximum(data.y, 0), groups=data.groups)
 
     def test_few_forbidden_rows_are_told(self, data):
         y = np.maximum(data.y, 0)

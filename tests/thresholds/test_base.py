@@ -190,7 +190,7 @@ class TestEveryThreshold:
         expected = model.predict(new.bayes_scores, groups=new.groups)
         again = pickle.loads(pickle.dumps(model))
         fresh = clone(model)
-        with pytest.raises(NotFittedError):
+        with pytest.raises(NotFittedError, match="Call fit"):
             fresh.predict(new.bayes_scores, groups=new.groups)
         refitted = fresh.fit(few.bayes_scores, few.y, groups=few.groups)
         for each in (again, refitted):

@@ -48,8 +48,19 @@ ORDERS = [
 # May be given by place though there is a default: data, or what the class or method is named for.
 BY_PLACE = {
     *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
-    *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries", "n_sessions"),
-    *("what", "target", "first", "second", "other", "n_items", "part", "runs", "data_home"),
+    *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
+    *(
+        "n_sessions",
+        "what",
+        "target",
+        "first",
+        "second",
+        "other",
+        "n_items",
+        "part",
+        "runs",
+        "data_home",
+    ),
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
 }
