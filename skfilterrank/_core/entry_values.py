@@ -1,16 +1,15 @@
 """Values of each list as its rows enter in falling order of a key."""
 
 from collections.abc import Iterable
-from itertools import chain
 
 import numpy as np
 
 from skfilterrank._core.arrays import cached_property
+from skfilterrank._core.entry_paths import PathOfSets
 from skfilterrank._core.entry_steps import Changes, Entries, bind_of_set, changes_of_measure
 from skfilterrank._core.floats import argsort_floats, first_of_highest, midpoint
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.scoring import with_undefined
 
 # As fit the cache.
 _SUMMED_AT_ONCE = 1 << 14
@@ -100,7 +99,13 @@ class EntryValues:
 
     @classmethod
     def of(
-        cls, lists: RankedLists, parsed: ParsedMeasure, keys=None, undefined=0.0
+        cls,
+        lists: RankedLists,
+        parsed: ParsedMeasure,
+        keys=None,
+        undefined=0.0,
+        *,
+        most: int | None = None,
     ) -> "EntryValues":
         """Compute a measure of each list as rows enter in falling order of keys.
 
@@ -115,8 +120,10 @@ class EntryValues:
             at its end, and order rows of equal scores. Others let rows enter at their place.
         undefined : float or "drop", default=0.0
             Value of a query for which the measure is undefined.
+        most : int or None
+            Documents of each list that are shown at most: the first of those that have entered.
         """
-        entries = Entries.of(lists, keys, of_set=bind_of_set(parsed) is not None)
+        entries = Entries.of(lists, keys, of_set=bind_of_set(parsed) is not None, most=most)
         parts = changes_of_measure(entries, parsed, undefined)
         return cls(parts, entries, parsed.measure.greater_is_better)
 
@@ -134,31 +141,21 @@ class EntryValues:
         Parameters
         ----------
         lists : RankedLists
-            The lists, whose scores order what is shown.
+            The lists.
         parsed : ParsedMeasure
             The measure.
-        sets : iterable of ndarray of shape (n_rows,)
-            Scores, -inf where rows are hidden, or masks of what is shown; the safest first. Before
-            the first, nothing is shown.
+        sets : iterable of ndarray of shape (n_rows,), or PathOfSets
+            Scores that order what is shown, -inf where rows are hidden, or masks of what is shown
+            in the order of the lists; the safest first. Before the first, nothing is shown.
         levels : ndarray of shape (n_sets,) or None
             Level of each set, falling. None means 0, -1, -2 and so on.
         undefined : float or "drop", default=0.0
             Value of a query for which the measure is undefined.
         """
-        kernel = parsed.measure.bind(parsed.k, parsed.options)
-        values = with_undefined(values_along(lists, kernel, sets), undefined)
-        levels = levels_along(values, levels)
-        is_counted = ~np.isnan(values)
-        counts = np.diff(is_counted.astype(np.float64), axis=1)
-        changes = Changes(
-            np.arange(len(values)),
-            np.broadcast_to(-levels, counts.shape),
-            values[:, 0],
-            np.diff(np.where(is_counted, values, 0.0), axis=1),
-            counts if counts.any() else None,
-        )
-        better = parsed.measure.greater_is_better
-        return cls([changes], Entries(lists), better, levels[::-1])
+        path = PathOfSets.of(lists, sets, levels)
+        entries = Entries(lists, path=path)
+        parts = changes_of_measure(entries, parsed, undefined)
+        return cls(parts, entries, parsed.measure.greater_is_better, path.levels[::-1])
 
     @cached_property
     def _order(self):
@@ -299,10 +296,9 @@ class EntryValues:
         else:
             if self._levels is None:
                 levels = np.unique(self._counted_keys(among))
-                levels = levels[np.isfinite(levels)]
+                levels = np.append(levels[np.isfinite(levels)], np.inf)
             else:
-                levels = self._levels
-            levels = np.append(levels, np.inf)
+                levels = np.append(self._levels, np.inf)
             means = means[np.searchsorted(-keys, -levels, side="right")]
         if among is None:
             self._whole_curve = levels, means
@@ -375,34 +371,6 @@ class EntryValues:
         if self.weights is not None:
             counted = counted & (self.weights > 0)
         return keys if counted.all() else keys[counted.take(self._codes)]
-
-
-def values_along(lists: RankedLists, kernel, sets: Iterable) -> np.ndarray:
-    """Compute the value of each query where nothing is shown, and for each set of rows."""
-    blocks = list(lists.blocks())
-    nothing = np.zeros(len(lists.scores), dtype=bool)
-    values = [values_of_set(blocks, kernel, shown, lists) for shown in chain([nothing], sets)]
-    return np.stack(values, axis=1)
-
-
-def levels_along(values: np.ndarray, levels) -> np.ndarray:
-    """Give the levels of sets, falling."""
-    if levels is None:
-        return -np.arange(values.shape[1] - 1.0)
-    return np.asarray(levels, dtype=np.float64)
-
-
-def values_of_set(blocks, kernel, shown, lists) -> np.ndarray:
-    """Compute the value of each query where some rows are shown."""
-    shown = np.asarray(shown)
-    hidden = ~shown if shown.dtype == bool else np.isneginf(shown)
-    values = np.empty(lists.index.n_queries)
-    for block in blocks:
-        is_hidden = lists.index.take(hidden, block.layout, True)
-        # The rule for ties, so that rows close up where others are missing above them.
-        part = block.relisted(np.where(is_hidden, np.inf, block.sort_key), block.tie_rule)
-        values[block.queries] = kernel(part)
-    return values
 
 
 def _running_sums(changes, start):
