@@ -203,7 +203,8 @@ def test_cuts_by_list_are_those_of_the_library(run, data, options, threshold):
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
 
-@pytest.mark.slow
+# Ten folds of three kinds of models.
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["auto", "learned"])
 def test_cuts_that_learn_from_lists(run, data, how):
     made = ["threshold", "qrels.txt", "run.txt", "--k", 3, "--threshold", how]
