@@ -88,6 +88,7 @@ class AutoThreshold(BaseThreshold):
     candidate is taken whose mean is within one standard error of the best, by the paired
     differences over queries. So filtering has to be better than showing everything by more than
     noise. Measures without an expected value for each prefix have the first three candidates.
+    Expected values in lists with more than 48 prefixes are as in :class:`ExpectedThreshold`.
 
     Examples
     --------
