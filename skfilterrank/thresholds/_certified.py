@@ -257,11 +257,7 @@ class CertifiedThreshold(TwoScores):
             most=most,
             names=judged.names,
         )
-        if judged.machines is not None:
-            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
-        if not parsed.measure.greater_is_better:
-            certificate = replace(certificate, value=0.0 - certificate.value)
-        self.certificate_ = certificate
+        self.certificate_ = _completed(certificate, judged, parsed)
         self.level_ = certificate.threshold
         keys = self._capped(lists.scores, lists.scores, lists.index)
         self.confidence_, self.answer_level_ = None, -np.inf
@@ -320,10 +316,7 @@ class CertifiedThreshold(TwoScores):
             levels=path.levels,
             keys=keys,
         )
-        if tested.machines is not None:
-            certificate = replace(certificate, n_machine=int(np.count_nonzero(tested.machines)))
-        if not parsed.measure.greater_is_better:
-            certificate = replace(certificate, value=0.0 - certificate.value)
+        certificate = _completed(certificate, tested, parsed)
         self.certificate_, self.level_ = certificate, certificate.threshold
         self.best_score_ = certificate.value
         self._describe_shown(tested, worth, harm)
@@ -346,6 +339,17 @@ class CertifiedThreshold(TwoScores):
             "as the certificate covers no more. Pass the query id of each row, or fit with "
             "show_beyond_k=True."
         )
+
+
+def _completed(certificate, judged, parsed):
+    """Say in a certificate what it assumes of the scores and labels."""
+    # Nothing tells which queries the model of the scores has seen.
+    certificate = replace(certificate, assumes_unseen=True)
+    if judged.machines is not None:
+        certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
+    if not parsed.measure.greater_is_better:
+        certificate = replace(certificate, value=0.0 - certificate.value)
+    return certificate
 
 
 def _check_each_once(judged):

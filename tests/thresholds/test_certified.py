@@ -21,6 +21,7 @@ from skfilterrank.metrics import (
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ThresholdCurve,
+    load_threshold,
     threshold_curve,
 )
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
@@ -593,3 +594,13 @@ def test_there_is_no_held_out_score_of_a_promise(data):
     model.fit(data.bayes_scores, data.y, groups=data.groups)
     assert not hasattr(model, "held_out_score_")
     assert not hasattr(model, "held_out_score_unfiltered_")
+
+
+def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
+    _, y, groups, scores = make_rank_and_filter(300, random_state=0)
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}).fit(scores, y, groups=groups)
+    condition = " This holds if the model that gave the scores has not seen these queries."
+    assert condition in str(safe.certificate_)
+    safe.save(tmp_path / "safe.json")
+    loaded = load_threshold(tmp_path / "safe.json")
+    assert str(loaded.certificate_) == str(safe.certificate_)
