@@ -176,7 +176,8 @@ class AutoThreshold(BaseThreshold):
         # By the candidate that is chosen without the list's fold.
         fold, found = fold_of_lists(clusters), np.zeros(len(judged.codes), dtype=bool)
         for number in range(fold.max() + 1):
-            name = names[_simplest(values, clusters, fold != number)]
+            # Of one query alone there are no others to choose by.
+            name = names[_simplest(values, clusters, fold != number)] if fold.max() else chosen
             rows = (fold == number)[judged.codes]
             found[rows] = held_out[name][rows]
         self._found = found

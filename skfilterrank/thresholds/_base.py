@@ -254,6 +254,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
+        if n_unjudged == len(judged.gains) > 0 and not self._is_fixed:
+            raise InputError(
+                "y holds no judged row: all labels are NaN, so that nothing can be learned. Give "
+                "the label of some rows."
+            )
         if self._is_fixed:
             self._set_level(self._level)
             self.n_unjudged_ = n_unjudged
