@@ -11,7 +11,8 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import ends_behind, shown_at_most
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import rows_in_memory
-from skfilterrank.exceptions import InputError
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import losses_of_function, order_of, path_values
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE
@@ -261,7 +262,9 @@ class CertifiedThreshold(TwoScores):
         self.level_ = certificate.threshold
         keys = self._capped(lists.scores, lists.scores, lists.index)
         self.confidence_, self.answer_level_ = None, -np.inf
-        return (keys >= self.level_) & (keys > -np.inf), entries
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        _warn_if_all_hidden(shown, keys, judged)
+        return shown, entries
 
     def _fit_rule(self, judged, parsed):
         _check_each_once(judged)
@@ -319,6 +322,8 @@ class CertifiedThreshold(TwoScores):
         certificate = _completed(certificate, tested, parsed)
         self.certificate_, self.level_ = certificate, certificate.threshold
         self.best_score_ = certificate.value
+        if path.levels is None:
+            _warn_if_all_hidden(keys >= self.level_, keys, tested)
         self._describe_shown(tested, worth, harm)
         if tested.folds is not None:
             own = utility_at(values, self.level_, parsed)
@@ -338,6 +343,17 @@ class CertifiedThreshold(TwoScores):
             f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
             "as the certificate covers no more. Pass the query id of each row, or fit with "
             "show_beyond_k=True."
+        )
+
+
+def _warn_if_all_hidden(shown, keys, judged):
+    """Warn where nothing is shown, though there is something good."""
+    if not shown.any() and ((judged.gains > 0) & (keys > -np.inf)).any():
+        warn_user(
+            "the best certified threshold hides every document, though some have a gain above 0. "
+            "Check the sign of the scores (higher must be better) and gains=, allow higher risks, "
+            "or judge more queries.",
+            FitWarning,
         )
 
 

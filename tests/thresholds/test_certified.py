@@ -113,6 +113,7 @@ class TestRiskThreshold:
         k=st.sampled_from([None, 1, 3]),
         level=st.sampled_from([0.25, 0.4, 0.6, 0.8]),
     )
+    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
     def test_equal_to_testing_every_threshold(self, risk, rows, k, level):
         y_true, y_score, groups = rows
         expected = by_brute_force(risk, y_true, y_score, groups, k, level, 0.5)
@@ -444,10 +445,19 @@ class TestTrivial:
             )
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
-    def test_no_warning_where_filtering_everything_is_best(self):
+    def test_no_warning_of_hiding_everything_without_good_documents(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
         found = promise_at(y, scores, {"any_forbidden": 0.5}, groups=groups, confidence_level=0.9)
         assert found.limit < 59
+        assert found.threshold == np.inf
+
+    def test_hiding_everything_is_warned_of_where_something_is_good(self):
+        rng = np.random.RandomState(0)
+        y, groups = np.tile([1.0, -1.0], 60), np.repeat(np.arange(60), 2)
+        with pytest.warns(FitWarning, match="hides every document.*Check the sign of the scores"):
+            found = promise_at(
+                y, -y + rng.rand(120), {"any_forbidden": 0.1}, groups=groups, confidence_level=0.9
+            )
         assert found.threshold == np.inf
 
     def test_scores_that_filter_too_much_themselves(self):
