@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.exceptions import FitWarning
-from skfilterrank.metrics import evaluate
+from skfilterrank.metrics import evaluate, ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._hide_rules import RULES
 
@@ -225,3 +225,15 @@ def test_filter_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
     with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
         TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+
+
+def test_score_takes_filter_scores():
+    rng = np.random.RandomState(0)
+    y, groups = rng.choice([-1.0, 0.0, 1.0], 600), np.repeat(np.arange(60), 10)
+    scores, harm = y + rng.randn(600), -y + rng.randn(600)
+    cut = TunedThreshold().fit(scores, y, groups=groups, filter_scores=harm)
+    shown = cut.predict(scores, groups=groups, filter_scores=harm)
+    expected = ndcg_f_score(y, shown, groups=groups)
+    assert cut.score(scores, y, groups=groups, filter_scores=harm) == pytest.approx(expected)
+    table = pd.Series(scores, index=pd.Index(groups, name="qid"))
+    assert cut.score(table, y, filter_scores=harm) == pytest.approx(expected)
