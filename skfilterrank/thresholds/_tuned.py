@@ -28,7 +28,8 @@ class TunedThreshold(TwoScores):
         the order of r. "price" shows where r - level * h is above 0, in the order of this
         difference. "subset" shows, in the order of r, the subset with the highest DCG of r minus
         level * h. "harm" shows where the filter score is at most minus the level, in the order of
-        the score.
+        the score. Documents behind the cut-off of the measure do not count and may be shown. To
+        hide them, set `max_shown`.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing of a query whose scores are less sure than a level. That level is the best for
         the measure once the lists are cut, as in :func:`risk_coverage_curve`.
