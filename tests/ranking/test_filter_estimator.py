@@ -14,7 +14,13 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
-from skfilterrank.thresholds import CertifiedThreshold, FirstK, LearnedThreshold, FixedThreshold, TunedThreshold
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FirstK,
+    FixedThreshold,
+    LearnedThreshold,
+    TunedThreshold,
+)
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,9 @@ def test_everything_where_nothing_is_better_than_noise(quick):
 
 def test_caps_hold_for_all(quick):
     _, y, groups, scores = make_rank_and_filter(60, random_state=0)
-    cut = AutoThreshold("dcg", max_shown=2, min_shown=1, random_state=0).fit(scores, y, groups=groups)
+    cut = AutoThreshold("dcg", max_shown=2, min_shown=1, random_state=0).fit(
+        scores, y, groups=groups
+    )
     n_shown = np.bincount(groups, cut.predict(scores, groups=groups) > -INF)
     assert set(n_shown) <= {1, 2}
 
