@@ -390,6 +390,11 @@ def values_at_prefixes(block, kernel, k):
     return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
 
 
+def values_at_steps(block, kernel, entry_keys, k):
+    """As prefixes, where `entry_keys` never fall down a list and rows of one enter together."""
+    return _values_at(block, kernel, block.cells, block.in_order(entry_keys), block.depth(k))
+
+
 def values_at_entries(block, kernel, entries):
     """Minus each distinct key of each list, and the measure before and after what enters there."""
     if entries.path is not None:

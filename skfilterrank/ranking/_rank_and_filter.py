@@ -403,7 +403,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         if self.filter_estimator is not None:
             check_filter_estimator(self.filter_estimator)
-            if threshold._column_names is not None and FILTER_SCORE not in threshold._column_names:
+            if not threshold._hides_by_second_score:
                 raise InputError(
                     f"filter_estimator has no effect with {type(threshold).__name__}, which looks "
                     "at one score. Use threshold='tune' or a CertifiedThreshold, or leave it out."

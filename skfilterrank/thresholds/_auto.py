@@ -88,6 +88,7 @@ class AutoThreshold(BaseThreshold):
     candidate is taken whose mean is within one standard error of the best, by the paired
     differences over queries. So filtering has to be better than showing everything by more than
     noise. Measures without an expected value for each prefix have the first three candidates.
+    Expected values in lists with more than 48 prefixes are as in :class:`ExpectedThreshold`.
 
     Examples
     --------
@@ -175,7 +176,8 @@ class AutoThreshold(BaseThreshold):
         # By the candidate that is chosen without the list's fold.
         fold, found = fold_of_lists(clusters), np.zeros(len(judged.codes), dtype=bool)
         for number in range(fold.max() + 1):
-            name = names[_simplest(values, clusters, fold != number)]
+            # Of one query alone there are no others to choose by.
+            name = names[_simplest(values, clusters, fold != number)] if fold.max() else chosen
             rows = (fold == number)[judged.codes]
             found[rows] = held_out[name][rows]
         self._found = found

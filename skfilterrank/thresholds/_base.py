@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,6 +41,7 @@ from skfilterrank.thresholds._drift import (
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
+    SCORE,
     JudgedScores,
     margins_of,
     number_clusters,
@@ -94,6 +96,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         "clusters": True,
     }
     __metadata_request__predict = {"filter_scores": True}  # noqa: RUF012
+    __metadata_request__score = {"filter_scores": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -252,6 +255,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
+        if n_unjudged == len(judged.gains) > 0 and not self._is_fixed:
+            raise InputError(
+                "y holds no judged row: all labels are NaN, so that nothing can be learned. Give "
+                "the label of some rows."
+            )
         if self._is_fixed:
             self._set_level(self._level)
             self.n_unjudged_ = n_unjudged
@@ -584,7 +592,14 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return False
 
     def score(
-        self, scores, y=None, groups=None, *, query_weight: QueryWeight = None, sample_weight=None
+        self,
+        scores,
+        y=None,
+        groups=None,
+        *,
+        filter_scores=None,
+        query_weight: QueryWeight = None,
+        sample_weight=None,
     ) -> float:
         """Compute the mean of `measure` over the queries.
 
@@ -597,6 +612,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             Label of each row, NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `scores`.
+        filter_scores : array-like of shape (n_rows,), default=None
+            The second score of each row, where `fit` had one.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -614,9 +631,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
+            if filter_scores is not None:
+                check_is_fitted(self, msg=NOT_FITTED)
+                scores = _with_filter_scores(self, scores, filter_scores)
             return super().score(scores, y, groups, **weights)
         check_is_fitted(self, msg=NOT_FITTED)
-        check_rows(scores, f"{type(self).__name__}.score", y=y, groups=groups, **weights)
+        given = {"y": y, "groups": groups, "filter_scores": filter_scores, **weights}
+        check_rows(scores, f"{type(self).__name__}.score", **given)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 
     # Reading and checking.
@@ -675,3 +696,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         # Columns of a table are no features, which scikit-learn's checks would draw.
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _with_filter_scores(threshold, scores, filter_scores) -> pd.DataFrame:
+    """Put a second score beside the first, in a table with the index of the scores."""
+    column, columns = read_scores(
+        type(threshold).__name__, threshold._column_names, scores, filter_scores
+    )
+    return pd.DataFrame({SCORE: column, **columns}, index=getattr(scores, "index", None))

@@ -106,8 +106,8 @@ class RiskCertificate(Result):
     n_machine : int
         Labels that machines gave: where there are some, the promises hold for such labels.
     assumes_unseen : bool
-        Whether the promises assume what nothing here can check: that the estimator, which came
-        fitted (``cv="prefit"``), has not seen the calibration queries.
+        Whether the promises assume what nothing here can check: that the model that gave the scores
+        has not seen the calibration queries. False where RankAndFilter has fitted it on others.
     """
 
     promises: dict[str, RiskPromise]
@@ -202,7 +202,7 @@ class RiskCertificate(Result):
                 f"an upper bound of {promise.upper_bound:.4f}"
             )
         condition = (
-            " This holds if the estimator has not seen these queries."
+            " This holds if the model that gave the scores has not seen these queries."
             if self.assumes_unseen
             else ""
         )

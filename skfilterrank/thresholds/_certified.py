@@ -9,7 +9,8 @@ from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._rows.rows import rows_in_memory
-from skfilterrank.exceptions import InputError
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
@@ -276,17 +277,17 @@ class CertifiedThreshold(TwoScores):
             every=[promise.steps(lists, judged.labels, **given) for promise in promises],
             **of_path,
         )
-        if judged.machines is not None:
-            certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
-        if not parsed.measure.greater_is_better:
-            certificate = replace(certificate, value=0.0 - certificate.value)
-        self.certificate_ = certificate
+        self.certificate_ = _completed(certificate, judged, parsed)
         if self._has_two:
-            return self._shown_at(path, certificate.threshold), entries
+            shown = self._shown_at(path, certificate.threshold)
+            _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
+            return shown, entries
         self.level_ = certificate.threshold
         keys = self._capped(judged.scores, judged.scores, judged.index)
         self.confidence_, self.answer_level_ = None, -np.inf
-        return (keys >= self.level_) & (keys > -np.inf), entries
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        _warn_if_all_hidden(shown, keys, judged)
+        return shown, entries
 
     def _learn_path(self, judged):
         """Learn the curves, and the levels of the rule, from rows apart."""
@@ -314,6 +315,28 @@ class CertifiedThreshold(TwoScores):
             "as the certificate covers no more. Pass the query id of each row, or fit with "
             "show_beyond_k=True."
         )
+
+
+def _warn_if_all_hidden(shown, keys, judged):
+    """Warn where nothing is shown, though there is something good."""
+    if not shown.any() and ((judged.gains > 0) & (keys > -np.inf)).any():
+        warn_user(
+            "the best certified threshold hides every document, though some have a gain above 0. "
+            "Check the sign of the scores (higher must be better) and gains=, allow higher risks, "
+            "or judge more queries.",
+            FitWarning,
+        )
+
+
+def _completed(certificate, judged, parsed):
+    """Say in a certificate what it assumes of the scores and labels."""
+    # Nothing tells which queries the model of the scores has seen.
+    certificate = replace(certificate, assumes_unseen=True)
+    if judged.machines is not None:
+        certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
+    if not parsed.measure.greater_is_better:
+        certificate = replace(certificate, value=0.0 - certificate.value)
+    return certificate
 
 
 def _check_each_once(judged):

@@ -73,8 +73,10 @@ class ExpectedThreshold(BaseThreshold):
     -----
     Sums over documents, such as DCG and RBP, have exact expected values. All others are averaged
     over draws of all gains of a list, which are the same in every call. Measures that are computed
-    prefix by prefix, such as ERR and lexirecall, take as many passes as the longest list has places
-    that count: give them a cut-off.
+    prefix by prefix, such as ERR and lexirecall, take a pass for each prefix. Of lists with more
+    than 48 prefixes that count, they are computed at 48: at each of the first 16, and at steps of
+    growing length behind. Such lists end at one of these, so that a cut-off such as "err@20" is
+    both faster and more exact. Their tied documents count as ranked worst first.
 
     Examples
     --------

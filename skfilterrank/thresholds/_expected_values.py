@@ -7,17 +7,21 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfilterrank._core.additive import RowFacts
-from skfilterrank._core.entry_steps import Entries, changes_of_measure
+from skfilterrank._core.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
 from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.prefixes import list_order, thresholds_below
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
 # Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
 N_DRAWS = 128
 _N_DRAWS_BY_PREFIX = 32
+# Prefixes of a list that such a measure is computed at: each of the first, and fewer behind.
+MOST_PREFIXES = 48
+_N_FIRST = 16
 # Drawn rows that are measured at once.
 _MOST_DRAWN = 1 << 20
 # Draws of a block of queries stay in the cache.
@@ -76,7 +80,8 @@ def expected_steps(
     -------
     ExpectedSteps
         Exact where the measure is a sum over documents whose gains alone say what they add, such
-        as DCG and RBP. Else the mean over draws, the same in every call.
+        as DCG and RBP. Else the mean over draws, the same in every call. A measure that is computed
+        prefix by prefix is computed at `MOST_PREFIXES` at most, and changes evenly between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     if (worth := _worth_of_gains(parsed, gains)) is not None:
@@ -143,7 +148,7 @@ def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
     keys = np.where(ranked > -np.inf, -number.astype(np.float64), -np.inf)
     codes = np.repeat(np.arange(len(sizes)), sizes)
     lists = RankedLists(gains[order], keys, groups=GroupIndex.from_groups(codes))
-    _, changes = _changes(lists, parsed, int(number.max()) + 1)
+    _, changes = _changes(lists, parsed, number)
     n_tied = np.bincount(codes * changes.shape[1] + number, minlength=changes.size)
     changes /= np.maximum(n_tied.reshape(changes.shape), 1)
     result = np.empty(len(scores))
@@ -489,50 +494,110 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     """Expected rises and falls, by the measure's own values for drawn gains."""
     order, starts, sizes = list_order(scores, index)
     ranked = scores[order]
-    # Lists without their hidden rows, which stand last; scores are numbers of ties, from above.
-    n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
-    listed = np.flatnonzero(ranked > -np.inf)
-    number = _tie_numbers(ranked, starts, sizes)
     place = np.arange(len(ranked)) - np.repeat(starts, sizes)
+    number = _tie_numbers(ranked, starts, sizes)
+    step, is_long = _grid(number, place, starts, sizes, parsed.k)
+    if is_long.any():
+        # Ties of long lists stand in one order, by which sums over places hold; worst first.
+        mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
+        code = np.repeat(np.arange(len(sizes)), sizes)
+        order = order[np.lexsort((mean, number, code))]
+    n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
     levels = chances[:, order]
+    found = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
+    short, long = np.flatnonzero(~is_long & (n_listed > 0)), np.flatnonzero(is_long)
     n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
-    starting, rises, falls = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
-    queries = np.flatnonzero(n_listed)
-    rows_of = np.split(listed, np.cumsum(n_listed[queries])[:-1]) if len(queries) else []
+    _draw_lists(
+        found,
+        parsed,
+        gains,
+        levels,
+        correlation,
+        n_draws,
+        short,
+        starts,
+        n_listed,
+        place,
+        number,
+        number,
+        False,
+    )
+    is_sum = _is_sum(parsed, gains)
+    n_draws = N_DRAWS if is_sum else _N_DRAWS_BY_PREFIX
+    _draw_lists(
+        found,
+        parsed,
+        gains,
+        levels,
+        correlation,
+        n_draws,
+        long,
+        starts,
+        n_listed,
+        place,
+        place,
+        number if is_sum else step,
+        not is_sum,
+    )
+    results = []
+    for values in found[1:]:
+        result = np.empty(len(scores))
+        result[order] = values
+        results.append(result)
+    return ExpectedSteps(found[0], *results)
+
+
+def _draw_lists(
+    found,
+    parsed,
+    gains,
+    levels,
+    correlation,
+    n_draws,
+    queries,
+    starts,
+    n_listed,
+    place,
+    entry,
+    step,
+    on_grid,
+):
+    """Put the start, the rises and the falls of some lists into `found`.
+
+    Rows come in list order. `entry` orders those of a list, and rows of a `step` share what it
+    changes; with `on_grid` the measure is computed after each step alone.
+    """
+    starting, rises, falls = found
     # As many lists as make the drawn rows few enough; each begins on its own.
     part = np.cumsum(n_listed[queries]) * n_draws // _MOST_DRAWN
-    for chosen in np.split(np.arange(len(queries)), np.flatnonzero(np.diff(part)) + 1):
+    for chosen in np.split(queries, np.flatnonzero(np.diff(part)) + 1):
         if not len(chosen):
             continue
-        rows = np.concatenate([rows_of[each] for each in chosen])
-        own = n_listed[queries[chosen]]
+        # Lists without their hidden rows, which stand last.
+        own = n_listed[chosen]
+        code = np.repeat(np.arange(len(chosen)), own)
+        rows = np.arange(len(code)) + np.repeat(starts[chosen] - np.cumsum(own) + own, own)
         depth = 1 << (int(own.max()) - 1).bit_length()
         drawn = uniform(depth, correlation, n_draws)[:, place[rows]]
         level = np.zeros(drawn.shape, dtype=np.intp)
         for row in levels[:, rows]:
             level += drawn < row
-        code = np.repeat(np.arange(len(chosen)), own)
         codes = (np.arange(n_draws)[:, None] * len(chosen) + code).ravel()
         lists = RankedLists(
             gains[level].ravel(),
-            -np.tile(number[rows], n_draws).astype(np.float64),
+            -np.tile(entry[rows], n_draws).astype(np.float64),
             groups=GroupIndex.from_groups(codes),
         )
-        start, changes = _changes(lists, parsed, int(number[rows].max()) + 1)
-        starting[queries[chosen]] = start.reshape(n_draws, -1).mean(axis=0)
+        steps = np.tile(step[rows], n_draws)
+        start, changes = _changes(lists, parsed, steps, on_grid)
+        starting[chosen] = start.reshape(n_draws, -1).mean(axis=0)
         shape = (n_draws, len(chosen), -1)
         width = changes.shape[1]
-        n_tied = np.bincount(code * width + number[rows], minlength=len(chosen) * width)
+        n_tied = np.bincount(code * width + step[rows], minlength=len(chosen) * width)
         for target, part_of in ((rises, changes), (falls, -changes)):
             mean = np.maximum(part_of, 0.0).reshape(shape).mean(axis=0)
-            # Each of a tie has an equal share.
-            target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, number[rows]]
-    found = []
-    for values in (rises, falls):
-        result = np.empty(len(scores))
-        result[order] = values
-        found.append(result)
-    return ExpectedSteps(starting, *found)
+            # Each of a step has an equal share.
+            target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, step[rows]]
 
 
 def _tie_numbers(ranked, starts, sizes):
@@ -543,26 +608,75 @@ def _tie_numbers(ranked, starts, sizes):
 
 
 def _is_fast(parsed):
-    """Whether all prefixes of a list are measured at once."""
+    """Tell whether all prefixes of most lists are measured at once."""
     measure = parsed.measure
     return measure.additive is not None or (parsed.k is None and measure.of_set is not None)
 
 
-def _changes(lists, parsed, width):
+def _is_sum(parsed, gains):
+    """Tell whether all prefixes of lists without ties are measured at once."""
+    if parsed.k is None and parsed.measure.of_set is not None:
+        return True
+    form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(np.zeros(len(gains)))))
+    return form is not None and not form.by_shown
+
+
+def _grid(number, place, starts, sizes, k):
+    """Number of the step of each row, from that of its tie, and which lists are long.
+
+    Long lists have more than `MOST_PREFIXES` prefixes that count: a step for each of the first, and
+    steps of growing length behind. Others have a step for each.
+    """
+    counted = number if k is None else np.where(place < k, number, 0)
+    n_prefixes = np.maximum.reduceat(counted, starts) + 1
+    is_long = n_prefixes > MOST_PREFIXES
+    if not is_long.any():
+        return number, is_long
+    most = np.maximum(n_prefixes, MOST_PREFIXES + 1)
+    growth = np.log(most / _N_FIRST) / (MOST_PREFIXES - _N_FIRST)
+    behind = np.log(np.maximum(number, _N_FIRST) / _N_FIRST) / np.repeat(growth, sizes)
+    steps = np.minimum(_N_FIRST + behind.astype(np.intp), MOST_PREFIXES)
+    is_exact = ~np.repeat(is_long, sizes) | (number < _N_FIRST)
+    return np.where(is_exact, number, steps), is_long
+
+
+def _changes(lists, parsed, steps, on_grid=False):
     """Value of nothing of each list, and what each of its steps changes; higher is better.
 
-    Scores are minus the number of the step.
+    Scores are minus whole numbers; `steps` gives the step of each row, of which `on_grid` says that
+    the measure is computed after each alone.
     """
-    measure = parsed.measure
-    start = np.zeros(lists.index.n_queries)
-    changes = np.zeros((lists.index.n_queries, width))
-    for part in changes_of_measure(Entries(lists.with_ties(measure.ties[0])), parsed, 0.0):
+    measure, index = parsed.measure, lists.index
+    start = np.zeros(index.n_queries)
+    changes = np.zeros((index.n_queries, int(steps.max()) + 1))
+    lists = lists.with_ties(measure.ties[0])
+    if on_grid:
+        parts = _changes_on_grid(lists, parsed, -steps.astype(np.float64))
+    else:
+        parts = changes_of_measure(Entries(lists), parsed, 0.0)
+        rows = np.flatnonzero(lists.scores > -np.inf)
+        numbers = -lists.scores[rows].astype(np.intp)
+        step_of = np.zeros((index.n_queries, int(numbers.max(initial=0)) + 1), dtype=np.intp)
+        step_of[index.codes()[rows], numbers] = steps[rows]
+    for part in parts:
         start[part.queries] = part.start
-        query, step = np.nonzero(part.keys < np.inf)
-        cells = part.queries[query], part.keys[query, step].astype(np.intp)
-        np.add.at(changes, cells, part.changes[query, step])
+        query, place = np.nonzero(part.keys < np.inf)
+        cell = part.keys[query, place].astype(np.intp)
+        owner = part.queries[query]
+        cell = cell if on_grid else step_of[owner, cell]
+        np.add.at(changes, (owner, cell), part.changes[query, place])
     sign = 1.0 if measure.greater_is_better else -1.0
     return sign * start, sign * changes
+
+
+def _changes_on_grid(lists, parsed, keys):
+    """Yield the changes of a measure where rows of one key enter together."""
+    kernel = parsed.measure.bind(parsed.k, parsed.options)
+    for block in lists.blocks():
+        entry_keys = -lists.index.take(keys, block.layout, -np.inf)
+        ordered, values = values_at_steps(block, kernel, entry_keys, parsed.k)
+        values = with_undefined(values, 0.0)
+        yield Changes(block.queries, ordered, values[:, 0], np.diff(values, axis=1))
 
 
 @lru_cache(maxsize=16)

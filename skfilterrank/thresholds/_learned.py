@@ -125,7 +125,9 @@ class LearnedThreshold(BaseThreshold):
     the running sums, so that every factor is tried at once. The factor taken is the one nearest to
     1 within one standard error of the best, since hundred queries cannot tell factors further
     apart. Sums over documents have exact expectations, F is taken at the expected numbers of
-    relevant documents, and other measures are averaged over draws.
+    relevant documents, and other measures are averaged over draws. In lists with more than 48
+    prefixes that count, measures that are no sums are computed at 48, as in
+    :class:`ExpectedThreshold`.
 
     Other columns of a table of scores are further features.
 

@@ -29,7 +29,8 @@ class TunedThreshold(TwoScores):
         difference. "subset" shows, in the order of r, the subset with the highest DCG of r minus
         level * h. "harm" shows where the filter score is at most minus the level, in the order of
         the score. All but "harm" order lists by expected gain, to which both scores contribute: r
-        counts 0 where a document is forbidden, so that it falls with h.
+        counts 0 where a document is forbidden, so that it falls with h. Documents behind the
+        cut-off of the measure do not count and may be shown. To hide them, set `max_shown`.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing of a query whose scores are less sure than a level. That level is the best for
         the measure once the lists are cut, as in :func:`risk_coverage_curve`.

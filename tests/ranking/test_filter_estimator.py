@@ -15,7 +15,13 @@ from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
 from skfilterrank.ranking._filter_estimator import read_two_labels
-from skfilterrank.thresholds import CertifiedThreshold, FirstK, FixedThreshold, TunedThreshold
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FirstK,
+    FixedThreshold,
+    LearnedThreshold,
+    TunedThreshold,
+)
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +200,11 @@ class TestErrors:
         if isinstance(threshold, FirstK):
             with pytest.raises(InputError, match="filter_scores is not possible with FirstK"):
                 threshold.fit(data.y, data.y, groups=data.groups, filter_scores=data.y)
+
+    @pytest.mark.parametrize("threshold", ["auto", LearnedThreshold()], ids=str)
+    def test_learned_thresholds(self, data, threshold):
+        with pytest.raises(InputError, match="filter_estimator has no effect with [AL]"):
+            self.fit(data, threshold=threshold)
 
     @pytest.mark.parametrize("judge", [LogisticRegression, "logistic", LambdaRankRanker()])
     def test_what_cannot_learn_harm(self, data, judge):

@@ -138,7 +138,7 @@ class TestRankAndFilter:
             measure="ndcg_f@3",
             confidence_level=0.9,
         )
-        condition = " This holds if the estimator has not seen these queries."
+        condition = " This holds if the model that gave the scores has not seen these queries."
         assert vars(certificate) == vars(expected) | {
             "assumes_unseen": True,
             "text": expected.text + condition,

@@ -1,5 +1,6 @@
 """Certificates of thresholds, for tests that look at many."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from skfilterrank.thresholds import CertifiedThreshold
@@ -23,8 +24,8 @@ def only(certificate):
 
 
 def promise_at(*args, **params):
-    """The only promise of the best threshold at which a risk is kept."""
-    return only(certified(*args, **params))
+    """The only promise of the best threshold at which a risk is kept, of scores by any model."""
+    return only(replace(certified(*args, **params), assumes_unseen=False))
 
 
 def risks_at(risk, level, k=None) -> dict:

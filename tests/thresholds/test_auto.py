@@ -125,3 +125,9 @@ def test_all_candidates_are_compared(tmp_path):
     np.testing.assert_array_equal(
         loaded.predict(scores, groups=groups), cut.predict(scores, groups=groups)
     )
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_one_query_gives_no_warning_of_numpy():
+    cut = AutoThreshold(random_state=0).fit([3.0, 2, 1, 0], [1.0, -1, 0, 1], groups=[0] * 4)
+    assert cut.chosen_name_ in cut.candidates_.index

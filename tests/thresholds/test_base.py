@@ -592,3 +592,10 @@ def test_scikit_learn_checks(name):
 def test_of_two_columns_scikit_learn_knows_nothing():
     tags = get_tags(TunedThreshold()).input_tags
     assert (tags.one_d_array, tags.two_d_array) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["TunedThreshold", "AutoThreshold", "FirstK", "LargestGap"])
+def test_no_judged_row_is_refused(name):
+    threshold = getattr(skfilterrank.thresholds, name)()
+    with pytest.raises(ValueError, match=r"^y holds no judged row: .* Give the label of some rows"):
+        threshold.fit([3.0, 2.0, 1.0], [np.nan] * 3, groups=[0, 0, 1])

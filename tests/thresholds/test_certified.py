@@ -21,6 +21,7 @@ from skfilterrank.metrics import (
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ThresholdCurve,
+    load_threshold,
     threshold_curve,
 )
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
@@ -112,6 +113,7 @@ class TestRiskThreshold:
         k=st.sampled_from([None, 1, 3]),
         level=st.sampled_from([0.25, 0.4, 0.6, 0.8]),
     )
+    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
     def test_equal_to_testing_every_threshold(self, risk, rows, k, level):
         y_true, y_score, groups = rows
         expected = by_brute_force(risk, y_true, y_score, groups, k, level, 0.5)
@@ -443,10 +445,19 @@ class TestTrivial:
             )
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
-    def test_no_warning_where_filtering_everything_is_best(self):
+    def test_no_warning_of_hiding_everything_without_good_documents(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
         found = promise_at(y, scores, {"any_forbidden": 0.5}, groups=groups, confidence_level=0.9)
         assert found.limit < 59
+        assert found.threshold == np.inf
+
+    def test_hiding_everything_is_warned_of_where_something_is_good(self):
+        rng = np.random.RandomState(0)
+        y, groups = np.tile([1.0, -1.0], 60), np.repeat(np.arange(60), 2)
+        with pytest.warns(FitWarning, match="hides every document.*Check the sign of the scores"):
+            found = promise_at(
+                y, -y + rng.rand(120), {"any_forbidden": 0.1}, groups=groups, confidence_level=0.9
+            )
         assert found.threshold == np.inf
 
     def test_scores_that_filter_too_much_themselves(self):
@@ -593,3 +604,13 @@ def test_there_is_no_held_out_score_of_a_promise(data):
     model.fit(data.bayes_scores, data.y, groups=data.groups)
     assert not hasattr(model, "held_out_score_")
     assert not hasattr(model, "held_out_score_unfiltered_")
+
+
+def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
+    _, y, groups, scores = make_rank_and_filter(300, random_state=0)
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}).fit(scores, y, groups=groups)
+    condition = " This holds if the model that gave the scores has not seen these queries."
+    assert condition in str(safe.certificate_)
+    safe.save(tmp_path / "safe.json")
+    loaded = load_threshold(tmp_path / "safe.json")
+    assert str(loaded.certificate_) == str(safe.certificate_)

@@ -55,6 +55,7 @@ class TestFunctions:
         # The binomial test knows more.
         assert one.lower < two.lower
 
+    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
     @pytest.mark.filterwarnings("ignore:No threshold but")
     def test_the_end_that_the_data_choose_takes_half_of_the_error(self):
         """30 documents that must be hidden above 20 that must be shown: all are wrong in between.

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.exceptions import FitWarning
-from skfilterrank.metrics import evaluate
+from skfilterrank.metrics import evaluate, ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._hide_rules import RULES
 
@@ -292,3 +292,15 @@ def test_a_certificate_of_one_query_is_refused():
     safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
     with pytest.raises(ValueError, match="scores are of one query"):
         safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
+
+
+def test_score_takes_filter_scores():
+    rng = np.random.RandomState(0)
+    y, groups = rng.choice([-1.0, 0.0, 1.0], 600), np.repeat(np.arange(60), 10)
+    scores, harm = y + rng.randn(600), -y + rng.randn(600)
+    cut = TunedThreshold().fit(scores, y, groups=groups, filter_scores=harm)
+    shown = cut.predict(scores, groups=groups, filter_scores=harm)
+    expected = ndcg_f_score(y, shown, groups=groups)
+    assert cut.score(scores, y, groups=groups, filter_scores=harm) == pytest.approx(expected)
+    table = pd.Series(scores, index=pd.Index(groups, name="qid"))
+    assert cut.score(table, y, filter_scores=harm) == pytest.approx(expected)
