@@ -190,6 +190,9 @@ class AutoThreshold(BaseThreshold):
             shown = shown & sure[judged.codes]
         return shown
 
+    def _shows_everything_by_choice(self):
+        return self.chosen_name_ == "everything" and self.abstain is None
+
     def fit_judged(self, judged) -> "AutoThreshold":
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 

@@ -349,17 +349,25 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.held_out_score_ = mean_over_queries(values, lists.weights)
         plain = values_shown(lists, self._unfiltered(judged), parsed)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
+        if self._shows_everything_by_choice():
+            return
         differences, weights = judged.by_cluster(values - plain)
         differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
         warn_unless_filter_pays(
             self.held_out_score_,
             self.held_out_score_unfiltered_,
             *mean_and_error(differences, weights)[:2],
-            instead=self._instead(),
+            instead=self._instead(judged.watches_scale),
         )
 
-    def _instead(self):
-        """Name what hides nothing."""
+    def _shows_everything_by_choice(self):
+        """Tell whether fit itself has chosen to hide nothing."""
+        return False
+
+    def _instead(self, is_alone):
+        """Name what hides nothing, for a threshold alone and for one inside RankAndFilter."""
+        if is_alone:
+            return "FixedThreshold() to show every document"
         both = "" if self.abstain is None else " and abstain=None"
         return f"threshold=None{both} to show every document"
 

@@ -124,7 +124,7 @@ class FixedThreshold(BaseThreshold):
     def _unfiltered(self, judged):
         return super()._unfiltered(judged) & (judged.scores >= self._level)
 
-    def _instead(self):
+    def _instead(self, is_alone):
         return "abstain=None to answer every query"
 
 

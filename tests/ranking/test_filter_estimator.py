@@ -203,7 +203,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("threshold", ["auto", LearnedThreshold()], ids=str)
     def test_learned_thresholds(self, data, threshold):
-        with pytest.raises(InputError, match="filter_estimator has no effect with [AL]"):
+        with pytest.raises(InputError, match=r"filter_estimator has no effect with [AL]"):
             self.fit(data, threshold=threshold)
 
     @pytest.mark.parametrize("judge", [LogisticRegression, "logistic", LambdaRankRanker()])

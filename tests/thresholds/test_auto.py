@@ -131,3 +131,13 @@ def test_all_candidates_are_compared(tmp_path):
 def test_one_query_gives_no_warning_of_numpy():
     cut = AutoThreshold(random_state=0).fit([3.0, 2, 1, 0], [1.0, -1, 0, 1], groups=[0] * 4)
     assert cut.chosen_name_ in cut.candidates_.index
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_warning_that_hiding_does_not_pay_where_nothing_is_hidden():
+    rng, groups = np.random.RandomState(1), np.repeat(np.arange(12), 4)
+    scores, y = rng.rand(48), np.where(rng.rand(48) < 0.45, -1.0, 1.0)
+    # Without some folds another candidate is chosen, which does not pay.
+    cut = AutoThreshold("dcg", random_state=0).fit(scores, y, groups=groups)
+    assert cut.chosen_name_ == "everything"
+    assert cut.held_out_score_ < cut.held_out_score_unfiltered_

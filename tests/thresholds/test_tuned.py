@@ -140,7 +140,7 @@ class TestHeldOutScore:
     def test_a_filter_that_does_not_pay(self, data, weights):
         scores, rows = data.bayes_scores, data.groups < 30 * (1 + weights)
         heavy = np.where(data.groups < 30, 1.0, 0.0)[rows] if weights else None
-        expected = "not shown to pay.*Use threshold=None to show every document, or judge more"
+        expected = "not shown to pay.*Use FixedThreshold.. to show every document, or judge more"
         with pytest.warns(FitWarning, match=expected) as caught:
             model = TunedThreshold("ndcg_f@3").fit(
                 scores[rows], data.y[rows], groups=data.groups[rows], query_weight=heavy
