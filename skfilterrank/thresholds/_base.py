@@ -502,6 +502,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ValueError
             If there are no query ids.
         """
+        if isinstance(scores, Rows):
+            return self.predict(scores)  # which refuses them
         if not (n_rows := count_rows(scores)):
             return np.empty(0, dtype=np.int64)
         index = check_groups(groups, scores, n_rows=n_rows, carrier="scores as a DataFrame")
@@ -655,7 +657,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         warn_user(
             f"{type(self).__name__} was fitted without query ids: each row is taken for a query of "
             "its own (pure filtering). Pass groups=, the query id of each row, or give y as a "
-            "Series with an index level named 'qid'.",
+            "Series with an index level named 'qid'. Inside scikit-learn's model selection, groups= "
+            "reaches the folds alone, and such a Series the threshold too.",
             FitWarning,
         )
         return np.arange(n_rows)

@@ -174,8 +174,9 @@ def _split_columns(scores, names) -> tuple[object, dict]:
         if len(found) != 1 and found.count(SCORE) != 1:
             raise InputError(
                 f"scores must have one column, or one named {SCORE!r}, got the columns "
-                f"{brief_list(found)}. Give the column of the score, or put a model that learns "
-                "from features into RankAndFilter."
+                f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
+                f"score {FILTER_SCORE!r}, or put a model that learns from features into "
+                "RankAndFilter."
             )
         own = found[0] if len(found) == 1 else SCORE
         others = [name for name in found if name != own and (names is None or name in names)]

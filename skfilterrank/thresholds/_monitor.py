@@ -261,7 +261,7 @@ class RiskMonitor:
         if certificate is None:
             raise InputError(
                 f"threshold must have a certificate, but {type(threshold).__name__} keeps no risk. "
-                "Fit a CertifiedThreshold."
+                "Fit a CertifiedThreshold, or name a segment's, such as thresholds_['en']."
             )
         levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
         monitor = cls(levels, gains=threshold.gains, alpha=alpha, allow_repeats=allow_repeats)
