@@ -657,8 +657,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         warn_user(
             f"{type(self).__name__} was fitted without query ids: each row is taken for a query of "
             "its own (pure filtering). Pass groups=, the query id of each row, or give y as a "
-            "Series with an index level named 'qid'. Inside scikit-learn's model selection, groups= "
-            "reaches the folds alone, and such a Series the threshold too.",
+            "Series with an index level named 'qid'. Inside scikit-learn's model selection, "
+            "groups= reaches the folds alone, and such a Series the threshold too.",
             FitWarning,
         )
         return np.arange(n_rows)
