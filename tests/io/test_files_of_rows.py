@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
@@ -14,6 +13,9 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
+
+# Not among the oldest packages.
+pl = pytest.importorskip("polars")
 
 
 def written(tmp_path, kind):

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
@@ -21,6 +20,9 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
+
+# Not among the oldest packages.
+pl = pytest.importorskip("polars")
 
 
 def test_other_names_of_columns():
