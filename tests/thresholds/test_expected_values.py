@@ -157,7 +157,10 @@ def test_best_prefix_takes_the_longest_of_equal_ones():
     assert best_prefix_of_steps(steps, scores, index).tolist() == [-INF] * 3
 
 
-@pytest.mark.parametrize("name", ["rr", "err", "lexirecall"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["rr", "err", pytest.param("lexirecall", marks=pytest.mark.nightly)]
+)
 def test_long_lists_take_few_passes(name, monkeypatch):
     passes, relisted = [], ListBlock.relisted
     monkeypatch.setattr(
