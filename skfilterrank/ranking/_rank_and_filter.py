@@ -15,7 +15,7 @@ from skfilterrank._core.checks import (
     is_level,
 )
 from skfilterrank._core.cut_queries import count_known_queries
-from skfilterrank._core.gains import Gains
+from skfilterrank._core.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
@@ -26,12 +26,7 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
 from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions
-from skfilterrank.ranking._filter_estimator import (
-    TwoLabels,
-    check_filter_estimator,
-    harm_scores,
-    read_two_labels,
-)
+from skfilterrank.ranking._filter_estimator import check_filter_estimator, harm_scores
 from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
 from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
 from skfilterrank.ranking._fitting.wrapping import PASSTHROUGH, WrappingRanker, estimators_inside

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from skfilterrank._core.gains import read_two_labels
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
-from skfilterrank.ranking._filter_estimator import read_two_labels
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     FirstK,
