@@ -667,7 +667,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _labels_to_score(self, y):
         """Return labels of one column, and what gives their gains."""
-        return (y, self.gains) if np.ndim(y) != 2 else (read_two_labels(y, self.gains).gains, None)
+        if np.ndim(y) != 2:
+            return y, self.gains
+        return read_two_labels(y, self.gains).gains, None
 
     def _score_measure(self):
         """Return the measure of `fit`, whatever `measure` is set to before the next fit."""

@@ -676,7 +676,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _labels_to_score(self, y):
         """Return labels of one column, and what gives their gains."""
-        return (read_two_labels(y, self.gains).gains, None) if has_two_labels(y) else (y, self.gains)
+        if not has_two_labels(y):
+            return y, self.gains
+        return read_two_labels(y, self.gains).gains, None
 
     def _parsed(self) -> ParsedMeasure:
         return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()

@@ -356,9 +356,7 @@ def tell_unjudged(n_unjudged: int, n_rows: int, taught: tuple[str, str] | None =
     label, model = taught or ("label", None)
     if n_unjudged == n_rows:
         row = "row" if model is None else label
-        raise InputError(
-            f"y holds no judged {row}: expected at least one {label} that is not NaN."
-        )
+        raise InputError(f"y holds no judged {row}: expected at least one {label} that is not NaN.")
     if n_unjudged:
         learns = "they are not learned from" if model is None else f"{model} skips them"
         warn_user(
