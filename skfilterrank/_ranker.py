@@ -228,9 +228,14 @@ class RankerMixin:
                 "sklearn.set_config(enable_metadata_routing=True).",
                 FitWarning,
             )
+        labels, gains = self._labels_to_score(y)
         return self._score_measure().utility(
-            y, scores, groups=groups, gains=self.gains, query_weight=query_weight
+            labels, scores, groups=groups, gains=gains, query_weight=query_weight
         )
+
+    def _labels_to_score(self, y):
+        """Return the labels that `score` measures by, and what gives their gains."""
+        return y, self.gains
 
     def _score_measure(self) -> ParsedMeasure:
         """The measure that `score` returns."""

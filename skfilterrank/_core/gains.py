@@ -1,11 +1,13 @@
 """From labels to gains: what a judged document is worth, or costs."""
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.arrays import as_column, as_numbers, refuse_dask
+from skfilterrank._core.checks import check_numbers
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 Gains = str | Mapping | Callable | None
@@ -13,6 +15,18 @@ Gains = str | Mapping | Callable | None
 
 class LabelsNotNumbers(InputError):
     """Labels are no numbers, and `gains` does not say what they are worth."""
+
+
+class TwoLabels(NamedTuple):
+    """Labels of rows for two models.
+
+    `relevance` holds gains from 0 up, `harm` is 1 where a document is forbidden and else 0, and
+    `gains` holds what the measure sees; all are NaN where unjudged.
+    """
+
+    relevance: np.ndarray
+    harm: np.ndarray
+    gains: np.ndarray
 
 
 def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray:
@@ -51,6 +65,52 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
     # The last entry serves code -1, which pandas gives to missing labels.
     table = np.append(_gains_of_labels(list(labels), gains, name), np.nan)
     return table[codes]
+
+
+def has_two_labels(y) -> bool:
+    """Tell if each row has two labels, relevance and harm."""
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and len(y):
+        # A tuple may be one label, so that rows of two labels are lists or arrays.
+        return isinstance(y[0], list | np.ndarray) and np.shape(y[0]) == (2,)
+    return isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 2
+
+
+def read_two_labels(y, gains: Gains = None) -> TwoLabels:
+    """Read labels of one column, by their gains, or of two columns, relevance and harm.
+
+    Columns go by their names where these are "relevance" and "harm", otherwise by position. The
+    gain is -harm where harm is above 0, else that of the relevance, and NaN where harm is NaN.
+    """
+    if np.ndim(y) != 2:
+        found = as_gains(y, gains, name="y")
+        harm = np.where(np.isnan(found), np.nan, found < 0)
+        return TwoLabels(np.maximum(found, 0.0), harm, found)
+    refuse_dask(y, "y")
+    n_columns = np.shape(y)[1]
+    if n_columns != 2:
+        raise InputError(
+            f"y must have one column of labels, or two of relevance and harm, got {n_columns}."
+        )
+    columns = y.iloc if isinstance(y, pd.DataFrame) else np.asanyarray(y)
+    first, second = (1, 0) if _column_names(y) == ["harm", "relevance"] else (0, 1)
+    relevance = as_gains(columns[:, first], gains, name="the relevance in y")
+    harm = check_numbers(columns[:, second], "the harm in y", entry="label").astype(np.float64)
+    if (harm < 0).any():
+        raise InputError(
+            f"y has the harm {np.nanmin(harm):g}: give 0 for a harmless document, and the cost of "
+            "showing it for any other."
+        )
+    known = np.where(harm > 0, -harm, np.where(np.isnan(harm), np.nan, relevance))
+    return TwoLabels(np.maximum(relevance, 0.0), np.where(np.isnan(harm), np.nan, harm > 0), known)
+
+
+def _column_names(table):
+    """Return the names of the columns of a table, none of an array."""
+    if isinstance(table, pd.DataFrame):
+        return list(table.columns)
+    # What a table of pyarrow calls columns are its values.
+    return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
 def check_gains(gains) -> None:

@@ -6,7 +6,7 @@ from typing import Any, overload
 
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.cut_queries import warn_of_cut_queries
-from skfilterrank._core.gains import Gains
+from skfilterrank._core.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.query_weights import QueryWeight, given_weights
@@ -103,9 +103,12 @@ class RankingScorer(RequestsGroups):
         if (like := params.pop("like", None)) is not None:
             measures = {text: each.like(like) for text, each in measures.items()}
         scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
-        warn_of_forbidden(measures.values(), y, shared["gains"])
+        labels = y
+        if has_two_labels(y):
+            labels, shared["gains"] = read_two_labels(y, shared["gains"]).gains, None
+        warn_of_forbidden(measures.values(), labels, shared["gains"])
         values, index = values_of_queries(
-            measures, y, scores, groups=query_ids, options=params, **shared
+            measures, labels, scores, groups=query_ids, options=params, **shared
         )
         warn_of_cut_queries(estimator, index, y, X)
         weights = given_weights(query_weight, index)
@@ -231,6 +234,9 @@ def make_ranking_scorer(
     Query ids reach the scorer in one of two ways. `y` is a Series whose index has a level named
     "qid": scikit-learn keeps it through every split. Or metadata routing is on and `groups` is
     passed to ``fit`` or ``cross_validate``.
+
+    `y` may have two columns, relevance and harm, as in :class:`skfilterrank.ranking.RankAndFilter`
+    with a `filter_estimator`: the gain is -harm where harm is above 0, else that of the relevance.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from skfilterrank._core.checks import (
     is_level,
 )
 from skfilterrank._core.cut_queries import count_known_queries
-from skfilterrank._core.gains import Gains
+from skfilterrank._core.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
@@ -26,12 +26,7 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
 from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions
-from skfilterrank.ranking._filter_estimator import (
-    TwoLabels,
-    check_filter_estimator,
-    harm_scores,
-    read_two_labels,
-)
+from skfilterrank.ranking._filter_estimator import check_filter_estimator, harm_scores
 from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
 from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
 from skfilterrank.ranking._fitting.wrapping import PASSTHROUGH, WrappingRanker, estimators_inside
@@ -354,6 +349,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if groups is None and threshold.is_calibrated:
             threshold._rows_as_queries(0)
         two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
+        has_two = two is not None and np.ndim(y) == 2
         inner, is_prefit = self._unfitted_inner(), self._is_prefit()
         data = prepare_rows(
             inner,
@@ -366,6 +362,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             eval_set=eval_set,
             eval_groups=eval_groups,
             fit_params=self._inside_parameters(fit_params),
+            taught=("relevance", "estimator") if has_two else None,
             without_groups="RankAndFilter was fitted without query ids: each row is taken for a "
             "query of its own (pure filtering).",
         )
@@ -379,7 +376,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.filter_ = threshold.fit()
         else:
             labels = label_array(y if two is None else two.gains)
-            self._tune(threshold, data, two, labels, query_weight, judged_by)
+            taught = ("harm", "filter_estimator") if has_two else None
+            self._tune(threshold, data, two, labels, query_weight, judged_by, taught)
         self._take_from_threshold()
         return self
 
@@ -415,7 +413,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
         return threshold
 
-    def _tune(self, threshold, data, two, labels, query_weight, judged_by):
+    def _tune(self, threshold, data, two, labels, query_weight, judged_by, taught):
         """Fit the threshold on out-of-fold scores, and the final models."""
         splits = None
         if not self._is_prefit():
@@ -440,7 +438,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         gains, columns = data.gains, {}
         if two is not None:
             gains = two.gains
-            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, splits)
+            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, splits, taught)
         rows, index = tuning.rows, tuning.index
         n_queries = int(data.groups.max()) + 1
         # A query that is held out several times makes several lists.
@@ -477,7 +475,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             times = {"fit_time": np.array(fit_times), "score_time": np.array(score_times)}
             self.cv_results_ = {"n_queries": found.pop("n_queries")} | times | found
 
-    def _tune_filter(self, threshold, data, two: TwoLabels, splits):
+    def _tune_filter(self, threshold, data, two: TwoLabels, splits, taught):
         """Fit the second model; return its out-of-fold scores, row by row of the splits."""
         inner = self.filter_estimator
         if splits is not None and not np.nanmax(two.harm, initial=0.0) > 0:
@@ -485,7 +483,15 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
                 "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
             )
-        harm = prepare_rows(inner, data.X, two.harm, data.groups, gains=None, prefit=splits is None)
+        harm = prepare_rows(
+            inner,
+            data.X,
+            two.harm,
+            data.groups,
+            gains=None,
+            prefit=splits is None,
+            taught=taught,
+        )
         n_forbidden = int(np.nansum(two.harm))
         if splits is not None and n_forbidden < _FEW_FORBIDDEN:
             warn_user(
@@ -634,14 +640,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                     "or all three from memory."
                 )
             weights = {"query_weight": query_weight, "sample_weight": sample_weight}
-            if np.ndim(y) != 2:
-                return super().score(X, y, groups, **weights)
-            groups = find_groups(groups, y, X)
-            plain = clone(self).set_params(gains=None)
-            vars(plain).update(vars(self) | {"gains": None})
-            return super(RankAndFilter, plain).score(
-                X, read_two_labels(y, self.gains).gains, groups, **weights
-            )
+            return super().score(X, y, groups, **weights)
         check_is_fitted(self)
         if query_weight is not None or sample_weight is not None:
             name = "query_weight" if sample_weight is None else "sample_weight"
@@ -665,6 +664,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return scores, threshold._thresholds(
             scores, index, threshold._shown(scores, index, columns)
         )
+
+    def _labels_to_score(self, y):
+        """Return labels of one column, and what gives their gains."""
+        if np.ndim(y) != 2:
+            return y, self.gains
+        return read_two_labels(y, self.gains).gains, None
 
     def _score_measure(self):
         """Return the measure of `fit`, whatever `measure` is set to before the next fit."""

@@ -17,7 +17,7 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.floats import value_tolerance
-from skfilterrank._core.gains import Gains
+from skfilterrank._core.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure
@@ -151,9 +151,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             with them: TunedThreshold reads them three times at most, CertifiedThreshold gathers
             them, and FixedThreshold needs none. Other thresholds, caps and abstention need rows in
             memory.
-        y : array-like of shape (n_rows,)
-            Label of each row, NaN where unjudged. A Series may carry the query ids in an index
-            level named "qid". Not of Rows.
+        y : array-like of shape (n_rows,) or (n_rows, 2)
+            Label of each row, NaN where unjudged. Two columns are relevance and harm, by these
+            names or in this order: the gain is -harm where harm is above 0, else that of the
+            relevance, and NaN where harm is NaN. A Series or DataFrame may carry the query ids in
+            an index level named "qid". Not of Rows.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type and in any order. None looks for an index level "qid"
             on `y`, then on `scores`.
@@ -191,13 +193,14 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
+        y, gains = self._labels_to_score(y)
         labels = label_array(y)
         if len(labels) not in (0, len(column)):
             raise InputError(
                 f"y has {len(labels)} labels but there are {len(column)} scores: give one for "
                 "each row."
             )
-        lists = RankedLists(y, column, groups=groups, gains=self.gains, name="y")
+        lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
         lists.weights = query_weights(query_weight, lists.index)
         machines = None
@@ -618,8 +621,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
             Scores of whole lists. :class:`skfilterrank.io.Rows` hold labels and query ids, too, and
             are read once; nothing else is given with them.
-        y : array-like of shape (n_rows,)
-            Label of each row, NaN where unjudged, which counts as gain 0.
+        y : array-like of shape (n_rows,) or (n_rows, 2)
+            Labels, as in :meth:`fit`; NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
@@ -670,6 +673,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
                 "once: use TunedThreshold, or leave query_weight out."
             )
+
+    def _labels_to_score(self, y):
+        """Return labels of one column, and what gives their gains."""
+        if not has_two_labels(y):
+            return y, self.gains
+        return read_two_labels(y, self.gains).gains, None
 
     def _parsed(self) -> ParsedMeasure:
         return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()

@@ -152,7 +152,8 @@ class SegmentedThreshold(BaseThreshold):
         self._segment = self.segment
         table, codes, names = self._read_segments(scores, index)
         if self._segment is not None:
-            _check_sizes(codes, names, index, y, self.min_queries)
+            labels, _ = self._labels_to_score(y)
+            _check_sizes(codes, names, index, labels, self.min_queries)
         self.thresholds_ = {}
         for name, rows in _rows_by_name(codes, names):
             own = clone(self.threshold)

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.gains import as_gains, has_two_labels, read_two_labels
 from skfilterrank.exceptions import InputError
 
 GRADES = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
@@ -259,3 +259,62 @@ def test_gains_that_fail_or_are_empty():
         as_gains([1, 1], lambda label: 1 / 0, name="y")
     with pytest.raises(InputError, match=r"gains has none\. Add"):
         as_gains([1, 1], {}, name="y")
+
+
+class TestTwoLabels:
+    """Relevance and harm: harm above 0 is a cost, and unknown harm leaves a row unjudged."""
+
+    ROWS = ((2.0, 0.0), (1.0, 3.0), (np.nan, 0.0), (np.nan, 0.5), (1.0, np.nan))
+
+    def assert_read(self, y, gains=None):
+        labels = read_two_labels(y, gains)
+        assert_gains(labels.relevance, [2, 1, np.nan, np.nan, 1])
+        assert_gains(labels.harm, [0, 1, 0, 1, np.nan])
+        assert_gains(labels.gains, [2, -3, np.nan, -0.5, np.nan])
+
+    def test_columns_by_position(self):
+        array = np.array(self.ROWS)
+        self.assert_read(array)
+        self.assert_read([list(row) for row in self.ROWS])
+        self.assert_read(pd.DataFrame(array))
+        self.assert_read(pd.DataFrame(array, columns=["good", "bad"]))
+        self.assert_read(pd.DataFrame(array, columns=["good", "harm"]))
+        self.assert_read(np.ma.masked_invalid(array))
+
+    @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+    @pytest.mark.parametrize("names", [["relevance", "harm"], ["harm", "relevance"]])
+    def test_columns_by_name(self, kind, names):
+        columns = dict(zip(["relevance", "harm"], np.array(self.ROWS).T, strict=True))
+        self.assert_read(kind({name: columns[name] for name in names}))
+
+    def test_gains_are_those_of_relevance(self):
+        y = pd.DataFrame({"harm": [0.0, 2.0, 0.0], "relevance": ["Good", "Bad", "Bad"]})
+        labels = read_two_labels(y, GRADES)
+        assert_gains(labels.gains, [2, -2, -1])
+        assert_gains(labels.relevance, [2, 0, 0])
+        assert_gains(labels.harm, [0, 1, 0])
+
+    def test_errors(self):
+        with pytest.raises(InputError, match=r"y must have one column of labels, or two .* got 3"):
+            read_two_labels([[1, 0, 0]])
+        with pytest.raises(InputError, match="y has the harm -1: give 0 for a harmless document"):
+            read_two_labels(pd.DataFrame({"harm": [-1.0], "relevance": [1.0]}))
+
+    @pytest.mark.parametrize(
+        ("y", "expected"),
+        [
+            (np.zeros((3, 2)), True),
+            (pd.DataFrame({"a": [1], "b": [2]}), True),
+            ([[1, 0]], True),
+            (np.zeros(2), False),
+            (np.zeros((2, 1)), False),
+            (np.zeros((2, 3)), False),
+            ([1, 0], False),
+            ([("a", 1), ("b", 2)], False),
+            (["ab", "cd"], False),
+            ([], False),
+            (None, False),
+        ],
+    )
+    def test_rows_of_two_labels_are_seen(self, y, expected):
+        assert has_two_labels(y) is expected

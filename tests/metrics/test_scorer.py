@@ -75,6 +75,7 @@ from skfilterrank.metrics import (
     ul_normalized_score,
 )
 from skfilterrank.ranking import QueryRanker, RankAndFilter
+from skfilterrank.thresholds import FixedThreshold
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -515,6 +516,58 @@ class TestMissingQueries:
         qid[7] = None
         with pytest.raises(ValueError, match="groups has 1 missing value"):
             SCORER(Ridge().fit(X, Y), X, series(Y, qid))
+
+
+class TestTwoLabels:
+    """Labels of relevance and harm, whose gain is -harm where that is above 0."""
+
+    GAINS = np.where(Y < 0, -2.0, Y)
+    TABLE = pd.DataFrame(
+        {"harm": np.where(Y < 0, 2.0, 0.0), "relevance": np.maximum(Y, 0)},
+        index=pd.Index(QID, name="qid"),
+    )
+    MODEL = RankAndFilter(
+        Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3", cv=GroupKFold(3)
+    )
+
+    def test_by_hand(self):
+        y = pd.DataFrame(
+            [[2, 0], [np.nan, 5], [1, 0], [1, np.nan]], index=pd.Index([0, 0, 1, 1], name="qid")
+        )
+        scores = np.array([[4.0], [3.0], [2.0], [1.0]])
+        shows_all = FixedThreshold(None).fit()
+        dcg = make_ranking_scorer("dcg@2")
+        expected = (2 - 5 / np.log2(3) + 1) / 2
+        assert dcg(shows_all, scores, y) == pytest.approx(expected)
+        assert dcg(shows_all, scores, y.to_numpy(), groups=[0, 0, 1, 1]) == dcg(
+            shows_all, scores, y
+        )
+        several = make_ranking_scorer(["dcg@1", "forbidden@2"], gains={1: 1, 2: 3})
+        # One of four places holds a forbidden document.
+        assert several(shows_all, scores, y) == {"dcg@1": 2.0, "neg_forbidden@2": -0.25}
+
+    @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+    def test_in_cross_validation(self):
+        values = cross_val_score(self.MODEL, X, self.TABLE, groups=QID, cv=CV, scoring=SCORER)
+        for value, (train, test) in zip(values, CV.split(X, groups=QID), strict=True):
+            model = clone(self.MODEL).fit(X[train], self.TABLE.iloc[train])
+            kept = model.predict(X[test], groups=QID[test])
+            expected = ndcg_f_score(self.GAINS[test], kept, groups=QID[test], k=3)
+            assert value == pytest.approx(expected)
+            assert model.score(X[test], self.TABLE.iloc[test]) == pytest.approx(expected)
+
+    @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+    def test_in_a_search(self):
+        grid = {"estimator__alpha": [0.1, 1e4]}
+        search = GridSearchCV(self.MODEL, grid, cv=CV, scoring=SCORER, error_score="raise")
+        search.fit(X, self.TABLE, groups=QID)
+        alone = GridSearchCV(self.MODEL, grid, cv=CV, error_score="raise")
+        alone.fit(X, self.TABLE, groups=QID)
+        np.testing.assert_allclose(
+            search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+        )
+        model = search.best_estimator_
+        assert SCORER(search, X, self.TABLE) == pytest.approx(model.score(X, self.TABLE))
 
 
 class TestMaking:

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from skfilterrank._core.gains import read_two_labels
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
-from skfilterrank.ranking._filter_estimator import read_two_labels
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     FirstK,
@@ -75,8 +75,15 @@ class TestWhatIsLearned:
 
     def test_of_two_labels_each_from_its_own_rows(self, data, two_labels):
         model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
-        with pytest.warns(UnjudgedWarning, match="are unjudged"):
+        with pytest.warns(UnjudgedWarning, match="are unjudged") as told:
             model.fit(data.X, two_labels, groups=data.groups)
+        n_rows = len(data.y)
+        n_relevance, n_harm = np.isnan(two_labels).sum(axis=0)
+        unjudged = [str(each.message) for each in told if each.category is UnjudgedWarning]
+        assert unjudged == [
+            f"{n_relevance} of {n_rows} rows are unjudged (NaN relevance): estimator skips them.",
+            f"{n_harm} of {n_rows} rows are unjudged (NaN harm): filter_estimator skips them.",
+        ]
         judged = ~np.isnan(two_labels)
         expected = Ridge().fit(data.X[judged[:, 0]], two_labels[judged[:, 0], 0])
         np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
@@ -89,6 +96,16 @@ class TestWhatIsLearned:
         kept = model.predict(data.X, groups=data.groups)
         expected = ndcg_f_score(gains, kept, groups=data.groups, k=3)
         assert model.score(data.X, two_labels, data.groups) == pytest.approx(expected)
+
+    def test_of_named_columns_in_any_order(self, data):
+        y = pd.DataFrame({"harm": (data.y < 0) * 2.0, "relevance": np.maximum(data.y, 0)})
+        model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
+        model.fit(data.X, y, groups=data.groups)
+        expected = Ridge().fit(data.X, y["relevance"])
+        np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
+        score = model.score(data.X, y, groups=data.groups)
+        by_position = y[["relevance", "harm"]].to_numpy()
+        assert model.score(data.X, by_position, groups=data.groups) == score
 
     @pytest.mark.slow
     def test_of_a_table_with_query_ids(self, data):
@@ -223,6 +240,9 @@ class TestErrors:
             self.fit(data, np.column_stack([np.maximum(data.y, 0), data.y]))
         with pytest.raises(ValueError, match="y"):
             RankAndFilter(Ridge()).fit(data.X, three[:, :2], groups=data.groups)
+        unknown = np.column_stack([np.full(len(data.y), np.nan), data.y < 0])
+        with pytest.raises(InputError, match="y holds no judged relevance: expected at least one"):
+            self.fit(data, unknown)
 
     @pytest.mark.parametrize("second", [LogisticRegression(), Ridge()])
     def test_nothing_to_hide(self, data, second):

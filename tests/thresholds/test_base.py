@@ -35,6 +35,7 @@ from skfilterrank.thresholds import (
     FixedThreshold,
     JudgedScores,
     LargestGap,
+    SegmentedThreshold,
     Surprise,
     TunedThreshold,
 )
@@ -506,6 +507,82 @@ class TestSearch:
         assert "k" not in model.get_params()
         with pytest.raises(ValueError, match="Invalid parameter 'k'"):
             model.set_params(k=3)
+
+
+class TestTwoLabels:
+    """Relevance and harm, whose gain is -harm where that is above 0."""
+
+    SCORES = np.array([3.0, 2.0, 1.0, 2.0, 1.0])
+    QID = np.array(["a", "a", "a", "b", "b"])
+    RELEVANCE, HARM = [2.0, np.nan, 1.0, 1.0, 1.0], [0.0, 5.0, 0.0, 0.0, np.nan]
+    GAINS = np.array([2.0, -5.0, 1.0, 1.0, np.nan])
+
+    def table(self, **index):
+        return pd.DataFrame({"harm": self.HARM, "relevance": self.RELEVANCE}, **index)
+
+    def test_fit_and_score_by_hand(self):
+        # DCG of the two queries, by what is shown: 2 and 0 from 3 on; 2 - 5 / log2(3) and 1 from 2
+        # on; 2 - 5 / log2(3) + 1 / 2 and 1 with all.
+        y = self.table()
+        cut = TunedThreshold("dcg").fit(self.SCORES, y, groups=self.QID)
+        np.testing.assert_array_equal(cut.predict(self.SCORES), [3, -INF, -INF, -INF, -INF])
+        assert cut.best_score_ == cut.score(self.SCORES, y, groups=self.QID) == 1.0
+        assert cut.n_unjudged_ == 1
+        kept = FixedThreshold(2.0, measure="dcg").fit(self.SCORES, y, groups=self.QID)
+        expected = (3 - 5 / np.log2(3)) / 2
+        assert kept.score(self.SCORES, y, groups=self.QID) == pytest.approx(expected)
+
+    def test_query_ids_of_a_table(self):
+        y = self.table(index=pd.Index(self.QID, name="qid"))
+        cut = TunedThreshold("dcg").fit(self.SCORES, y)
+        assert cut.best_score_ == cut.score(self.SCORES, y) == 1.0
+
+    def test_gains_are_those_of_relevance(self):
+        y = np.column_stack([np.nan_to_num(self.RELEVANCE), np.nan_to_num(self.HARM)])
+        cut = FixedThreshold(3.0, measure="dcg", gains={0: 0, 1: 1, 2: 10})
+        assert cut.fit(self.SCORES, y, groups=self.QID).score(self.SCORES, y, self.QID) == 5.0
+
+    @pytest.mark.filterwarnings("ignore:only 35 of the rows are forbidden")
+    @pytest.mark.parametrize("rule", [None, "ratio", "harm"])
+    def test_filter_scores(self, few, rule):
+        y = np.column_stack([np.maximum(few.y, 0), 2.0 * (few.y < 0)])
+        gains = np.where(few.y < 0, -2.0, few.y)
+        given = {"groups": few.groups, "filter_scores": -few.bayes_scores}
+        two = TunedThreshold(MEASURE, rule=rule).fit(few.bayes_scores, y, **given)
+        one = TunedThreshold(MEASURE, rule=rule).fit(few.bayes_scores, gains, **given)
+        assert (two.level_, two.best_score_) == (one.level_, one.best_score_)
+        assert two.score(few.bayes_scores, y, **given) == one.score(
+            few.bayes_scores, gains, **given
+        )
+
+    def test_functions_of_a_risk_see_gains(self, few):
+        seen = []
+
+        def risk(y_true, shown, groups):
+            seen.append(np.unique(y_true))
+            return np.bincount(groups, shown & (y_true < 0)) > 0
+
+        y = np.column_stack([np.maximum(few.y, 0), 2.0 * (few.y < 0)])
+        safe = CertifiedThreshold({risk: 0.6}, confidence_level=0.5, measure=MEASURE)
+        safe.fit(few.bayes_scores, y, groups=few.groups)
+        np.testing.assert_array_equal(seen[0], np.unique(np.where(few.y < 0, -2.0, few.y)))
+
+    def test_segments(self, few):
+        y = np.column_stack([np.maximum(few.y, 0), 1.0 * (few.y < 0)])
+        table = pd.DataFrame({"score": few.bayes_scores, "part": few.groups % 2})
+        cut = SegmentedThreshold(TunedThreshold(MEASURE), segment="part", min_queries=10)
+        two = clone(cut).fit(table, y, groups=few.groups)
+        one = clone(cut).fit(table, np.where(few.y < 0, -1, few.y), groups=few.groups)
+        np.testing.assert_array_equal(
+            two.predict(table, few.groups), one.predict(table, few.groups)
+        )
+        assert two.score(table, y, few.groups) == one.score(table, few.y.clip(-1), few.groups)
+
+    def test_errors(self):
+        with pytest.raises(InputError, match="y has the harm -5: give 0 for a harmless document"):
+            TunedThreshold().fit(self.SCORES, -self.table().fillna(0), groups=self.QID)
+        with pytest.raises(InputError, match=r"y must hold one label per row .* \(5, 3\)"):
+            TunedThreshold().fit(self.SCORES, np.zeros((5, 3)), groups=self.QID)
 
 
 class TestOwnThreshold:

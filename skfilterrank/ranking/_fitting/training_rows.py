@@ -95,9 +95,11 @@ def prepare_rows(
     eval_groups=None,
     fit_params=None,
     without_groups=None,
+    taught=None,
 ) -> TrainingRows:
     """Check everything `fit` was given.
 
+    `taught` is as in `tell_unjudged`.
     Where `groups` is None each row is a query of its own, with the warning `without_groups`, and
     an error where the estimator learns nothing then.
     """
@@ -113,7 +115,7 @@ def prepare_rows(
         refuse_arrays(estimator)
     judged = ~np.isnan(row_gains)
     n_judged = int(np.count_nonzero(judged))
-    tell_unjudged(n_rows - n_judged, n_rows)
+    tell_unjudged(n_rows - n_judged, n_rows, taught)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
     if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
@@ -346,13 +348,18 @@ def count_unjudged(judged) -> int:
     return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
 
 
-def tell_unjudged(n_unjudged: int, n_rows: int) -> int:
-    """The number of rows without a label, with a warning; an error where none has one."""
+def tell_unjudged(n_unjudged: int, n_rows: int, taught: tuple[str, str] | None = None) -> int:
+    """Return the number of rows without a label, with a warning; raise where none has one.
+
+    `taught` names the label, where rows have several, and the model that learns it.
+    """
+    label, model = taught or ("label", None)
     if n_unjudged == n_rows:
-        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
+        row = "row" if model is None else label
+        raise InputError(f"y holds no judged {row}: expected at least one {label} that is not NaN.")
     if n_unjudged:
+        learns = "they are not learned from" if model is None else f"{model} skips them"
         warn_user(
-            f"{n_unjudged} of {n_rows} rows are unjudged (NaN label): they are not learned from.",
-            UnjudgedWarning,
+            f"{n_unjudged} of {n_rows} rows are unjudged (NaN {label}): {learns}.", UnjudgedWarning
         )
     return n_unjudged
