@@ -155,6 +155,34 @@ def _intervals():
     """
 
 
+def _fusion():
+    """Fusion (fuse --method, --learn).
+
+    By ranks:
+    rrf        reciprocal rank fusion, 1 / (--rrf-k + rank) summed (default)
+    isr        1 / rank^2 summed, times the number of runs that return the document
+    log_isr    the same, times the logarithm of this number
+    rbc        rank-biased centroid, --persistence to the power of rank - 1 summed
+    borda      Borda points
+    condorcet  by how many other documents a majority of runs puts behind
+
+    By scores, which --normalize brings to one scale:
+    combsum, combmnz, combanz  their sum; times, or divided by, the number of runs
+    combmed, combmax, combmin  their median, highest, lowest
+
+    Learning (--learn, with --qrels):
+    method    the method, constants and normalisation that are best by --measure; condorcet and
+              max are not among them
+    weights   a weighted sum of the normalised scores, the weights found by coordinate ascent on
+              --measure, which may take minutes
+    logistic  the same, the weights found by logistic regression
+
+    Judged topics are fused by what was learned from others, in five folds, so that the run can be
+    measured by the same judgments. Topics without judgments are fused by what was learned from
+    all.
+    """
+
+
 def _completion():
     """Completion of commands, options and choices.
 
@@ -173,5 +201,6 @@ SUBJECTS = {
     "holes": _holes,
     "slices": _slices,
     "intervals": _intervals,
+    "fusion": _fusion,
     "completion": _completion,
 }
