@@ -104,10 +104,10 @@ class CommandParser(argparse.ArgumentParser):
                 "metavar": metavar,
                 "type": arg.convert or (_choice(arg.choices) if arg.choices else str),
             }
-            if arg.many == "repeat":
-                keywords["action"] = "extend"
-            elif arg.many:
-                keywords |= {"nargs": arg.many} | ({"action": "extend"} if is_option else {})
+            if is_option:
+                keywords["action"] = "extend" if arg.many else _Once
+            if arg.many not in ("", "repeat"):
+                keywords["nargs"] = arg.many
             if is_option:
                 shown = parameter.default if arg.shown is None else arg.shown
                 if isinstance(shown, tuple):
@@ -180,6 +180,16 @@ def _choice(choices):
         )
 
     return convert
+
+
+class _Once(argparse.Action):
+    """Action of an option that has one value: a second one would replace the first in silence."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Store the value, or say that there is one already."""
+        if hasattr(namespace, self.dest):
+            parser.error(f"{self.option_strings[-1]} is given twice. Leave out one of them.")
+        setattr(namespace, self.dest, values)
 
 
 class _Completer:

@@ -10,8 +10,8 @@ import pytest
 
 from sampled_labels import PAGE
 from skfilterrank.cli import main
-from skfilterrank.cli.judge import run as judge_run
-from skfilterrank.cli.rank_filter import run as rank_filter_run
+import importlib
+
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.estimation import draw_sample
 from skfilterrank.io import write_prels, write_qrels, write_run

@@ -77,7 +77,7 @@ def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
 def test_traceback_on_request(folder):
     (folder / "empty.csv").touch()
     with pytest.raises(ValueError, match="the file is empty"):
-        main(["--traceback", "rank-filter", "empty.csv"])
+        main(["--debug", "rank-filter", "empty.csv"])
 
 
 def test_a_warning_is_one_line(monkeypatch, run):

@@ -38,8 +38,11 @@ from skfilterrank.thresholds._hide_rules import RULES
             "expected tune, auto, per_query, exp",
         ),
         (["rank-filter", "a", "--same", "x"], "--same: expected A=B,..., got 'x'"),
-        (["rank-filter", "a", "--jobs", "0"], "--jobs: expected a number of processes or -1"),
-        (["rank-filter", "a", "--seed", "-1"], "--seed: expected a whole number below 2**31"),
+        (["rank-filter", "a", "--n-jobs", "0"], "--n-jobs: expected a number of processes or -1"),
+        (
+            ["rank-filter", "a", "--random-state", "-1"],
+            "--random-state: expected a whole number below 2**31",
+        ),
         (["rank-filter", "a", "--save", "."], "--save: . is a folder; name a file in it"),
         (
             ["rank-filter", "a", "--out-run", "no/x"],
@@ -60,9 +63,9 @@ def test_wrong_options_are_told_in_one_line(run, folder, arguments, message):
 @pytest.mark.parametrize(
     "words",
     [
-        ["evaluate", "q", "r", "--jobs", "9" * 5000],
+        ["evaluate", "q", "r", "--n-jobs", "9" * 5000],
         ["evaluate", "q", "r", "--n-items", "9" * 5000],
-        ["judge", "--docs", "d", "--out", "o", "--seed", "9" * 5000],
+        ["judge", "--docs", "d", "--out", "o", "--random-state", "9" * 5000],
         ["judge", "--docs", "d", "--out", "o", "--depth", "9" * 5000],
         ["rank-filter", "t", "--cv", "9" * 5000],
         ["rank-filter", "t", "--k", "9" * 5000],

@@ -54,7 +54,7 @@ def test_an_option_of_several_commands_means_the_same_in_all(name):
         # Each says what its own choices are, of which the first is that of all.
         texts = [text.partition(", ")[0] for *_, text in meanings.values()]
         assert set(texts) == {"order of documents of equal score: docno (by id"}
-    if name in ("--save", "--alpha", "--ties", "--confidence"):
+    if name in ("--save", "--alpha", "--ties", "--confidence-level"):
         # For another command each, of another test, or of intervals and of risks.
         meanings = {command: meaning[:-1] for command, meaning in meanings.items()}
     assert len(set(meanings.values())) == 1, meanings
@@ -69,7 +69,14 @@ def test_every_command_can_be_quiet_and_verbose(command):
 
 
 def test_options_that_many_commands_have():
-    assert {"--seed", "--jobs", "--out", "--format", "--input-format", "--measure"} <= set(SHARED)
+    assert {
+        "--random-state",
+        "--n-jobs",
+        "--out",
+        "--format",
+        "--input-format",
+        "--measure",
+    } <= set(SHARED)
     assert all(isinstance(parser, argparse.ArgumentParser) for parser in PARSERS.values())
 
 

@@ -1,15 +1,57 @@
-"""``skfilterrank fuse``: the library's fusion, from files into one."""
+"""``skfilterrank fuse``: the fusion of the library, from files into one."""
+
+import io
 
 import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from skfilterrank.cli.fuse import options as fuse_options
-from skfilterrank.cli.fuse import run as fuse_run
-from skfilterrank.cli.fuse.run import _GRID
+from skfilterrank.cli import fuse as fuse_command
+from skfilterrank.cli.fuse import _GRID
 from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LinearRankFusion, RankFusion, fuse_learned, fuse_runs
+from skfilterrank.ranking._fusion.lists import FILTERED
+from skfilterrank.ranking._fusion.methods import METHODS
+from skfilterrank.ranking._fusion.scales import NORMALIZATIONS
+
+NAMES = ("words", "links", "noise")
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Three runs of ten topics and judgments, in the working folder; the runs as frames."""
+    monkeypatch.chdir(tmp_path)
+    texts, judged = dict.fromkeys(NAMES, ""), ""
+    for topic in range(10):
+        for document in range(8):
+            label = (topic * document) % 3
+            scores = (
+                label + (document * 7 + topic) % 5 / 3,
+                2 * label + (document * 5 + topic) % 7,
+                (document * 3 + topic * topic) % 11,
+            )
+            judged += f"{topic} 0 d{document} {label}\n"
+            for name, score in zip(NAMES, scores):
+                if (document + topic) % 4 != len(name) % 4:
+                    texts[name] += f"{topic} Q0 d{document} 1 {score:.4f} {name}\n"
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "qrels").write_text(judged)
+    return {name: read_run(f"{name}.txt") for name in NAMES}
+
+
+@pytest.fixture
+def fuse(run, runs):
+    """Run the command, expect that it works, and return the fused run and the messages."""
+
+    def fuse(*arguments):
+        code, out, err = run("fuse", *(f"{name}.txt" for name in NAMES), *arguments)
+        assert code == 0, err
+        return read_run(io.BytesIO(out.encode())) if out else None, err
+
+    return fuse
+
 
 pytestmark = pytest.mark.slow
 
@@ -65,10 +107,10 @@ def test_what_is_tried():
     normalized = next(each for each in _GRID if "normalize" in each)
     tried = [name for each in _GRID for name in each["method"]]
     assert sorted(tried) == sorted(
-        {*fuse_options.BY_RANKS, *fuse_options.BY_SCORES} - {"condorcet"}
+        {*fuse_command.BY_RANKS, *fuse_command.BY_SCORES} - {"condorcet"}
     )
-    assert normalized["method"] == list(fuse_options.BY_SCORES)
-    assert {*normalized["normalize"]} == {*fuse_options.NORMALIZATIONS} - {"max", "none"}
+    assert normalized["method"] == list(fuse_command.BY_SCORES)
+    assert {*normalized["normalize"]} == {*fuse_command.NORMALIZATIONS} - {"max", "none"}
 
 
 SOME = [{"method": ["rrf"], "rrf_k": [1]}, {"method": ["combsum"], "normalize": ["minmax", "sum"]}]
@@ -79,7 +121,7 @@ SOME = [{"method": ["rrf"], "rrf_k": [1]}, {"method": ["combsum"], "normalize": 
     [pytest.param(SOME, id="some"), pytest.param(_GRID, marks=pytest.mark.nightly, id="all")],
 )
 def test_learned_method(fuse, runs, grid, monkeypatch):
-    monkeypatch.setattr(fuse_run, "_GRID", grid)
+    monkeypatch.setattr(fuse_command, "_GRID", grid)
     # Three of the topics are judged, for each of which all methods are tried on the other two.
     judged = read_qrels("qrels")
     write_qrels("some", judged[judged["qid"].isin(["1", "2", "5"])])
@@ -96,3 +138,33 @@ def test_gains_of_labels(fuse, runs):
     qrels = read_qrels("qrels")
     qrels["label"] = qrels["label"].map({0: 1, 1: -1, 2: -1})
     assert_same(found, fuse_learned(qrels, runs, fusion="logistic"))
+
+
+def test_the_choices_are_those_of_the_library():
+    assert tuple(METHODS) == fuse_command.BY_RANKS + fuse_command.BY_SCORES
+    assert {*fuse_command.NORMALIZATIONS} == {name or "none" for name in NORMALIZATIONS}
+    assert {*FILTERED} == {"all", "majority", "any"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--qrels qrels --method rrf", "--method is what --qrels is there to learn"),
+        ("--qrels qrels --learn weights --weights a=1", "--weights is what --qrels"),
+        ("--qrels qrels --normalize sum", "--normalize is what --qrels"),
+        ("-m ap", "--measure says how fusion is learned. Add --qrels"),
+        ("--learn method", "--learn says how fusion is learned. Add --qrels"),
+        ("--qrels qrels -m ap,ndcg", "--measure: fusion is learned for one, got ap, ndcg"),
+        ("--qrels few", "few has judgments of 2 topics of the runs, and learning needs at"),
+        ("--weights words=1", "weights must name every system and no other"),
+        ("--weights words", "--weights: expected RUN=WEIGHT, got 'words'"),
+        ("--rrf-k=-1", "--rrf-k must be a finite number from 0 up"),
+    ],
+)
+def test_what_does_not_go_together(run, runs, words, message):
+    with open("few", "w") as file:
+        file.write("1 0 d1 1\n2 0 d1 0\n99 0 d1 1\n")
+    code, out, err = run("fuse", *(f"{name}.txt" for name in NAMES), *words.split())
+    assert (code, out) == (2, "")
+    assert message in err
