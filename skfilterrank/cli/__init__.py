@@ -141,7 +141,10 @@ def _function(name):
 
 def _run(argv):
     """Find the command, run it, and print its errors."""
-    place = next((n for n, text in enumerate(argv) if not text.startswith("-")), None)
+    place = 0 if argv and not argv[0].startswith("-") else None
+    if place is None:
+        # Options of all commands may stand before the command.
+        place = next((n for n, text in enumerate(argv) if text in (*COMMANDS, "help")), None)
     if place is None:
         put(f"{skfilterrank.__version__}\n" if "--version" in argv else overview())
         unknown = set(argv) - {"--version", "--help", "-h"}
@@ -157,11 +160,7 @@ def _run(argv):
             # Counted when the file is read.
             warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = show_warning
-            if name == "help":
-                from skfilterrank.cli.help import help
-
-                return help(rest)
-            if name not in COMMANDS:
+            if name not in (*COMMANDS, "help"):
                 say(
                     f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
                     f"Choose from {', '.join(COMMANDS)}, help."
