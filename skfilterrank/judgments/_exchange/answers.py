@@ -73,10 +73,8 @@ def read_judging_answers(path, *, tool: str = "page", grades=None, queries=None)
     label_of, ids = _label_reader(grades), _ids_of(queries)
     text = "" if tool == "page" else decode(read_bytes(path), name).removeprefix("\ufeff")
     rows = _READERS[tool](_Entries(text, name), label_of, ids)
-    frame = pd.DataFrame(rows, columns=_COLUMNS)
-    return frame.astype({"label": "float64", **dict.fromkeys(("qid", "docno"), "str")}).astype(
-        {"assessor": object, "note": object}
-    )
+    frame = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
+    return frame.astype({"qid": "str", "docno": "str", "label": "float64"})
 
 
 class _Entries:
@@ -97,9 +95,7 @@ class _Entries:
 
     def ids(self, record):
         """Topic and document of an object, which came with the task."""
-        return tuple(
-            self.check(record.get(key), str, f"{key!r} of the task") for key in ("qid", "docno")
-        )
+        return tuple(self.check(record.get(key), str, f"{key!r}") for key in ("qid", "docno"))
 
     def _parsed(self, text):
         try:

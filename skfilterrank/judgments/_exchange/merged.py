@@ -1,5 +1,6 @@
 """Answers of several assessors as one table, with their agreement."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -112,8 +113,8 @@ class MergedAnswers(Result):
         )
 
     def _head(self):
-        agreement = "" if self.agreement is None else f"\n{self.agreement}"
-        return self._summary() + agreement
+        # Where nobody disagrees there is no table.
+        return f"{self._summary()}\n{self.agreement}" if len(self.conflicts) else self._summary()
 
     def _table(self):
         conflicts = self.conflicts
@@ -176,7 +177,7 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
         if is_path(answers) or isinstance(answers, pd.DataFrame):
             answers = [answers]
         found = as_list(answers, "answers", "paths or DataFrames")
-        sources = [(name_of_path(each) if is_path(each) else None, each) for each in found]
+        sources = [(_name_of(each), each) for each in found]
     if not sources:
         raise InputError("answers is empty: pass at least one log or table.")
     table = pd.concat([_table_of(name, source) for name, source in sources], ignore_index=True)
@@ -197,6 +198,11 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
     has_both = len(labels) > 1 and shared.duplicated(_KEY).any()
     agreement = assessor_agreement(labels, scale=scale, gains=gains) if has_both else None
     return MergedAnswers(table, agreement)
+
+
+def _name_of(source):
+    """Name of an assessor after a log, such as anna of anna.txt.log; None for a table."""
+    return name_of_path(os.fspath(source).removesuffix(".log")) if is_path(source) else None
 
 
 def _table_of(name, source):

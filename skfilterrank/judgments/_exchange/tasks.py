@@ -19,6 +19,7 @@ from skfilterrank.judgments._exchange.page import page_of
 
 GRADES = (0, 1, 2)
 TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
+_KEY = ("qid", "docno")
 # XML has no characters for these, and no file holds halves of characters.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -118,6 +119,8 @@ def write_judging_tasks(
     """
     check_target(path, "write_judging_tasks(path, pool, texts)", may_be_open=False)
     check_choice(tool, "tool", TOOLS)
+    if tool == "label-studio" and Path(path).suffix == ".xml":
+        raise InputError("path ends in .xml, as its labelling configuration will: call it .json.")
     grades = named_grades(grades)
     tasks = _tasks(pool, texts, queries)
     if tool == "page":
@@ -146,10 +149,11 @@ def pool_pairs(pool) -> list:
         raise InputError(
             f"pool must be a DataFrame or MultiIndex with 'qid' and 'docno', got {brief(pool)}."
         )
-    pairs = list(zip(frame["qid"].astype(str), frame["docno"].astype(str)))
+    columns = [["" if pd.isna(each) else str(each) for each in frame[name]] for name in _KEY]
+    pairs = list(zip(*columns))
     if not pairs:
         raise InputError("pool is empty: there is nothing to judge.")
-    again = frame[["qid", "docno"]].astype(str).duplicated().to_numpy()
+    again = pd.Series(pairs, dtype=object).duplicated().to_numpy()
     if again.any():
         qid, docno = pairs[int(again.argmax())]
         raise InputError(
@@ -192,7 +196,7 @@ def _tasks(pool, texts, queries):
     without = [task.docno for task in tasks if not task.texts]
     if without:
         raise InputError(
-            f"{counted(len(without), 'document')} of the pool of {len(tasks):,} have no text: "
+            f"the pool holds {counted(len(without), 'document')} without text: "
             f"{brief_list(without)}. Add their texts, or leave them out of the pool."
         )
     return tasks
