@@ -38,6 +38,7 @@
   }
   function load() {
     state = (assessor() && stored(slot(assessor()))) || empty();
+    state.named = Boolean(assessor());
     at = Math.max(0, items.findIndex((item) => item.key === state.at));
   }
 
@@ -210,16 +211,23 @@
   });
   $("assessor").addEventListener("change", () => {
     // A note that was written before the name stays on the screen.
-    const note = $("note").value;
+    const note = $("note").value, isUnnamed = !state.named;
     load();
     keep();
-    if (note && !answerOf(items[at]).note) change({ note });
     show();
+    if (note && isUnnamed) {
+      $("note").value = note;
+      keepNote();
+    }
     say(`${items.filter(isJudged).length} answers of ${assessor() || "nobody"} are here.`);
   });
-  $("note").addEventListener("change", () => {
-    if (named()) change({ note: $("note").value.replace(/\p{Surrogate}/gu, "\ufffd").trim() });
-  });
+  function keepNote() {
+    const note = $("note").value.replace(/\p{Surrogate}/gu, "\ufffd").trim();
+    if (note !== (answerOf(items[at]).note || "") && named()) change({ note });
+  }
+  $("note").addEventListener("change", keepNote);
+  // A page that is closed while a note is written.
+  addEventListener("pagehide", keepNote);
   $("answer").addEventListener("submit", (event) => event.preventDefault());
   $("mark").addEventListener("change", mark);
   $("marked").addEventListener("change", () => {
