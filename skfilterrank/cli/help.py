@@ -159,6 +159,38 @@ def _intervals():
     """
 
 
+def _comparisons():
+    """Comparisons of runs (compare --test, --correction, --html).
+
+    Tests, all over the same topics:
+    t                 paired t test; the default
+    wilcoxon          signed ranks of the differences
+    sign              share of topics on which a run is ahead; the default for
+                      "lexirecall(scale=preference)", which only orders runs
+    randomization     paired permutation test
+    bootstrap         studentized bootstrap test
+    tukey             Tukey's HSD, topics as blocks: all pairs at once
+    randomized_tukey  the same without assuming normal values
+
+    The two last ones keep the chance of any false claim at --alpha by themselves. P values of the
+    others are corrected for the number of pairs by --correction; holm and bonferroni keep the same
+    chance, fdr_bh the expected share of false claims.
+
+    For people, each measure has a table of the runs, the best mean first, with how many others
+    each beats and is beaten by, and a table of pairs, the better run first, * where significant.
+    --format csv has a line for each pair, and json an object for each measure, with both. latex and
+    markdown have a row for each run, and marks of significance that the last line explains.
+
+    With --interval or --prels, values, differences and ranks are estimated; see help intervals.
+    All differences come from one sample, and are surer than values. Intervals cover 1 - alpha by
+    themselves, those of ranks together.
+
+    --html writes one file to open in a browser: figures, the topics that decide between pairs of
+    runs, the documents that moved there, and what it was made from. It needs matplotlib and
+    jinja2: pip install 'skfilterrank[plot,report]'.
+    """
+
+
 def _fusion():
     """Fusion (fuse --method, --learn).
 
@@ -205,6 +237,7 @@ SUBJECTS = {
     "holes": _holes,
     "slices": _slices,
     "intervals": _intervals,
+    "comparisons": _comparisons,
     "fusion": _fusion,
     "completion": _completion,
 }

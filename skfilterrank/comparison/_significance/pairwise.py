@@ -388,7 +388,7 @@ class PairwiseComparison(Result):
         return [
             f"No difference could be significant: the smallest p value of {what} is "
             f"{self.smallest_p:.3g}{corrected}. {remedy}"
-            + (", or compare fewer pairs (baseline=)." if corrected else ".")
+            + (", or name a baseline, for fewer pairs." if corrected else ".")
         ]
 
 
