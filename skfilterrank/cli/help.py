@@ -187,6 +187,25 @@ def _fusion():
     """
 
 
+def _completed():
+    """Completed judgments (complete).
+
+    Documents without a label are completed in topics that QRELS holds; with --unjudged-topic pool,
+    in all topics of --runs. Each topic has a model of its own, a linear support vector machine on
+    tf-idf, which learns from the topic's judged documents. Labels that people gave stay as they
+    are; those of machines are predicted anew.
+
+    Worth: the second column of the output says "predicted" where people did not judge, and the
+    other commands tell of such labels. How many documents predicted relevant are expected to be is
+    printed: judged documents are predicted as if they were not, and with --runs their ranks are
+    compared with those of the others. After few judgments a topic it may be a few in a hundred.
+
+    Left: documents without text, and documents of topics without a judged one, or whose judged
+    ones all have one label (--one-class). They are counted and listed, and written with the label
+    of --holes unjudged-label (-1 for trec), or not at all where none is said.
+    """
+
+
 def _completion():
     """Completion of commands, options and choices.
 
@@ -206,5 +225,6 @@ SUBJECTS = {
     "slices": _slices,
     "intervals": _intervals,
     "fusion": _fusion,
+    "completed": _completed,
     "completion": _completion,
 }
