@@ -30,7 +30,7 @@ def complete(
     n_jobs: t.NJobs = None,
     out: t.Out = None,
 ) -> None:
-    """Predict labels for the documents that nobody judged, from the text of those somebody did.
+    r"""Predict labels for the documents that nobody judged, from the text of those somebody did.
 
     Completed are documents of QRELS with the label of --holes unjudged-label, and documents of
     --runs that QRELS does not hold. Labels of people stay; the second column of the output says
@@ -56,7 +56,7 @@ def complete(
     Examples
     --------
     skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 > completed.txt
-    skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \\
+    skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \
         --holes unjudged-label=-1 --out expected.txt
     """
     import warnings
