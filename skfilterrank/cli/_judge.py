@@ -1,15 +1,14 @@
 """Work of ``skfilterrank judge``: what is asked about, and what becomes of the answers."""
 
+import contextlib
 import os
 import warnings
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank import judgments
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import read_bytes
@@ -28,24 +27,26 @@ from skfilterrank.cli._inputs import (
 )
 from skfilterrank.cli._output import progress, tell
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES, TOOLS, _grades
+from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES, TOOLS
 from skfilterrank.estimation import RankedPool, draw_sample
+from skfilterrank.estimation._machine import machine_grades
 from skfilterrank.estimation._sample import finished_sample
-from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief
+from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
-from skfilterrank.judgments import Answer
+from skfilterrank.judgments import (
+    Answer,
+    judge,
+    merge_answers,
+    rank_table,
+    read_judging_answers,
+    read_judgment_log,
+    write_judging_tasks,
+)
+from skfilterrank.judgments._assessors.earlier import EarlierJudgments
+from skfilterrank.judgments._selection.strategies import NEED_RANKS, fit_strategy
 
 _KEY = ["qid", "docno"]
-_OF_RUNS = {
-    "pooling": judgments.PoolingSelector,
-    "mtf": judgments.MoveToFrontSelector,
-    "mtc": judgments.MTCSelector,
-}
-_NEED_RUNS = (*_OF_RUNS, "prior", "statap")
-_SAMPLES = ("statap", "sample")
 _SHOWN = 20
-# As many as digits: more are scores.
-_MOST_GRADES = 10
 
 
 class Judging:
@@ -59,145 +60,220 @@ class Judging:
 
     def __init__(self, given):
         self.given, self.log = given, Path(f"{given.out}.log")
+        self.is_sample = given.strategy == "sample"
         self.holes = Holes.of(given.holes, only=("unjudged_label",), predicted="use")
-        self._check_files()
-        if isinstance(given.gains, dict):
-            numbered_gains(given.gains)
         machines = {}
-        if given.strategy == "sample":
+        if self.is_sample:
             machines = {
                 name: read_qrels(path, unjudged_label=None, predicted="use")
                 for name, path in named_paths(given.machine_qrels or []).items()
             }
         self.grades = given.grades or _chosen_grades(given.gains, machines)
-        self._check_options()
-        topics = None if given.topics is None else read_topics(given.topics)
-        self.judged = _read_judged(given, self.grades, self.holes, topics)
-        table = draw = None
-        if given.strategy == "sample":
-            self.sample, draw = _drawn_sample(given, self.grades, self.judged, machines)
-            self.index = pd.MultiIndex.from_frame(self.sample[_KEY])
-            self.finished = partial(finished_sample, self.sample, draw=draw, unit=given.unit)
-        else:
-            self.index, table = _pool(given, self.judged)
-        self.strategy = given.strategy or ("maxrep" if table is None else "pooling")
-        if self.strategy in _NEED_RUNS and table is None:
+        self._check()
+        self.topics = None if given.topics is None else read_topics(given.topics)
+        self.judged = self._read_judged()
+        self.index, ranks = self._pool(machines)
+        self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
+        if self.strategy in NEED_RANKS and ranks is None:
             raise InputError(
                 f"--strategy {self.strategy} looks at runs. Name them by --runs, or choose maxrep "
                 "or random."
             )
         documents = read_document_texts(given.docs, text=given.text)
         if given.second_look:
-            self.judged.doubt(joined(documents), given.second_look, given.random_state)
+            self._look_again(joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
-        self.topics = self._known_topics(topics)
+        self._check_topics()
         texts = joined(self.documents).reindex(self.index.get_level_values("docno")).fillna("")
-        texts, is_known = self._leave_out(texts, self.index.isin(self.judged.known.index))
-        self.selector = self._fitted(table, texts, is_known)
+        is_known = self.index.isin(self.judged.known.index)
+        rows = (texts.str.strip() == "").to_numpy() & ~is_known
+        self._tell_of_missing(rows)
+        self.without = np.flatnonzero(rows)
+        if self.strategy == "statap":
+            # A sample of what can be judged, by the priors of all.
+            self.index, self.without = self.index[~rows], self.without[:0]
+        self.selector = fit_strategy(
+            "prior" if self.is_sample else self.strategy,
+            self.index,
+            ranks=ranks,
+            texts=texts,
+            judged=is_known,
+            prior=np.arange(len(self.index), 0, -1) if self.is_sample else None,
+            random_state=given.random_state,
+            verbose=progress(),
+        )
 
-    def _check_files(self):
-        """Check what is written."""
-        given = self.given
+    def _check(self):
+        """Check options that need others, and files that would be lost."""
+        given, label = self.given, self.holes.written_unjudged
         if sum(each is not None for each in (given.out, given.page, given.export)) != 1:
-            raise InputError("one of --out, --page and --export is needed. Give it alone.")
+            raise InputError("give one of --out, --page and --export.")
         if given.out is not None and os.path.exists(given.out) and not self.log.exists():
             raise InputError(
                 f"{given.out} is there already, but not its log {self.log}, and would be "
                 "overwritten. Move it away, or name another file by --out."
             )
-
-    def _check_options(self):
-        """Check the grade that means unjudged, and options that need others."""
-        given, label = self.given, self.holes.written_unjudged
-        is_sample = given.strategy == "sample"
         if label in self.grades:
             raise InputError(
                 f"--holes unjudged-label={label:g} is one of --grades. Choose another."
             )
-        if given.strategy in _SAMPLES and label is not None:
+        if given.strategy in ("statap", "sample") and label is not None:
             raise InputError(
                 f"--strategy {given.strategy} writes probabilities, which say of the pool what is "
                 "needed. Leave out --holes."
             )
         for name in ("machine_qrels", "gains", "n_total", "measure"):
-            if getattr(given, name) not in (None, MEASURES) and not is_sample:
+            if getattr(given, name) not in (None, MEASURES) and not self.is_sample:
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} says what a sample is for. Add --strategy sample.")
-        if is_sample and given.n_per_query is not None:
-            raise InputError(
-                "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query."
-            )
-        if given.second_look and not given.judged:
-            raise InputError("--second-look looks at the labels of --judged. Add it.")
+        wrong = {
+            "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query.": (
+                self.is_sample and (given.n_per_query is not None or given.n_total is None)
+            ),
+            "--strategy sample draws what decides between runs. Name them by --runs.": (
+                self.is_sample and not given.runs
+            ),
+            "--depth makes a pool of the runs. Leave out it, or POOL and --machine-qrels, whose "
+            "documents are the pool.": (
+                self.is_sample and given.depth is not None and (given.pool or given.machine_qrels)
+            ),
+            "--second-look looks at the labels of --judged. Add it.": (
+                given.second_look and not given.judged
+            ),
+            "there is nothing to judge. Name POOL, or runs by --runs.": (
+                not (given.pool or given.runs or given.judged)
+            ),
+        }
+        for message, is_wrong in wrong.items():
+            if is_wrong:
+                raise InputError(message)
 
-    def _known_topics(self, topics):
-        """Return texts of the topics; tell what is missing."""
+    def _read_judged(self):
+        """Read the judgments of --judged; of several assessors, those on which they agree."""
+        sources, answers = {}, {}
+        for name, path in named_paths(self.given.judged or []).items():
+            tool, _, file = path.partition("=")
+            if tool not in TOOLS:
+                tool, file = "page", path
+            if tool == "page" and not read_bytes(file).startswith(b'{"log"'):
+                sources[name] = without_machines(read_judgments(file, None, self.holes), file)
+                continue
+            queries = None if self.topics is None else self.topics.iloc[:, 0]
+            answers[name_of_path(file.removesuffix(".log"))] = read_judging_answers(
+                file, tool=tool, grades=self.grades, queries=queries
+            )
+        notes = {}
+        if answers:
+            table = merge_answers(answers).answers
+            sources |= {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
+            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
+        for name, qrels in sources.items():
+            labels = qrels["label"].dropna()
+            others = np.unique(labels[~labels.isin(list(self.grades))])
+            if len(others):
+                mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
+                raise InputError(
+                    f"{name} holds the label {others[0]:g}, which is none of --grades. "
+                    f"{mark if others[0] < 0 else 'Add'} it to --grades."
+                )
+        judged = EarlierJudgments.of(sources, notes)
+        for line in str(judged.agreement or "").splitlines():
+            tell(line)
+        return judged
+
+    def _pool(self, machines):
+        """Return topic and document of each row, and the ranks in runs, if there are any."""
+        given, pool, ranks = self.given, None, None
+        runs = read_named_runs(given.runs or [])
+        if given.pool is not None:
+            pool, run = read_pool(given.pool)
+            if run is not None and not runs:
+                runs = {name_of_path(given.pool): run}
+        elif not runs:
+            pool = self.judged.pool
+        elif not machines:
+            ranks = rank_table(runs, depth=DEPTH if given.depth is None else given.depth or None)
+            pool = ranks.index
+        if self.is_sample:
+            return self._drawn(runs, machines, pool), None
+        if ranks is None and runs:
+            ranks = rank_table(runs, depth=given.depth or None).reindex(pool)
+            n_unknown = int(ranks.isna().all(axis=1).sum())
+            if n_unknown == len(ranks):
+                raise InputError(
+                    f"no run returns a document of {given.pool}. Their ids of topics or documents "
+                    "differ."
+                )
+            if n_unknown:
+                tell(f"{n_unknown:,} of {len(ranks):,} documents of {given.pool} are in no run")
+        return pool, ranks
+
+    def _drawn(self, runs, machines, pool):
+        """Draw a sample, in which what is judged is kept; return topic and document of each row."""
+        given, known = self.given, self.judged.labels.rename("label").reset_index()
+        labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
+        pool = None if pool is None else pool.to_frame(index=False)
+        draw = partial(
+            draw_sample,
+            None,
+            RankedPool.read(machines or None, runs, pool=pool),
+            parse_measures(list(given.measure)),
+            unit=given.unit,
+            judged=known if len(known) else None,
+            gains=with_other_labels(match_gains(given.gains, labels), given.gains),
+            random_state=given.random_state,
+        )
+        self.sample = draw(n_total=given.n_total)
+        self.finished = partial(finished_sample, self.sample, draw=draw, unit=given.unit)
+        n_new = counted(int(self.sample["label"].isna().sum()), "document")
+        before = f", beside {len(known):,} judged before" if len(known) else ""
+        tell(f"a sample of {n_new} of {counted(self.sample['qid'].nunique(), 'topic')}{before}")
+        return pd.MultiIndex.from_frame(self.sample[_KEY])
+
+    def _look_again(self, texts):
+        """Ask again about labels that a model contradicts, and tell of them."""
+        n_found, remarks = self.judged.doubt(texts, self.given.second_look, self.given.random_state)
+        of_all = f"{counted(n_found, 'label')} of {len(self.judged.labels):,}"
+        tell(f"{of_all} that a model and similar documents contradict")
+        for (qid, docno), said in remarks.items():
+            tell(f"topic {qid}, document {docno}: {said}")
+
+    def _check_topics(self):
+        """Tell of topics without text, and of those that are not there."""
         ids = self.index.unique("qid")
         if unknown := [topic for topic in self.given.only or [] if topic not in ids]:
             raise InputError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
-        if topics is not None and (missing := [each for each in ids if each not in topics.index]):
-            tell(
-                f"{len(missing):,} of {len(ids):,} topics have no text in {self.given.topics}: "
-                f"{_listed(missing)}"
-            )
-        return topics
+        missing = [] if self.topics is None else ids[~ids.isin(self.topics.index)]
+        if len(missing):
+            of_all = f"{len(missing):,} of {len(ids):,} topics"
+            tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
 
-    def _leave_out(self, texts, is_known):
-        """Note the rows that have no text and cannot be judged; return what is left."""
-        path, rows = self.given.docs, (texts.str.strip() == "").to_numpy() & ~is_known
-        self.without = np.flatnonzero(rows)
+    def _tell_of_missing(self, rows):
+        """Tell of the rows that have no text and cannot be judged."""
         if not rows.any():
-            return texts, is_known
-        if self.strategy == "sample":
-            shown = ", ".join(brief(docno) for docno in self.sample["docno"][rows][:3])
+            return
+        path, docnos = self.given.docs, self.index[rows].unique("docno")
+        if self.is_sample:
             raise InputError(
-                f"{path} holds no text of {counted(len(self.without), 'document')} of the sample, "
-                f"such as {shown}: without all of its labels a sample gives no interval. Add the "
-                "texts."
+                f"{path} holds no text of {counted(rows.sum(), 'document')} of the sample "
+                f"({brief_list(docnos)}), and without all of its labels a sample gives no "
+                "interval. Add the texts."
             )
         if rows.all():
             raise InputError(
                 f"{path} holds no text of any document of the pool. Compare their ids."
             )
         tell(
-            f"{len(self.without):,} of {len(rows):,} documents of the pool have no text in {path} "
-            f"and are left out: {_listed(self.index[rows].unique('docno'))}"
+            f"{rows.sum():,} of {len(rows):,} documents of the pool have no text in {path} and are "
+            f"left out: {_listed(docnos)}"
         )
-        if self.strategy == "statap":
-            # A sample of what can be judged, by the priors of all.
-            self.index, self.without = self.index[~rows], self.without[:0]
-            texts, is_known = texts[~rows], is_known[~rows]
-        return texts, is_known
-
-    def _fitted(self, table, texts, is_known):
-        """Return the strategy, fitted on the pool."""
-        seed, strategy = self.given.random_state, self.strategy
-        X, groups = np.zeros((len(self.index), 1)), self.index.get_level_values("qid")
-        prior = None
-        if strategy in _OF_RUNS:
-            return _OF_RUNS[strategy]().fit(table)
-        if strategy == "random":
-            return judgments.RandomSelector(random_state=seed).fit(X, groups=groups)
-        if strategy == "sample":
-            prior = np.arange(len(self.index), 0, -1)
-        elif table is not None:
-            prior = judgments.statap_prior(table).loc[self.index].to_numpy()
-        if strategy == "maxrep":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # texts are counted above
-                selector = judgments.MaxRepSelector(verbose=progress())
-                return selector.fit(texts.tolist(), groups=groups, prior=prior, judged=is_known)
-        is_drawn = strategy == "statap"
-        made = (
-            judgments.StatAPSelector(random_state=seed) if is_drawn else judgments.PriorSelector()
-        )
-        return made.fit(X, groups=groups, prior=prior)
 
     def _judge(self, assessor, **log):
         """Ask an assessor about everything in the order of the strategy."""
         # A sample in its own order, whatever the topic: what is judged is a smaller sample.
-        in_order = self.strategy == "sample" and not self.given.only
-        judgments.judge(
+        in_order = self.is_sample and not self.given.only
+        judge(
             self.selector,
             assessor,
             n_per_query=self.given.n_per_query,
@@ -212,8 +288,6 @@ class Judging:
 
     def write_tasks(self, tool, path):
         """Write what would be asked about, in this order, as a page or for a tool."""
-        from skfilterrank.judgments import write_judging_tasks
-
         asked = {}
 
         def skip(question):
@@ -239,7 +313,14 @@ class Judging:
         self.assessor = TerminalAssessor(
             self.documents, self.topics, self.grades, remarks=self.judged.remarks
         )
-        self.n_before = self._n_judged_before()
+        self.n_before = 0
+        if self.log.exists() and self.log.stat().st_size:
+            # What is wrong with it, judge tells.
+            with warnings.catch_warnings(action="ignore", category=DataWarning):
+                with contextlib.suppress(ValueError):
+                    self.n_before = len(read_judgment_log(self.log))
+        if self.n_before:
+            tell(f"going on behind {self.n_before:,} judgments of {self.log}")
         try:
             self._judge(self.assessor, log=self.log, assessor_name=self.given.assessor)
         except JudgmentLogError:
@@ -250,74 +331,70 @@ class Judging:
             raise
         self._write()
 
-    def _n_judged_before(self):
-        """Return how many judgments the log holds already; what is wrong with it, judge tells."""
-        if not self.log.exists() or not self.log.stat().st_size:
-            return 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            try:
-                n_before = len(judgments.read_judgment_log(self.log))
-            except ValueError:
-                return 0
-        if n_before:
-            tell(f"going on behind {n_before:,} judgments of {self.log}")
-        return n_before
-
     def _write(self):
         """Write the judgments of the log, and those that were there."""
         path = self.given.out
         # Another process may go on behind this log meanwhile, and write what it holds then.
         with locked(path):
-            labels, kept = self.judged.labels.iloc[:0], self.judged.labels
+            new, kept = self.judged.labels.iloc[:0], self.judged.labels
             if self.log.exists():
-                labels = judgments.read_judgment_log(self.log).set_index(_KEY)["label"]
-            n_new = max(len(labels) - self.n_before, 0)
-            kept = kept[~kept.index.isin(labels.index)]
+                new = read_judgment_log(self.log).set_index(_KEY)["label"]
+            kept = kept[~kept.index.isin(new.index)]
             # pandas before 3 warns of empty parts.
-            parts = [part for part in (kept, labels) if len(part)]
-            if not parts:
+            labels = pd.concat([part for part in (kept, new) if len(part)] or [new])
+            if self.assessor.n_open:
+                n_total = counted(self.assessor.n_total, "document")
+                tell(
+                    f"{self.assessor.n_open:,} of {n_total} are not yet judged: give the same "
+                    "command again to go on"
+                )
+            table, of_what = self._table_of(labels)
+            if isinstance(table, str):
                 # An earlier file would keep what has been undone.
                 Path(path).unlink(missing_ok=True)
-                tell(f"nothing is judged; {path} is not written")
+                tell(f"{path} is not written: {table}")
                 return
-            labels = pd.concat(parts)
-            if self.strategy == "sample":
-                self._write_sample(labels)
+            if "inclusion_probability" in table:
+                write_prels(path, table)
+                tell(f"{len(table):,} judgments with their probabilities in {path}{of_what}")
                 return
-            if n_open := self.assessor.n_open:
-                tell(
-                    f"{n_open:,} of {counted(self.assessor.n_total, 'document')} are not yet "
-                    "judged: give the same command again to go on"
-                )
-            if self.strategy == "statap":
-                self._write_statap(labels)
-                return
-            self._write_pool(labels)
+            write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
+            n_new = max(len(new) - self.n_before, 0)
             tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
 
-    def _write_pool(self, labels):
-        """Write judgments; of judged topics with the rest of the pool, where a label says so."""
-        unjudged = self.holes.written_unjudged
+    def _table_of(self, labels):
+        """Return what is written and a word on it, or why there is nothing to write."""
+        if labels.empty:
+            return "nothing is judged", ""
+        if self.is_sample:
+            table = self.sample.assign(label=labels.reindex(self.index).to_numpy())
+            if table["label"].notna().all():
+                return table, ""
+            try:
+                which = f", a sample by themselves: the first of {len(table):,} documents"
+                return self.finished(labels), which
+            except InputError as error:
+                return str(error), ""
+        if self.strategy == "statap":
+            return self._statap(labels), ""
         rest = self.index.difference(labels.index, sort=False)
         rest = rest[rest.isin(labels.index.unique("qid"), level="qid")]
-        if unjudged is not None:
+        if self.holes.written_unjudged is not None:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
                 f"infap needs the {len(rest):,} documents of these topics that are not judged, "
-                "too: have them written by --holes unjudged-label=-1 or the like"
+                "too: have them written by --holes unjudged-label, such as -1"
             )
-        qrels = labels.rename("label").rename_axis(_KEY).reset_index()
-        qrels = qrels.sort_values("qid", kind="stable")
-        write_qrels(self.given.out, qrels, unjudged_label=unjudged)
+        table = labels.rename("label").rename_axis(_KEY).reset_index()
+        return table.sort_values("qid", kind="stable"), ""
 
-    def _write_statap(self, labels):
-        """Write the judgments of a sample with their probabilities, of topics that are finished."""
-        path, n = self.given.out, self.given.n_per_query
+    def _statap(self, labels):
+        """Return the sample of the topics that are finished, with its probabilities."""
+        n = self.given.n_per_query
         budget = {"share" if isinstance(n, float) else "n_per_query": n}
-        selected = self.selector.select(**budget)
         probability = self.selector.inclusion_probability(**budget)
+        selected = self.selector.select(**budget)
         sample = pd.DataFrame({"inclusion_probability": probability}, index=self.index)
         sample = sample.iloc[selected].assign(label=labels.reindex(self.index[selected]))
         is_open = sample["label"].isna().groupby(level="qid").transform("any")
@@ -325,228 +402,29 @@ class Judging:
             tell(f"{counted(n_open, 'topic')} whose sample is not yet judged: left out")
         if n_outside := int((~labels.index.isin(sample.index)).sum()):
             tell(f"{counted(n_outside, 'judgment')} outside of the sample: left out")
-        finished = sample[~is_open].reset_index()
-        if finished.empty:
-            Path(path).unlink(missing_ok=True)
-            tell(f"no topic is finished; {path} is not written")
-            return
+        if is_open.all():
+            return "no topic is finished"
         if n_never := int((probability == 0).sum()):
             tell(
                 f"{counted(n_never, 'document')} that no run ranks can never be drawn: stat_ap is "
                 "the average precision over the others"
             )
-        write_prels(path, finished)
-        tell(f"{len(finished):,} judgments with their probabilities in {path}")
-
-    def _write_sample(self, labels):
-        """Write the labels with their probabilities; of what is not finished, a smaller sample."""
-        path = self.given.out
-        table = self.sample.assign(label=labels.reindex(self.index).to_numpy())
-        n_all, n_open = len(table), int(table["label"].isna().sum())
-        if n_open:
-            tell(
-                f"{n_open:,} of {counted(n_all, 'document')} of the sample are not yet judged: "
-                "give the same command again to go on"
-            )
-            try:
-                table = self.finished(labels)
-            except InputError as error:
-                Path(path).unlink(missing_ok=True)
-                tell(f"{path} is not written: {error}")
-                return
-        write_prels(path, table)
-        which = f", a sample by themselves: the first of {n_all:,} documents" if n_open else ""
-        tell(f"{len(table):,} judgments with their probabilities in {path}{which}")
-
-
-@dataclass
-class _Judged:
-    """Judgments that were there.
-
-    Attributes
-    ----------
-    labels : Series
-        The labels that stand unless there are new ones, by topic and document.
-    pool : MultiIndex
-        Every document that was judged, or had to be.
-    remarks : dict of (str, str) to str
-        Text beside documents that are asked about again.
-    """
-
-    labels: pd.Series
-    pool: pd.Index
-    remarks: dict = field(default_factory=dict)
-
-    @property
-    def known(self):
-        """The labels that are not asked about again."""
-        return self.labels[~self.labels.index.isin(list(self.remarks))]
-
-    def doubt(self, texts, n_most, random_state):
-        """Ask again about the most doubtful labels."""
-        table = self.labels.reset_index()
-        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
-        found = judgments.likely_errors(table, random_state=random_state)
-        n_labels = counted(len(found), "label")
-        tell(f"{n_labels} of {len(table):,} that a model and similar documents contradict")
-        for row in found.head(n_most).itertuples():
-            said = f"label {row.label:g}; a model says {row.predicted:g}, "
-            said += f"similar documents {row.neighbors:.1f}"
-            self.remarks[row.qid, row.docno] = said
-            tell(f"topic {row.qid}, document {row.docno}: {said}")
-
-
-def _read_judged(given, grades, holes, topics):
-    """Read the judgments of --judged; of several assessors, those on which they agree."""
-    sources, answers, notes = {}, {}, {}
-    for name, path in named_paths(given.judged or []).items():
-        tool, _, file = path.partition("=")
-        if tool not in TOOLS:
-            tool, file = "page", path
-        if tool == "page" and not read_bytes(file).startswith(b'{"log"'):
-            qrels = read_judgments(path, None, holes)
-            sources[name] = without_machines(qrels, path)
-        else:
-            from skfilterrank.judgments import read_judging_answers
-
-            queries = None if topics is None else topics.iloc[:, 0]
-            read = read_judging_answers(file, tool=tool, grades=grades, queries=queries)
-            answers[name_of_path(file.removesuffix(".log"))] = read
-    if answers:
-        from skfilterrank.judgments import merge_answers
-
-        table = merge_answers(answers).answers
-        sources |= {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
-        noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
-        notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
-    for name, qrels in sources.items():
-        _check_labels(qrels["label"].dropna(), name, grades)
-    if len(sources) < 2:
-        empty = pd.DataFrame({"qid": [], "docno": [], "label": []}).astype({"label": np.float64})
-        labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
-        return _Judged(labels.dropna(), labels.index)
-    found = judgments.assessor_agreement(sources)
-    for line in str(found).splitlines():
-        tell(line)
-    pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
-    remarks = {
-        pair: ", ".join(
-            f"{name}: {label:g}{notes.get((*pair, name), '')}"
-            for name, label in row.dropna().items()
-        )
-        for pair, row in found.disagreements.iterrows()
-    }
-    agreed = found.agreed.set_index(_KEY)["label"]
-    return _Judged(agreed, pd.MultiIndex.from_frame(pool), remarks)
-
-
-def _check_labels(labels, name, grades):
-    """Check that labels are those that are given now."""
-    others = np.unique(labels[~labels.isin(list(grades))])
-    if len(others):
-        mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
-        raise InputError(
-            f"{name} holds the label {others[0]:g}, which is none of --grades. "
-            f"{mark if others[0] < 0 else 'Add'} it to --grades."
-        )
+        return sample[~is_open].reset_index()
 
 
 def _chosen_grades(gains, machines):
     """Return the grades where none are given: those of the gains, of the machines or any."""
     found, whose = None, ""
     if machines:
-        found = _machine_grades(machines)
+        found = machine_grades(machines.values())
         whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
     if isinstance(gains, dict):
-        found, whose = dict.fromkeys(sorted(numbered_gains(gains)), ""), "as in --gains"
-    grades = found or _grades(GRADES)
+        found, whose = sorted(numbered_gains(gains)), "as in --gains"
+    found = found or GRADES
     if whose:
-        shown = ",".join(f"{grade:g}" for grade in grades)
+        shown = ",".join(f"{grade:g}" for grade in found)
         tell(f"grades {shown}, {whose}; --grades chooses others")
-    return grades
-
-
-def _machine_grades(machines):
-    """Return grades as machines give them, and those between; None where they are no grades."""
-    found = np.unique([label for table in machines.values() for label in table["label"].unique()])
-    found = found[~np.isnan(found)]
-    # A grade between that no machine gave is one nevertheless.
-    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
-    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
-        return None
-    return dict.fromkeys(found.tolist(), "")
-
-
-def _depth(given):
-    """Return how deep runs make a pool."""
-    return DEPTH if given.depth is None else given.depth or None
-
-
-def _pool(given, judged):
-    """Return topic and document of each row, and the ranks in runs, if there are any."""
-    if given.pool is None and not given.runs:
-        if not given.judged:
-            raise InputError("there is nothing to judge. Name POOL, or runs by --runs.")
-        return judged.pool, None
-    runs = read_named_runs(given.runs or [])
-    if given.pool is None:
-        table = judgments.rank_table(runs, depth=_depth(given))
-        return table.index, table
-    index, run = read_pool(given.pool)
-    if run is not None and not runs:
-        runs = {name_of_path(given.pool): run}
-    if not runs:
-        return index, None
-    table = judgments.rank_table(runs, depth=given.depth or None).reindex(index)
-    n_unknown = int(table.isna().all(axis=1).sum())
-    if n_unknown == len(table):
-        raise InputError(
-            f"no run returns a document of {given.pool}. Their ids of topics or documents differ."
-        )
-    if n_unknown:
-        tell(f"{n_unknown:,} of {len(table):,} documents of {given.pool} are in no run")
-    return index, table
-
-
-def _drawn_sample(given, grades, judged, machines):
-    """Draw a sample; return it, and how to draw a smaller one. What is judged is kept."""
-    if not given.runs:
-        raise InputError("--strategy sample draws what decides between runs. Name them by --runs.")
-    if given.n_total is None:
-        raise InputError(
-            "--strategy sample needs --n-total, the number or share of documents to judge over "
-            "all topics."
-        )
-    if given.depth is not None and (given.pool or machines):
-        raise InputError(
-            "--depth makes a pool of the runs. Leave out it, or POOL and --machine-qrels, whose "
-            "documents are the pool."
-        )
-    runs = read_named_runs(given.runs)
-    documents = None
-    if given.pool is not None:
-        documents = read_pool(given.pool)[0].to_frame(index=False)
-    elif not machines:
-        table = judgments.rank_table(runs, depth=_depth(given))
-        documents = table.index.to_frame(index=False)
-    known = judged.labels.rename("label").reset_index()
-    labels = {"--grades": pd.Series(list(grades), dtype=float)}
-    draw = partial(
-        draw_sample,
-        None,
-        RankedPool.read(machines or None, runs, pool=documents),
-        parse_measures(list(given.measure)),
-        unit=given.unit,
-        judged=known if len(known) else None,
-        gains=with_other_labels(match_gains(given.gains, labels), given.gains),
-        random_state=given.random_state,
-    )
-    sample = draw(n_total=given.n_total)
-    n_new = int(sample["label"].isna().sum())
-    before = f", beside {len(known):,} judged before" if len(known) else ""
-    n_topics = counted(sample["qid"].nunique(), "topic")
-    tell(f"a sample of {counted(n_new, 'document')} of {n_topics}{before}")
-    return sample, draw
+    return dict.fromkeys(map(float, found), "")
 
 
 def _listed(names):

@@ -10,7 +10,7 @@ from skfilterrank.exceptions import brief
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
 TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
 MEASURES = ("ndcg_f@10",)
-GRADES = "0,1,2"
+GRADES = (0, 1, 2)
 DEPTH = 100
 
 
@@ -53,7 +53,7 @@ def judge(
         Arg(
             convert=_grades,
             metavar="LABEL[=NAME],...",
-            shown=f"those of --gains or --machine-qrels, or {GRADES}",
+            shown="those of --gains or --machine-qrels, or 0,1,2",
         ),
     ] = None,
     assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
