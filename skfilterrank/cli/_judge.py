@@ -156,7 +156,7 @@ class Judging:
             if tool not in TOOLS:
                 tool, file = "page", path
             if tool == "page" and not read_bytes(file).startswith(b'{"log"'):
-                sources[name] = without_machines(read_judgments(file, None, self.holes), file)
+                sources[name] = self._judgments(file)
                 continue
             queries = None if self.topics is None else self.topics.iloc[:, 0]
             answers[name_of_path(file.removesuffix(".log"))] = read_judging_answers(
@@ -168,19 +168,22 @@ class Judging:
             sources |= {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
             noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
             notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
-        for name, qrels in sources.items():
-            labels = qrels["label"].dropna()
-            others = np.unique(labels[~labels.isin(list(self.grades))])
-            if len(others):
-                mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
-                raise InputError(
-                    f"{name} holds the label {others[0]:g}, which is none of --grades. "
-                    f"{mark if others[0] < 0 else 'Add'} it to --grades."
-                )
         judged = EarlierJudgments.of(sources, notes)
         for line in str(judged.agreement or "").splitlines():
             tell(line)
         return judged
+
+    def _judgments(self, path):
+        """Read judgments of people, whose labels must be those that are given now."""
+        qrels = without_machines(read_judgments(path, None, self.holes), path)
+        others = sorted(set(qrels["label"].dropna()) - set(self.grades))
+        if others:
+            mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
+            raise InputError(
+                f"{path} holds the label {others[0]:g}, which is none of --grades. "
+                f"{mark if others[0] < 0 else 'Add'} it to --grades."
+            )
+        return qrels
 
     def _pool(self, machines):
         """Return topic and document of each row, and the ranks in runs, if there are any."""
@@ -316,9 +319,9 @@ class Judging:
         self.n_before = 0
         if self.log.exists() and self.log.stat().st_size:
             # What is wrong with it, judge tells.
-            with warnings.catch_warnings(action="ignore", category=DataWarning):
-                with contextlib.suppress(ValueError):
-                    self.n_before = len(read_judgment_log(self.log))
+            quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
+            with quiet, contextlib.suppress(ValueError):
+                self.n_before = len(read_judgment_log(self.log))
         if self.n_before:
             tell(f"going on behind {self.n_before:,} judgments of {self.log}")
         try:

@@ -28,7 +28,7 @@ class EarlierJudgments:
     """
 
     labels: pd.Series
-    pool: pd.MultiIndex
+    pool: pd.Index
     remarks: dict = field(default_factory=dict)
     agreement: AssessorAgreement | None = None
 
@@ -44,12 +44,13 @@ class EarlierJudgments:
             return cls(labels.dropna(), labels.index)
         found = assessor_agreement(sources)
         pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
+        rows = found.disagreements
         remarks = {
             pair: ", ".join(
                 f"{name}: {label:g}{notes.get((*pair, name), '')}"
                 for name, label in row.dropna().items()
             )
-            for pair, row in found.disagreements.iterrows()
+            for pair, (_, row) in zip(rows.index.tolist(), rows.iterrows())
         }
         agreed = found.agreed.set_index(_KEY)["label"]
         return cls(agreed, pd.MultiIndex.from_frame(pool), remarks, found)

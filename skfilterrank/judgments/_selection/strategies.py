@@ -1,6 +1,7 @@
 """Strategies by their names."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,11 @@ from skfilterrank.judgments._selection.pooling import PoolingSelector, PriorSele
 from skfilterrank.judgments._selection.random import RandomSelector
 from skfilterrank.judgments._selection.sampling import StatAPSelector, statap_prior
 
-_OF_RANKS = {"pooling": PoolingSelector, "mtf": MoveToFrontSelector, "mtc": MTCSelector}
+_OF_RANKS: dict[str, Any] = {
+    "pooling": PoolingSelector,
+    "mtf": MoveToFrontSelector,
+    "mtc": MTCSelector,
+}
 NEED_RANKS = (*_OF_RANKS, "prior", "statap")
 
 
