@@ -287,7 +287,7 @@ class EntryValues:
         with np.errstate(invalid="ignore"):
             # NaN where all queries are left out.
             means = np.divide(sums, counts)
-        if self._row_keys is None and self._levels is None:
+        if self._is_by_score:
             levels = np.append(np.inf, keys)[::-1]
             means = means[::-1]
             is_first = np.append(True, levels[1:] != levels[:-1])
@@ -324,14 +324,51 @@ class EntryValues:
             The highest mean, or the lowest where lower is better.
         """
         levels, means = self.curve(among) if curve is None else curve
-        sign = 1.0 if self.greater_is_better else -1.0
-        place = first_of_highest(np.where(np.isnan(means), -np.inf, sign * means))
+        place = _first_of_best(means, self.greater_is_better)
         level, value = -np.inf, float(means[place])
         if self._levels is not None:
             level = float(levels[place])
         elif place:
-            level = midpoint(self._counted_keys(among), levels[place - 1])
+            lower = levels[place - 1]
+            level = midpoint(self._counted_keys(among, lower, levels[place]), lower)
         return level, value
+
+    def best_of_others(self, folds: np.ndarray, n_folds: int) -> np.ndarray:
+        """Find the best level for each fold of queries, chosen on all others, as `best` does."""
+        found = np.empty(n_folds)
+        if self.weights is not None or self._counts is not None or not self._is_by_score:
+            for number in range(n_folds):
+                found[number], _ = self.best(folds != number)
+            return found
+        # Steps of the fold stay where they are and change nothing: the best level is the same.
+        fold_of_step = folds.take(self._step_queries)
+        keys = self._keys
+        is_last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
+        n_entered = np.append(0, np.flatnonzero(is_last) + 1)
+        for number in range(n_folds):
+            is_other = fold_of_step != number
+            changes = np.where(is_other, self._step_changes, 0.0)
+            start, n_queries = self._start(folds != number)
+            with np.errstate(invalid="ignore"):
+                means = _running_sums(changes, start)[n_entered] / n_queries
+            place = _first_of_best(means[::-1], self.greater_is_better)
+            if not place:
+                found[number] = -np.inf
+                continue
+            n_above = n_entered[len(n_entered) - 1 - place]
+            lower, above = keys[n_above], is_other[:n_above][::-1]
+            upper = keys[n_above - 1 - above.argmax()] if above.any() else np.inf
+            found[number] = midpoint(self._counted_keys(folds != number, lower, upper), lower)
+        return found
+
+    @property
+    def _is_by_score(self):
+        return self._row_keys is None and self._levels is None
+
+    def _start(self, weights):
+        """Sum up values where nothing has entered, and queries that have one."""
+        start = float(np.nansum(self._nothing * weights))
+        return start, float(weights.sum(where=~np.isnan(self._nothing)))
 
     def _running(self, among):
         """Keys of steps, and sums of values and queries before the first and after each."""
@@ -341,12 +378,11 @@ class EntryValues:
             counts = self._step_counts
         if among is not None:
             weights = among.astype(np.float64) if weights is None else weights * among
-            start = float(np.nansum(self._nothing * weights))
-            n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
+            start, n_queries = self._start(weights)
         if weights is not None and self.weights is None:
-            is_step = among.astype(bool).take(self._step_queries)
-            keys, changes = keys[is_step], changes[is_step]
-            counts = None if counts is None else counts[is_step]
+            steps = np.flatnonzero(among.astype(bool).take(self._step_queries))
+            keys, changes = keys.take(steps), changes.take(steps)
+            counts = None if counts is None else counts.take(steps)
         elif weights is not None:
             weights = weights.take(self._step_queries)
             changes = changes * weights
@@ -364,13 +400,24 @@ class EntryValues:
     def _codes(self):
         return self._index.codes()
 
-    def _counted_keys(self, among):
-        """Keys of the rows of queries that count."""
+    def _counted_keys(self, among, lower=-np.inf, upper=np.inf):
+        """Keys of the rows of queries that count, from one level, which is left out, to another."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
             counted = counted & (self.weights > 0)
-        return keys if counted.all() else keys[counted.take(self._codes)]
+        rows = np.flatnonzero((keys > lower) & (keys <= upper))
+        if not counted.all():
+            rows = rows[counted.take(self._codes[rows])]
+        return keys[rows]
+
+
+def _first_of_best(means, greater_is_better):
+    """Place of the best mean, the first of equally good ones; NaN is worse than any."""
+    signed = means if greater_is_better else -means
+    if np.isnan(signed.max()):
+        signed = np.where(np.isnan(signed), -np.inf, signed)
+    return first_of_highest(signed)
 
 
 def _running_sums(changes, start):

@@ -157,7 +157,7 @@ class AutoThreshold(BaseThreshold):
             held_out[name] = shown[name]
             if candidate._level is None and judged.clusters.min() < judged.clusters.max():
                 held_out[name] = candidate._held_out_shown(judged, parsed, entries)
-            values[name] = values_shown(judged.lists, held_out[name], parsed)
+            (values[name],) = values_shown(judged.lists, parsed, held_out[name])
         vars(made.get("learned", self)).pop("_out_of_fold", None)
         names, values = list(values), np.stack(list(values.values()))
         clusters = judged.clusters

@@ -72,7 +72,10 @@ def warn_of_other_sizes(model, scores, index) -> None:
 
 def scored_sizes(scores, index):
     """Number of documents of each list, without rows that score -inf as what was not retrieved."""
-    sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
+    is_scored = scores > -np.inf
+    if is_scored.all():
+        return index.sizes.astype(np.float64)
+    sizes = np.bincount(index.codes(), is_scored, index.n_queries)
     return sizes[sizes > 0]
 
 

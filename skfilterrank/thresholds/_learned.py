@@ -337,9 +337,10 @@ class LearnedThreshold(BaseThreshold):
                 return float(factor)
         return best
 
-    def _measure_held_out(self, judged, parsed, entries, values):
-        super()._measure_held_out(judged, parsed, entries, values)
+    def _measure(self, judged, parsed, entries, shown):
+        values = super()._measure(judged, parsed, entries, shown)
         del self._out_of_fold
+        return values
 
     def _held_out_shown(self, judged, parsed, entries):
         """Rows shown by models without their query, and a factor chosen without their fold."""

@@ -217,7 +217,7 @@ def make_splits(
 
 def _dealt_folds(groups, n_folds):
     """Deal shuffled queries to folds, as GroupKFold does, which sorts the rows for each fold."""
-    fold = np.empty(int(groups.max()) + 1, dtype=np.intp)
+    fold = np.empty(int(groups.max()) + 1, dtype=np.int16 if n_folds < 1 << 15 else np.intp)
     shuffled = np.random.RandomState(0).permutation(len(fold))
     for number, part in enumerate(np.array_split(shuffled, n_folds)):
         fold[part] = number

@@ -68,8 +68,10 @@ class TrainingRows(NamedTuple):
         if rows is None and self.judged.all():
             X, target, groups, params = self.X, self.target, self.groups, self.fit_params
         else:
-            rows = np.arange(len(self.judged)) if rows is None else rows
-            rows = rows[self.judged[rows]]
+            if rows is None:
+                rows = np.flatnonzero(self.judged)
+            elif not self.judged.all():
+                rows = rows[self.judged[rows]]
             X, target, groups, params = cut_rows(
                 rows, self.X, self.target, self.groups, self.fit_params
             )
