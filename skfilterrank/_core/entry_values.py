@@ -287,7 +287,7 @@ class EntryValues:
         with np.errstate(invalid="ignore"):
             # NaN where all queries are left out.
             means = np.divide(sums, counts)
-        if self._is_by_score:
+        if self._row_keys is None and self._levels is None:
             levels = np.append(np.inf, keys)[::-1]
             means = means[::-1]
             is_first = np.append(True, levels[1:] != levels[:-1])
@@ -324,7 +324,10 @@ class EntryValues:
             The highest mean, or the lowest where lower is better.
         """
         levels, means = self.curve(among) if curve is None else curve
-        place = _first_of_best(means, self.greater_is_better)
+        signed = means if self.greater_is_better else -means
+        if np.isnan(signed.max()):
+            signed = np.where(np.isnan(signed), -np.inf, signed)
+        place = first_of_highest(signed)
         level, value = -np.inf, float(means[place])
         if self._levels is not None:
             level = float(levels[place])
@@ -332,43 +335,6 @@ class EntryValues:
             lower = levels[place - 1]
             level = midpoint(self._counted_keys(among, lower, levels[place]), lower)
         return level, value
-
-    def best_of_others(self, folds: np.ndarray, n_folds: int) -> np.ndarray:
-        """Find the best level for each fold of queries, chosen on all others, as `best` does."""
-        found = np.empty(n_folds)
-        if self.weights is not None or self._counts is not None or not self._is_by_score:
-            for number in range(n_folds):
-                found[number], _ = self.best(folds != number)
-            return found
-        # Steps of the fold stay where they are and change nothing: the best level is the same.
-        fold_of_step = folds.take(self._step_queries)
-        keys = self._keys
-        is_last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
-        n_entered = np.append(0, np.flatnonzero(is_last) + 1)
-        for number in range(n_folds):
-            is_other = fold_of_step != number
-            changes = np.where(is_other, self._step_changes, 0.0)
-            start, n_queries = self._start(folds != number)
-            with np.errstate(invalid="ignore"):
-                means = _running_sums(changes, start)[n_entered] / n_queries
-            place = _first_of_best(means[::-1], self.greater_is_better)
-            if not place:
-                found[number] = -np.inf
-                continue
-            n_above = n_entered[len(n_entered) - 1 - place]
-            lower, above = keys[n_above], is_other[:n_above][::-1]
-            upper = keys[n_above - 1 - above.argmax()] if above.any() else np.inf
-            found[number] = midpoint(self._counted_keys(folds != number, lower, upper), lower)
-        return found
-
-    @property
-    def _is_by_score(self):
-        return self._row_keys is None and self._levels is None
-
-    def _start(self, weights):
-        """Sum up values where nothing has entered, and queries that have one."""
-        start = float(np.nansum(self._nothing * weights))
-        return start, float(weights.sum(where=~np.isnan(self._nothing)))
 
     def _running(self, among):
         """Keys of steps, and sums of values and queries before the first and after each."""
@@ -378,7 +344,8 @@ class EntryValues:
             counts = self._step_counts
         if among is not None:
             weights = among.astype(np.float64) if weights is None else weights * among
-            start, n_queries = self._start(weights)
+            start = float(np.nansum(self._nothing * weights))
+            n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
         if weights is not None and self.weights is None:
             steps = np.flatnonzero(among.astype(bool).take(self._step_queries))
             keys, changes = keys.take(steps), changes.take(steps)
@@ -410,14 +377,6 @@ class EntryValues:
         if not counted.all():
             rows = rows[counted.take(self._codes[rows])]
         return keys[rows]
-
-
-def _first_of_best(means, greater_is_better):
-    """Place of the best mean, the first of equally good ones; NaN is worse than any."""
-    signed = means if greater_is_better else -means
-    if np.isnan(signed.max()):
-        signed = np.where(np.isnan(signed), -np.inf, signed)
-    return first_of_highest(signed)
 
 
 def _running_sums(changes, start):

@@ -388,7 +388,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         shown = np.zeros(len(judged.codes), dtype=bool)
         learns = type(self)._learn is not BaseThreshold._learn
         if entries is not None and not learns and self.abstain is None:
-            levels = entries.best_of_others(of_list, n_folds)
+            levels = np.array([entries.best(of_list != each)[0] for each in range(n_folds)])
             keys = self._keys(judged.scores, judged.index, judged.columns)
             keys = self._capped(keys, judged.scores, judged.index)
             return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)
