@@ -32,9 +32,7 @@ from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_le
 from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
-    scored_sizes,
     sizes_of_lists,
-    usual_sizes,
     warn_of_other_scale,
     warn_of_other_sizes,
 )
@@ -43,16 +41,18 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     SCORE,
     JudgedScores,
+    curve_of,
     margins_of,
     number_clusters,
     read_scores,
+    scored_sizes,
+    usual_sizes,
     values_shown,
     warn_unless_filter_pays,
     warn_without_good,
     worth_of_answers,
 )
 from skfilterrank.thresholds._of_rows import mean_of_rows
-from skfilterrank.thresholds._threshold_curve import curve_of
 
 DEFAULT_MEASURE = "ndcg_f"
 

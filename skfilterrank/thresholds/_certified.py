@@ -14,9 +14,8 @@ from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, curve_of, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
-from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
 
 

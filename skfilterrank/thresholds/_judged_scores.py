@@ -10,15 +10,19 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.checks import check_groups, check_level_scores
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import Rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Folds by query, on which levels and learned cuts are tried out.
 N_FOLDS = 5
+# Lists within these quantiles of the sizes are usual.
+_USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
 # The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
 _TINY = float(np.finfo(np.float64).tiny)
@@ -216,6 +220,20 @@ def number_clusters(clusters, index) -> np.ndarray:
     return first
 
 
+def usual_sizes(sizes: np.ndarray) -> np.ndarray:
+    """From and to, of the sizes of lists; NaN of none."""
+    return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
+
+
+def scored_sizes(scores, index):
+    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
+    is_scored = scores > -np.inf
+    if is_scored.all():
+        return index.sizes.astype(np.float64)
+    sizes = np.bincount(index.codes(), is_scored, index.n_queries)
+    return sizes[sizes > 0]
+
+
 def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) -> list[np.ndarray]:
     """Measure each query where some rows are shown, higher being better, for each mask of rows.
 
@@ -241,6 +259,15 @@ def _block_shown(block, index, shown, ties):
     # Where lists are cut, what is shown keeps its place.
     is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
+
+
+def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
+    """Make the curve of entries, negated where lower is better."""
+    levels, values = entries.curve(among)
+    best_level, best_value = entries.best(among, (levels, values))
+    if not parsed.measure.greater_is_better:
+        values, best_value = 0.0 - values, 0.0 - best_value
+    return ThresholdCurve(levels, values, best_level, best_value)
 
 
 def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:

@@ -25,9 +25,9 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     N_FOLDS,
     JudgedScores,
+    curve_of,
     values_shown,
 )
-from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
