@@ -23,7 +23,6 @@ COMMANDS = {
     "apply": "rank and filter documents with a saved model",
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
-    "convert": "write TREC runs into a folder that is read fast",
     "fuse": "make one TREC run of several",
     "threshold": "find from which score on a reranker's documents are shown",
     "filter": "leave out of a run what a saved filter leaves out",

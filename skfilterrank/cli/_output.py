@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_replacing
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank._printable import printable
 
 

@@ -12,7 +12,6 @@ from skfilterrank._core.results import counted
 from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
-from skfilterrank._files.run_folders import is_run_folder, stored_runs
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
@@ -36,29 +35,16 @@ def named_runs(qrels, paths) -> dict:
 
 
 def named_paths(paths, name_of=name_of_path) -> dict:
-    """Each path by its name, or by the whole path where several have one name.
-
-    A folder of runs stands for those that it holds.
-    """
+    """Each path by its name, or by the whole path where several have one name."""
     for path, count in Counter(paths).items():
         if count > 1:
             raise InputError(f"{path} is given {count} times as a run: give it once.")
-    found = [(name, path, run) for path in paths for name, run in _runs_of(path, name_of)]
-    counts = Counter(name for name, *_ in found)
+    names = [name_of(path) for path in paths]
+    counts = Counter(names)
     return {
-        name if counts[name] == 1 else _longer_name(name, path, run): run
-        for name, path, run in found
+        name if counts[name] == 1 else text_of_path(path): path
+        for name, path in zip(names, paths, strict=True)
     }
-
-
-def _runs_of(path, name_of):
-    """Names and runs of a path: those of a folder of runs, or itself."""
-    return stored_runs(path).items() if is_run_folder(path) else [(name_of(path), path)]
-
-
-def _longer_name(name, path, run):
-    """Name of a run that is one of several with its name: its path."""
-    return text_of_path(path if run is path else os.path.join(path, name))
 
 
 def read_named_runs(paths, arguments) -> dict:

@@ -81,7 +81,6 @@ def test_the_arguments_that_are_files():
         "apply": ["MODEL", "DATA"],
         "evaluate": ["QRELS", "RUN", "--slices", *MACHINES],
         "compare": ["QRELS RUN", "--scores", "--before", "--topics", "--docs", *MACHINES],
-        "convert": ["RUN"],
         "fuse": ["RUN", "--qrels"],
         "threshold": ["QRELS", "RUN"],
         "filter": ["RUN", "--with"],
@@ -96,7 +95,6 @@ def test_the_arguments_that_are_files():
         "apply": ["--out"],
         "evaluate": ["--out"],
         "compare": ["--out", "--html"],
-        "convert": ["--out"],
         "fuse": ["--out"],
         "threshold": ["--out", "--save"],
         "filter": ["--out"],
@@ -250,12 +248,6 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, run, no_work, command, ou
         ("dangling.png", "dangling.png cannot be written: No such file or directory"),
         ("x" * 252 + ".png", "cannot be written: File name too long"),
     ):
-        if command == "convert":  # which makes a folder
-            if name == "new.png/":
-                continue
-            message = message.replace(
-                "folder; name a file in it", "folder already; remove it first"
-            )
         code, out, err = run(*command_line(command, **{output: name}))
         assert (code, out) == (2, ""), name
         assert f"argument {output}: " in err, name

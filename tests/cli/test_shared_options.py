@@ -44,8 +44,6 @@ def test_an_option_of_several_commands_means_the_same_in_all(name):
     if name == "--out":
         # Beside the judgments stands their log.
         assert meanings.pop("judge")[2:] == meanings["complete"][2:]
-        # Which makes a folder.
-        assert meanings.pop("convert")[2:4] == meanings["complete"][2:4]
     if name == "--unjudged-label":
         # What is written, too, is one label, and not a rule for several.
         first = meanings["evaluate"][-1].partition(";")[0]

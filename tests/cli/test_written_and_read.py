@@ -12,7 +12,7 @@ from skfilterrank.cli import main
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import read_run, read_runs, write_qrels, write_run, write_runs
+from skfilterrank.io import read_run, read_runs, write_qrels, write_run
 from skfilterrank.trec import evaluate_run
 
 # Documents outside of a pool are told of.
@@ -35,7 +35,6 @@ READERS = {
     "monitor": "monitor saved.json --qrels qrels.txt --run {} --missing empty "
     "--unjudged-label none",
     "forecast": "forecast {} other.txt --depth 5",
-    "convert": "convert {} --out folder",
     "complete": "complete half.txt --docs docs.csv --runs {} --out - --unjudged-label none",
     "judge --runs": f"judge --runs {{}} {JUDGE}",
     "judge POOL": f"judge {{}} --runs run.txt {JUDGE}",
@@ -110,12 +109,7 @@ def reading(reader, path, capfd):
     capfd.readouterr()
     call(*arguments)
     Path(run).unlink()
-    out = capfd.readouterr().out
-    if arguments[0] == "convert":
-        (frame,) = read_runs("folder").values()
-        frame = frame[frame["score"] > -np.inf].sort_values(["qid", "docno"])
-        return frame.to_csv(index=False)
-    return out
+    return capfd.readouterr().out
 
 
 @pytest.mark.slow
@@ -161,8 +155,7 @@ def test_tables_say_by_columns_which_documents_are_hidden(columns, tmp_path):
     table.to_parquet(tmp_path / "run.parquet")
     table.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
     sources = [table, *(str(tmp_path / f"run.{ending}") for ending in ("csv", "parquet", "jsonl"))]
-    write_runs(tmp_path / "folder", {"run": table})
-    for source in [*sources, str(tmp_path / "folder")]:
+    for source in sources:
         np.testing.assert_array_equal(read_run(source)["score"], SHOWN)
         np.testing.assert_array_equal(read_runs({"run": source})["run"]["score"], SHOWN)
         with io.StringIO() as written:
@@ -208,9 +201,6 @@ def test_a_run_of_which_everything_is_hidden(run, tmp_path, monkeypatch):
         assert "shown  0.5000" in out
         code, _, err = run("filter", shown, "--with", "saved.json", "--out", "again.txt")
         assert code == 0, err
-        assert run("convert", shown, "run.txt", "--out", f"of-{ending}")[0] == 0
-        out = run("evaluate", "qrels.txt", f"of-{ending}", "-m", "ndcg_f", *NONE)[1]
-        assert out.split()[2:4] == ["shown", "0.5000"]
 
 
 def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch):

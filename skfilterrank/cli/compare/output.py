@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.comparison import (
     MeasureConflicts,

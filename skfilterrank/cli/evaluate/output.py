@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.paper_tables import Cell, paper_table
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._output import align_columns
 
 # A value that four digits would show as 0.0000.

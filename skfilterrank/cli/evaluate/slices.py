@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from skfilterrank._core.results import p_text
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._documents import read_slices
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli.evaluate.output import RunValues

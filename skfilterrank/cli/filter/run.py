@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._lists import list_format
 from skfilterrank.cli._run_files import read_filter_of_runs, read_scores
 from skfilterrank.cli._streams import data_output, tell

@@ -3,7 +3,7 @@
 import json
 
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import results, tell

@@ -1,7 +1,7 @@
 """Teams of runs in a file."""
 
 from skfilterrank._files.files import decode, read_bytes
-from skfilterrank._files.separated import records_of, restored
+from skfilterrank._files.tables import records_of, restored
 from skfilterrank.exceptions import FileFormatError, brief
 
 
