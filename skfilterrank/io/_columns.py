@@ -67,10 +67,11 @@ class TrecLines:
         self.name, self.layout = name, layout
         columns = [column for column in layout.names if column in columns]
         self._n_columns = len(layout.names)
-        # Some files were converted for Windows twice.
-        while b"\r\n" in content:
-            content = content.replace(b"\r\n", b"\n")
-        content = content.rstrip(b"\r")
+        if b"\r" in content:
+            # Some files were converted for Windows twice.
+            while b"\r\n" in content:
+                content = content.replace(b"\r\n", b"\n")
+            content = content.rstrip(b"\r")
         for byte, advice in (
             (b"\0", "a zero byte; if the file is UTF-16, convert it to UTF-8 first"),
             (b"\r", "a carriage return; if lines end by it, convert the file first"),

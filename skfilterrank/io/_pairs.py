@@ -157,7 +157,8 @@ def qrels_rows_of(content, gains=None) -> Pairs:
     if isinstance(content, Table):
         content.check("label")
     if gains is not None:
-        labels = gains_of_texts(*content.words("label"), gains, content.name)
+        codes, words = content.words("label")
+        labels = gains_of_texts(codes, words, gains, content.name)
     else:
         try:
             labels = content.numbers("label", "the label")
@@ -198,9 +199,11 @@ def run_rows_of(content) -> Pairs:
             "query. Write it again if no filter made it so.",
             DataWarning,
         )
-    codes, names = content.words("run") if content.has("run") else ((), ())
-    is_one = len(names) == 1 and np.min(codes) >= 0
-    return rows._replace(name=str(names[0]) if is_one else None)
+    if content.has("run"):
+        codes, names = content.words("run")
+        if len(names) == 1 and codes.min() >= 0:
+            return rows._replace(name=str(names[0]))
+    return rows
 
 
 def scores_of(content) -> np.ndarray:
