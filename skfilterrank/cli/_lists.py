@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank.cli._streams import format_by_ending
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import write_run

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._files.separated import csv_text
+from skfilterrank._files.tables import csv_text
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._errors import name_documents

@@ -1,8 +1,10 @@
 """Writing runs and judgments in TREC format."""
 
+import importlib.util
 import itertools
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,21 +13,20 @@ from skfilterrank._core.arrays import as_column, as_floats, is_missing
 from skfilterrank._core.checks import check_number, check_scores
 from skfilterrank._core.results import Result
 from skfilterrank._files.files import check_target, open_for_writing
-from skfilterrank._files.objects import as_table, is_frame
-from skfilterrank._files.text_columns import id_tokens, is_arrow_text
-from skfilterrank._files.tokens import Tokens
+from skfilterrank._files.named_runs import as_table, is_frame
+from skfilterrank._files.tokens import Tokens, arrow_texts, id_tokens, is_arrow_text
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._trec.frames import Table, qrels_rows_of_table, run_columns
-from skfilterrank.io._trec.judges import iterations_of
-from skfilterrank.io._trec.order import rank_order
-from skfilterrank.io._trec.pairs import find_repeated, pair_keys
-from skfilterrank.io._trec.run_lines import run_lines
+from skfilterrank.io._aligned_run import rank_order
+from skfilterrank.io._labels import iterations_of
+from skfilterrank.io._pairs import Table, find_repeated, pair_keys, qrels_rows_of, scores_of
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
 _CHUNK_LINES = 1 << 15
 # What separates columns, or cannot be written and read back as UTF-8.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
+# Where Arrow writes the digits that Python's repr does; whole numbers lack the ".0".
+_LEAST, _MOST = 1e-4, 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,24 +108,25 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     <RunCounts: written 2, filtered 2, empty_queries 1>
     """
     check_target(path, "write_run(path, run)")
-    names, groups = name, run
-    frame = (
-        as_table(run, "score") if (docnos is None and y_score is None) or is_frame(run) else None
-    )
+    is_table = is_frame(run) or (docnos is None and y_score is None)
+    frame = as_table(run, "score") if is_table else None
     if frame is not None:
         if docnos is not None or y_score is not None:
             raise InputError(
                 "a data frame holds documents and scores itself; leave docnos and y_score out."
             )
         table = Table(frame, "run")
-        columns, y_score = run_columns(table)
-        groups, docnos = columns["qid"], columns["docno"]
-        names = columns.get("run") if name is None else name
+        y_score = scores_of(table)
+        groups, docnos = table.column("qid"), table.column("docno")
+        if name is None and table.has("run"):
+            name = table.column("run")
     elif docnos is None or y_score is None:
         raise InputError(
             "run must be a data frame, or the query of each row with docnos= and y_score=, got "
             f"{type(run).__name__} without them."
         )
+    else:
+        groups = run
     groups = as_column(groups, "run", "query id")
     docnos = as_column(docnos, "docnos", "document id")
     y_score = as_floats(check_scores(y_score), "y_score")
@@ -135,30 +137,92 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
             f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
             "one entry per row."
         )
-    name_codes, names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
-
+    name_codes, names = _run_names(_DEFAULT_NAME if name is None else name, len(groups))
     codes, queries = _sorted_queries(groups)
     documents = _tokens(docnos, "docnos")
     _check_tokens(documents, "docnos")
-    _check_unique(codes, documents, queries)
+    repeated = find_repeated(codes, documents, pair_keys(codes, documents))
+    if repeated is not None:
+        row = repeated[0]
+        raise InputError(
+            f"document {brief(documents.take([row]).tolist()[0])} is twice in query "
+            f"{brief(queries[codes[row]])} (again in row {row}); "
+            "a run holds a document once per query."
+        )
 
     kept = np.flatnonzero(y_score > -np.inf)
     rows = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
     sizes = np.bincount(codes[kept], minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    lines_of = _lines_by_arrow if _has_arrow() else _lines
     with open_for_writing(path) as write:
-        for chunk in _chunks(len(kept)):
+        for begin in range(0, len(kept), _CHUNK_LINES):
+            chunk = slice(begin, begin + _CHUNK_LINES)
             of = rows[chunk]
-            write(
-                run_lines(
-                    (codes[of], queries),
-                    documents.take(of),
-                    ranks[chunk],
-                    y_score[of],
-                    (name_codes[of], names),
-                )
-            )
+            texts = documents.take(of)
+            named = name_codes[of], names
+            write(lines_of((codes[of], queries), texts, ranks[chunk], y_score[of], named))
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
+
+
+@cache
+def _has_arrow():
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def _lines(queries, documents, ranks, scores, names) -> str:
+    """Lines ``qid Q0 docno rank score run``; queries and names are pairs of codes and texts."""
+    (codes, queries), (name_codes, names) = queries, names
+    columns = zip(
+        [queries[code] for code in codes.tolist()],
+        documents.tolist(),
+        ranks.tolist(),
+        scores.tolist(),
+        [names[code] for code in name_codes.tolist()],
+        strict=True,
+    )
+    lines = [f"{qid} Q0 {doc} {rank} {score!r} {name}\n" for qid, doc, rank, score, name in columns]
+    return "".join(lines)
+
+
+def _lines_by_arrow(queries, documents, ranks, scores, names):
+    """Lines as of `_lines`, some four times as fast."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.large_string()
+    (codes, queries), (name_codes, names) = queries, names
+    lines = pc.binary_join_element_wise(
+        pa.array([f"{qid} Q0" for qid in queries], text).take(pa.array(codes)),
+        arrow_texts(documents),
+        pa.array(ranks).cast(text),
+        score_texts(scores),
+        pa.array([f"{name}\n" for name in names], text).take(pa.array(name_codes)),
+        pa.scalar(" ", text),
+    )
+    _, offsets, content = lines.buffers()
+    end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
+    return content.slice(0, int(end)).to_pybytes().decode()
+
+
+def score_texts(scores):
+    """What repr gives for each score, as a pyarrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(scores).cast(pa.large_string())
+    size = np.abs(scores)
+    is_whole = (size < _MOST) & (np.floor(scores) == scores)
+    if is_whole.any():
+        with_point = pc.binary_join_element_wise(
+            texts, pa.scalar(".0", texts.type), pa.scalar("", texts.type)
+        )
+        texts = pc.if_else(pa.array(is_whole), with_point, texts)
+    is_other = ~is_whole & ((size < _LEAST) | (size >= _MOST))
+    if is_other.any():
+        others = [repr(score) for score in scores[is_other].tolist()]
+        texts = pc.replace_with_mask(texts, pa.array(is_other), pa.array(others, texts.type))
+    return texts
 
 
 def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
@@ -231,11 +295,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
     iterations = iterations_of(rows.judges, len(labels))
     columns = _topic_names(rows), iterations, docnos, _number_texts(labels)
-    lines = zip(*columns, strict=True)
-    with open_for_writing(path) as write:
-        for _ in _chunks(len(labels)):
-            chunk = itertools.islice(lines, _CHUNK_LINES)
-            write("".join([" ".join(line) + "\n" for line in chunk]))
+    _write_lines(path, "{} {} {} {}\n", columns)
 
 
 def write_prels(path, prels) -> None:
@@ -299,12 +359,16 @@ def write_prels(path, prels) -> None:
             "people's labels, and this format says of none whose it is; leave such rows out, and "
             "write them by write_qrels."
         )
-    columns = (_number_texts(rows.values), _number_texts(rows.probabilities))
-    lines = zip(_topic_names(rows), docnos, *columns, strict=True)
+    columns = _number_texts(rows.values), _number_texts(rows.probabilities)
+    _write_lines(path, "{} {} {} 1 {}\n", (_topic_names(rows), docnos, *columns))
+
+
+def _write_lines(path, form, columns):
+    """Write a line of this form for each row of the columns."""
+    lines = map(form.format, *columns)
     with open_for_writing(path) as write:
-        for _ in _chunks(len(docnos)):
-            chunk = itertools.islice(lines, _CHUNK_LINES)
-            write("".join([f"{qid} {docno} {label} 1 {p}\n" for qid, docno, label, p in chunk]))
+        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
+            write(text)
 
 
 def _judged_rows(frame, argument):
@@ -312,7 +376,7 @@ def _judged_rows(frame, argument):
     table = as_table(frame, "label")
     if table is None:
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
-    rows = qrels_rows_of_table(Table(table, argument))
+    rows = qrels_rows_of(Table(table, argument))
     docnos = rows.docnos.tolist()
     _check_ids(rows.topics, "qid", begins_line=True)
     _check_ids(docnos, "docno")
@@ -329,12 +393,6 @@ def _number_texts(numbers):
     codes, distinct = pd.factorize(numbers)
     shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
     return np.array(shown, dtype=object)[codes]
-
-
-def _chunks(n_lines):
-    """Slices of the lines, one after the other."""
-    for begin in range(0, n_lines, _CHUNK_LINES):
-        yield slice(begin, min(begin + _CHUNK_LINES, n_lines))
 
 
 def _run_names(names, n_rows):
@@ -356,16 +414,12 @@ def _run_names(names, n_rows):
 def _sorted_queries(groups):
     """Codes in sorted order of the query ids, and these as text; what is no number sorts so."""
     if getattr(groups.dtype, "kind", "O") in "OUST":
-        tokens = _tokens(groups, "run")
-        codes, texts = tokens.factorize()
+        codes, texts = _tokens(groups, "run").factorize()
         order = np.argsort(np.array(texts, dtype=object), kind="stable")
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        codes, texts = places[codes], [texts[i] for i in order]
+        codes, texts = np.argsort(order)[codes], [texts[i] for i in order]
     else:
-        groups = np.asarray(groups)
         _check_missing(groups, "run")
-        codes, distinct = pd.factorize(groups, sort=True)
+        codes, distinct = pd.factorize(np.asarray(groups), sort=True)
         texts = [str(item) for item in distinct]
     _check_ids(texts, "run", begins_line=True)
     return codes, texts
@@ -373,11 +427,10 @@ def _sorted_queries(groups):
 
 def _tokens(ids, name) -> Tokens:
     """Ids as text."""
+    _check_missing(ids, name)
     if is_arrow_text(ids.dtype):
-        _check_missing(ids, name)
         return id_tokens(pd.Series(ids), name)
     ids = np.asarray(ids, dtype=object)
-    _check_missing(ids, name)
     return Tokens.from_texts([item if type(item) is str else str(item) for item in ids])
 
 
@@ -399,29 +452,16 @@ def _check_tokens(tokens, name):
 
 def _check_ids(texts, name, *, begins_line=False):
     """Raise on the first id that would not be one column of a line."""
+    # All at once, as nearly always none is to be found.
+    if not all(texts) or _FORBIDDEN.search("".join(texts)):
+        text = next(text for text in texts if not text or _FORBIDDEN.search(text))
+        raise InputError(
+            f"{name} holds {brief(text)}, which a TREC file cannot carry; "
+            "ids must not be empty or hold white space. Rename it."
+        )
     comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
     if comment is not None:
         raise InputError(
             f"{name} holds the topic {brief(comment)}: a line of a TREC file that begins with '#' "
             "is a comment. Rename it."
-        )
-    if all(texts) and not _FORBIDDEN.search("".join(texts)):
-        return
-    for text in texts:
-        if not text or _FORBIDDEN.search(text):
-            raise InputError(
-                f"{name} holds {brief(text)}, which a TREC file cannot carry; "
-                "ids must not be empty or hold white space. Rename it."
-            )
-
-
-def _check_unique(codes, documents, queries):
-    """Raise on the first document that is a second time in its query."""
-    repeated = find_repeated(codes, documents, pair_keys(codes, documents))
-    if repeated is not None:
-        row = repeated[0]
-        raise InputError(
-            f"document {brief(documents.take([row]).tolist()[0])} is twice in query "
-            f"{brief(queries[codes[row]])} (again in row {row}); "
-            "a run holds a document once per query."
         )

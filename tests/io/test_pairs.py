@@ -69,7 +69,7 @@ def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
         assert run["docno"][(scores == NO) & (run["score"] > NO)].tolist() == hidden
     with pytest.raises(InputError, match="has the rank 0 in all rows"):
         read_run(run.assign(rank=0))
-    with pytest.raises(InputError, match="holds no id in row 0"):
+    with pytest.raises(InputError, match="holds no id in column 'qid' in row 0"):
         read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
 
 
@@ -114,7 +114,7 @@ def test_errors_of_tables():
         align(QRELS, [1])
     with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
         align(1, RUN)
-    with pytest.raises(TypeError, match=r"qrels must be a dict .*, got \{\}, which holds no topic"):
+    with pytest.raises(TypeError, match=r"qrels must be a data frame, .*, got \{\}\. A dict"):
         align({}, RUN)
 
 

@@ -1,3 +1,5 @@
+"""Lines of runs, with and without pyarrow."""
+
 import gzip
 import io
 
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
+from skfilterrank.io import _write as module
 from skfilterrank.io import (
     read_qrels,
     read_run,
@@ -16,7 +19,7 @@ from skfilterrank.io import (
     write_qrels,
     write_run,
 )
-from skfilterrank.io._trec import write as module
+from skfilterrank.io._write import score_texts
 
 NO = -np.inf
 
@@ -212,8 +215,12 @@ def test_qrels(tmp_path):
         ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
         ({"docno": ["", "1", "2"]}, {}, "docno holds '', which a TREC file cannot carry"),
         ({"docno": ["\ufeffa", "1", "2"]}, {}, "which a TREC file cannot carry"),
-        ({"docno": ["a", "b", "b"]}, {}, r"qrels holds document 'b' twice in topic '1' .*1 and 2"),
-        ({"docno": ["a", None, "b"]}, {}, "qrels: column 'docno' holds no id in row 1"),
+        (
+            {"docno": ["a", "b", "b"]},
+            {},
+            r"qrels holds document 'b' a second time in topic '1', first in row 1, in row 2",
+        ),
+        ({"docno": ["a", None, "b"]}, {}, "qrels holds no id in column 'docno' in row 1"),
     ],
 )
 def test_errors_of_qrels_leave_no_file(tmp_path, change, params, message):
@@ -272,3 +279,39 @@ def test_pieces_read_back(tmp_path):
 def test_qrels_must_be_a_frame():
     with pytest.raises(TypeError, match="qrels must be a data frame, got dict"):
         write_qrels(io.StringIO(), {})
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.floats(1e-5, 1e11),
+            st.integers(-(10**17), 10**17).map(float),
+            st.floats(0, 100).map(lambda value: round(value, 4)),
+        ),
+        min_size=1,
+        max_size=50,
+    )
+)
+def test_scores_are_written_as_repr_does(scores):
+    pytest.importorskip("pyarrow")
+    scores = np.array([*scores, 0.0, -0.0, 1e-4, 1e10, 9999999999.0, 1e16, 5e-324])
+    assert score_texts(scores).to_pylist() == list(map(repr, scores.tolist()))
+
+
+def test_lines_are_the_same_with_and_without_pyarrow(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    run = pd.DataFrame(
+        {
+            "qid": rng.integers(0, 30, 3000),
+            "docno": [f"d{'é' * (i % 5)}{i}" for i in range(3000)],
+            "score": rng.choice([0.5, 1.0, 1e-7, 3e12, -np.inf, 0.1 + 0.2], 3000),
+            "run": rng.choice(["a", "ü"], 3000),
+        }
+    )
+    write_run(tmp_path / "with", run)
+    monkeypatch.setattr("skfilterrank.io._write._has_arrow", lambda: False)
+    write_run(tmp_path / "without", run)
+    assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
+    assert len((tmp_path / "with").read_text("utf-8").split("\n")) > 2000

@@ -1,32 +1,39 @@
 """Judgments and runs in any form, of which that of TREC is read the fastest."""
 
-import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_floats, as_number_array
-from skfilterrank._files.run_folders import StoredRun, as_stored
-from skfilterrank._files.text_columns import distinct_column, text_column
-from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief
-from skfilterrank.io._trec.frames import (
-    Table,
-    columns_of,
-    qrels_rows_of_table,
-    run_rows_of_table,
+from skfilterrank._core.checks import check_choice
+from skfilterrank._files.files import is_path, read_bytes, source_name
+from skfilterrank._files.forms import LINES, form_of, n_columns
+from skfilterrank._files.named_runs import (
+    ORDER,
+    are_several_runs,
+    as_table,
+    errors_of,
+    is_frame,
+    named_runs,
 )
-from skfilterrank.io._trec.gains import ADVICE, check_gains_of_texts, gains_of_texts
-from skfilterrank.io._trec.judges import judges_of_iterations, settle_predicted
-from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
-from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
-from skfilterrank.io._trec.sources import opened
-from skfilterrank.io._trec.unjudged import (
+from skfilterrank._files.tokens import distinct_column, text_column
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
+from skfilterrank.io._labels import (
+    WAYS,
+    check_gains_of_texts,
+    check_unjudged_label,
     mark_as_said,
-    mark_unjudged,
-    said_of,
-    said_of_machines,
+    settled,
 )
+from skfilterrank.io._pairs import Pairs, Table, qrels_rows_of, run_rows_of, scores_of
+
+# What a layout holds, and the value of a row.
+_KINDS = {
+    QRELS: ("judgments", "label"),
+    PRELS: ("judgments of a sample", "label"),
+    RUN: ("a run", "score"),
+}
 
 
 def read_qrels(
@@ -142,46 +149,13 @@ def read_qrels(
 
 def qrels_rows(
     source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
-) -> Rows:
+) -> Pairs:
     """Rows of judgments in any form."""
-    unjudged = said_of(source, unjudged_label)
-    predicted = said_of_machines(source, predicted)
-    content = opened(source, QRELS, argument)
-    if isinstance(content, Table):
-        rows = qrels_rows_of_table(content, gains)
-    else:
-        rows = _rows_of_qrels(content, gains)
-    name = content.name or argument
-    rows = rows._replace(values=mark_unjudged(rows.values, unjudged, name))
-    return settle_predicted(rows, predicted, name)
-
-
-def _rows_of_qrels(lines, gains):
-    """Rows of lines of judgments."""
-    codes, topics, docnos = _pairs(lines)
-    if gains is not None:
-        labels = gains_of_texts(*lines.column("label").factorize(), gains, lines.name)
-    else:
-        try:
-            labels = lines.numbers("label", "a label")
-        except FileFormatError as error:
-            error.add_note(ADVICE)
-            raise
-    if gains is None and not np.isfinite(labels).all():
-        row = int(np.argmin(np.isfinite(labels)))
-        lines.fail(
-            f"a label must be a finite number, got {labels[row]}; for documents that nobody "
-            "judged, write some number and name it as the unjudged label.",
-            row,
-        )
-    iterations = lines.column("iteration")
-    # Nearly all files have one word throughout.
-    if iterations.repeats().all():
-        iterations = iterations.take([0])
-    judges = judges_of_iterations(*iterations.factorize())
-    if judges is not None and len(iterations) < len(labels):
-        judges = judges._replace(codes=np.repeat(judges.codes, len(labels)))
-    return Rows(topics, codes, docnos, labels, judges=judges)
+    unjudged_label = check_unjudged_label(unjudged_label)
+    check_choice(predicted, "predicted", WAYS)
+    content = _opened(source, QRELS, argument)
+    rows = qrels_rows_of(content, gains)
+    return settled(rows, source, unjudged_label, predicted, content.name)
 
 
 def read_prels(source) -> pd.DataFrame:
@@ -221,49 +195,14 @@ def read_prels(source) -> pd.DataFrame:
     0  10    d7      2                   0.25
     1  10    d2      0                   1.00
     """
-    content = opened(source, PRELS, "source")
-    rows = (
-        _rows_of_prels(content) if isinstance(content, TrecLines) else qrels_rows_of_table(content)
-    )
+    content = _opened(source, PRELS, "source")
+    rows = qrels_rows_of(content)
     if rows.probabilities is None:
         raise InputError(
             f"{content.name} has no column 'inclusion_probability', the probability with which "
             "each document was drawn to be judged."
         )
     return _qrels_frame(rows)
-
-
-def _qrels_frame(rows):
-    """Judgments as a data frame, with probabilities and judges where there are any."""
-    columns = {
-        "qid": distinct_column(rows.codes, rows.topics),
-        "docno": text_column(rows.docnos),
-        "label": _whole_numbers(rows.values),
-    }
-    if rows.probabilities is not None:
-        columns["inclusion_probability"] = rows.probabilities
-    if rows.judges is not None:
-        columns["judged_by"] = distinct_column(rows.judges.codes, rows.judges.names)
-    return pd.DataFrame(columns)
-
-
-def _rows_of_prels(lines):
-    """Rows of lines of judgments with probabilities."""
-    codes, topics, docnos = _pairs(lines)
-    labels = lines.numbers("label", "a label")
-    probabilities = lines.numbers("inclusion_probability", "an inclusion probability")
-    for values, good, what in (
-        (labels, np.isfinite(labels), "a label must be a finite number"),
-        (
-            probabilities,
-            (probabilities > 0) & (probabilities <= 1),
-            "an inclusion probability must be above 0 and at most 1",
-        ),
-    ):
-        if not good.all():
-            row = int(np.argmin(good))
-            lines.fail(f"{what}, got {values[row]}.", row)
-    return Rows(topics, codes, docnos, labels, probabilities=probabilities)
 
 
 def read_run(source) -> pd.DataFrame:
@@ -336,98 +275,96 @@ def read_run(source) -> pd.DataFrame:
     return run_frame(source, "source")
 
 
+def read_runs(runs) -> dict[str, pd.DataFrame]:
+    r"""Read runs into data frames, as every function does that has a parameter `runs`.
+
+    Parameters
+    ----------
+    runs : path, list of paths, or dict {name: path, open file, data frame or other run}
+        The runs, each in any form that `read_run` takes. Paths are named by their files' names
+        without endings such as ".gz", ".txt" and ".parquet"; runs of ranx by their own names. A
+        data frame, of pandas or polars, has the columns or index levels "qid" (or "query_id"),
+        "docno" (or "doc_id") and "score".
+
+    Returns
+    -------
+    frames : dict of str to DataFrame
+        Columns "qid" and "docno", ids of data frames as they came, and "score" (float64), -inf
+        where filtered.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        `runs` is anything else or empty, two files have one name, a column is missing, a row has
+        no id, a score is NaN, +inf or no number; a note names the run.
+
+    See Also
+    --------
+    read_run : One run.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.io import read_runs
+    >>> read_runs({"bm25": io.StringIO("1 Q0 d7 1 12.5 x\n1 Q0 d2 2 11 x\n")})["bm25"]
+      qid docno  score
+    0   1    d7   12.5
+    1   1    d2   11.0
+    """
+    frames = {}
+    for name, run in named_runs(runs).items():
+        with errors_of(name, run):
+            frames[name] = _run_columns(run)
+    return frames
+
+
+def _run_columns(run):
+    """Topics and documents of a run as they came, and scores."""
+    if not is_frame(run):
+        return run_frame(run, "run")[["qid", "docno", "score"]]
+    table = Table(run, "run")
+    scores = scores_of(table)
+    columns = {name: table.column(name) for name in ("qid", "docno")}
+    for name, column in columns.items():
+        if (missing := column.isna().to_numpy()).any():
+            what = f"no id in column {brief(name)}"
+            table.fail(int(missing.argmax()), what, "; every row needs one.")
+    return pd.DataFrame(columns | {"score": scores}, copy=False)
+
+
 def run_frame(source, argument) -> pd.DataFrame:
     """A run in any form as a data frame."""
-    source = as_stored(source)
-    content = opened(source, RUN, argument, also=("rank",))
-    rows = _rows_of_run(content)
+    content = _opened(source, RUN, argument, also=("rank",))
+    rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
-        others = columns_of(content, (), optional=("rank", "run"), may_be_empty=True)
+        others = {name: content.column(name) for name in ("rank", "run") if content.has(name)}
     else:
-        others = {"rank": _whole_numbers(content.numbers("rank", "a rank"))}
+        others = {"rank": _whole_numbers(content.numbers("rank", "the rank"))}
         if content.layout is RUN:
-            others["run"] = distinct_column(*content.column("run").factorize())
+            others["run"] = distinct_column(*content.words("run"))
     columns |= others | {"score": rows.values}
     names = [name for name in ("qid", "docno", "rank", "score", "run") if name in columns]
     return pd.DataFrame({name: columns[name] for name in names})
 
 
-def run_rows(source) -> Rows:
+def run_rows(source) -> Pairs:
     """Rows of a run in any form."""
-    source = as_stored(source)
-    if isinstance(source, StoredRun):
-        topics, codes, documents, scores, tag = source.rows()
-        return Rows(topics, codes, documents, scores, tag)
-    return _rows_of_run(opened(source, RUN, "run"))
+    return run_rows_of(_opened(source, RUN, "run"))
 
 
-def _rows_of_run(content):
-    """Rows of lines or of a table."""
-    if isinstance(content, Table):
-        rows = run_rows_of_table(content)
-        if not len(rows.values):
-            warn_user(
-                f"{content.name} holds no document: it is read as a run that shows nothing for "
-                "any query. Write it again if no filter made it so.",
-                DataWarning,
-            )
-        return rows
-    scores = _scores(content)
-    codes, topics, docnos = _pairs(content)
-    if content.layout is not RUN:
-        return Rows(topics, codes, docnos, scores)
-    names = content.column("run")
-    name = names.take([0]).tolist()[0] if names.repeats().all() else None
-    return Rows(topics, codes, docnos, scores, name)
-
-
-def _scores(lines):
-    """Scores of the lines of a run; where it has ranks alone, the first has the highest."""
-    if lines.layout is MS_MARCO_RUN:
-        ranks = lines.numbers("rank", "a rank")
-        wrong = ~((ranks >= 0) & (ranks % 1 == 0))
-        if wrong.any():
-            row = int(wrong.argmax())
-            lines.fail(
-                f"a rank must be a whole number, got {ranks[row]}: a run with 3 columns is one of "
-                f"MS MARCO ({MS_MARCO_RUN.columns}); scores stand in runs with 6 ({RUN.columns}).",
-                row,
-            )
-        return -ranks
-    scores = lines.numbers("score", "a score")
-    if not scores.max() < np.inf:
-        bad = np.isnan(scores) | (scores == np.inf)
-        row = int(bad.argmax())
-        lines.fail(
-            f"a score must be finite, or -inf for a document that is filtered out, got "
-            f"{scores[row]}; repair the model that gave it.",
-            row,
-        )
-    large = np.flatnonzero(np.isfinite(scores) & (np.abs(scores) >= 2**53))
-    if len(large):
-        # Beyond 2**53 float64 does not tell neighbours apart.
-        texts = lines.column("score").take(large).tolist()
-        whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
-        name = f"column 'score' of {lines.name}"
-        as_floats(as_number_array(whole, name), name)
-    return scores
-
-
-def _pairs(lines):
-    """Topics and documents of lines; a document that is twice in its topic is an error."""
-    codes, topics = lines.column("topic").factorize()
-    docnos = lines.column("docno")
-    repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
-    if repeated is not None:
-        row, before = repeated
-        docno = docnos.take([row]).tolist()[0]
-        lines.fail(
-            f"document {brief(docno)} is a second time in topic {brief(topics[codes[row]])} "
-            f"(first in line {lines.line_of(before)}); keep one of the two lines.",
-            row,
-        )
-    return codes, topics, docnos
+def _qrels_frame(rows):
+    """Judgments as a data frame, with probabilities and judges where there are any."""
+    columns = {
+        "qid": distinct_column(rows.codes, rows.topics),
+        "docno": text_column(rows.docnos),
+        "label": _whole_numbers(rows.values),
+    }
+    if rows.probabilities is not None:
+        columns["inclusion_probability"] = rows.probabilities
+    if rows.judges is not None:
+        columns["judged_by"] = distinct_column(rows.judges.codes, rows.judges.names)
+    return pd.DataFrame(columns)
 
 
 def _whole_numbers(values):
@@ -435,3 +372,45 @@ def _whole_numbers(values):
     # Beyond 2**53 float64 does not tell neighbours apart.
     is_whole = (np.floor(values) == values) & (np.abs(values) <= 2**53)
     return values.astype(np.int64) if is_whole.all() else values
+
+
+def _of_the_other_role(source, value):
+    """Name what is a run where judgments belong, or judgments where a run belongs; else None."""
+    name = type(source).__name__
+    if value == "score":
+        is_other = name in ("Qrels", "QrelsIndex")  # the first is of ranx
+        return f"judgments ({name})" if is_other else None
+    if name in ("AlignedRun", "RankedPool") or (name == "Run" and hasattr(source, "to_dict")):
+        return f"runs ({name})"
+    return f"several runs ({name})" if are_several_runs(source) else None
+
+
+def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
+    """What a path, an open file, a data frame or any other object holds."""
+    what, value = _KINDS[layout]
+    if got := _of_the_other_role(source, value):
+        raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")
+    if not is_path(source) and not hasattr(source, "read"):
+        frame = as_table(source, value)
+        if frame is None:
+            got = brief(source) if isinstance(source, Mapping) else type(source).__name__
+            raise InputTypeError(
+                f"{argument} must be a data frame, a path or an open file, got {got}. A dict "
+                f"{{topic: {{document: {value}}}}}, an Arrow table and the objects of ranx, "
+                "ir_measures and ir_datasets are taken too."
+            )
+        return Table(frame, argument)
+    name = source_name(source)
+    content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
+    width = n_columns(content)
+    if layout is RUN and not width:
+        # A filter that hides every document writes such a run.
+        return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
+    form = form_of(content)
+    if form is not LINES:
+        frame, line_of = form.read(content, name)
+        return Table(frame, name, line_of)
+    if layout is RUN and width == len(MS_MARCO_RUN.names):
+        return TrecLines(content, name, MS_MARCO_RUN, MS_MARCO_RUN.names)
+    wanted = {"qid", "iteration", "docno", "label", "inclusion_probability", "score", "run", *also}
+    return TrecLines(content, name, layout, wanted)

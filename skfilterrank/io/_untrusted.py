@@ -1,11 +1,74 @@
-"""Trees of scikit-learn from a file, which `predict` follows without looking where they lead."""
+"""What is looked at in a model file before it is trusted: its size unpacked, and its trees."""
+
+import io
+import json
+import zipfile
 
 import numpy as np
 
 from skfilterrank._sklearn_compat import trees_and_forests
 from skfilterrank.exceptions import FileFormatError
 
+_READ_BYTES = 1 << 20
+# Other ways of compression give all of an entry at once, and save_model does not use them.
+_WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LEAF = -1
+
+
+def unpacked(data: bytes, most: int, name: str) -> bytes:
+    """Copy a model file to an archive of which nothing is compressed; beyond `most` bytes raise."""
+    copied = _copied(data, most, [0], name)
+    with zipfile.ZipFile(io.BytesIO(copied)) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        schema = json.loads(archive.read("schema.json"))
+    # A file may read an entry again and again, as save_model's do not.
+    _check_size(sum(sizes.get(entry, 0) for entry in _entries_read(schema)), most, name)
+    return copied
+
+
+def _copied(data, most, spent, name):
+    """Copy an archive, and the archives in it, which hold sparse matrices; count the bytes."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w") as copied:
+        # Before anything is unpacked; and the sizes may be lies.
+        _check_size(spent[0] + sum(info.file_size for info in source.infolist()), most, name)
+        for entry in dict.fromkeys(source.namelist()):
+            if source.getinfo(entry).compress_type not in _WAYS:
+                raise zipfile.BadZipFile("an entry is compressed in a way that is not used")
+            content = bytearray()
+            with source.open(entry) as opened:
+                while part := opened.read(_READ_BYTES):
+                    spent[0] += len(part)
+                    _check_size(spent[0], most, name)
+                    content += part
+            is_archive = content.startswith(b"PK")
+            copied.writestr(entry, _copied(content, most, spent, name) if is_archive else content)
+    return target.getvalue()
+
+
+def _check_size(n_bytes, most, name):
+    if n_bytes > most:
+        raise FileFormatError(
+            f"the model unpacks to more than {most:,} bytes, so that it could fill the memory; if "
+            "you know where the file comes from, pass a greater max_bytes= to load_model.",
+            name,
+        )
+
+
+def _entries_read(schema):
+    """Yield the name of the entry behind each node of a skops schema that reads one."""
+    stack, known = [schema], set()
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            number = item.get("__id__")
+            if isinstance(item.get("file"), str) and (number is None or number not in known):
+                yield item["file"]
+            if isinstance(number, int):
+                known.add(number)
+            stack.extend(item.values())
 
 
 def check_trees(objects, n_trees: int, name: str) -> None:

@@ -1,6 +1,5 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
-import secrets
 from numbers import Integral
 
 import numpy as np
@@ -13,20 +12,14 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.results import counted
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank._core.samples import is_sample
-from skfilterrank._files.named_runs import ORDER
-from skfilterrank._files.objects import is_by_topic
-from skfilterrank._files.run_folders import Documents
+from skfilterrank._files.named_runs import ORDER, is_by_topic
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
-from skfilterrank.io._trec.aligned_run import AlignedRun
-from skfilterrank.io._trec.order import rank_order
-from skfilterrank.io._trec.pairs import are_distinct, pair_keys
-from skfilterrank.io._trec.read import qrels_rows, run_rows
-from skfilterrank.io._trec.unjudged import check_unjudged_label
+from skfilterrank.io._aligned_run import AlignedRun, rank_order
+from skfilterrank.io._labels import check_unjudged_label
+from skfilterrank.io._pairs import are_distinct, pair_keys
+from skfilterrank.io._read import qrels_rows, run_rows
 
-# Pairs by numbers of documents, in each process: judgments come to another with every few runs.
-_NUMBERED: dict = {}
-_MOST_NUMBERED = 4
 # Whole numbers above this are scores, not grades.
 _LARGEST_GRADE = 10
 
@@ -190,20 +183,13 @@ class QrelsIndex:
         self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_topic])
         self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
         self.n_pooled = len(by_topic)
-        self._may_be_run = is_by_topic(qrels) and self._looks_like_scores()
+        self._is_by_topic = is_by_topic(qrels)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs with one key are a matter of chance: another salt parts them.
         self._salt = 0
-        while not are_distinct(keys := self._keys(self._codes, self._docnos)):
+        while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
             self._salt += 1 << 32
         self._index = pd.Index(keys)
-        self._id = secrets.token_hex(8)
-
-    def _looks_like_scores(self):
-        """Tell whether no label is that of two documents of a query, and some are no integers."""
-        known = self._labels[~np.isnan(self._labels)]
-        pairs = pd.DataFrame({"topic": self._codes, "label": self._labels}).dropna()
-        return bool((known % 1 != 0).any()) and not pairs.duplicated().any()
 
     @classmethod
     def of(
@@ -303,7 +289,7 @@ class QrelsIndex:
         check_choice(ties, "ties", TIES)
         rows = run_rows(run)
         scores = rows.values
-        if self._may_be_run and is_by_topic(run) and _look_like_labels(run, scores):
+        if self._is_by_topic and is_by_topic(run) and self._looks_swapped(run, scores):
             raise InputError(
                 "qrels holds fractions, another for each document, and run holds whole numbers, "
                 f"so they look swapped: {ORDER} If they are not, pass run as a data frame."
@@ -335,7 +321,13 @@ class QrelsIndex:
         in_run = np.zeros(len(self.topics), dtype=bool)
         in_run[numbers[numbers >= 0]] = True
         if missing == "raise" and not in_run.all():
-            raise _lacking_topics(rows.name, self.topics[~in_run])
+            topics, name = list(self.topics[~in_run]), _name_of(rows.name)
+            raise MissingValuesError(
+                f"{name} lacks {len(topics):,} topic(s) of the judgments, such as "
+                f"{brief(topics[0])}: count them as empty lists (missing 'empty'), or leave them "
+                "out (missing 'drop').",
+                {name: topics},
+            )
         aligned = self._lay_out(
             codes,
             scores,
@@ -358,14 +350,23 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its topic.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
+            self._warn_of_strangers(aligned, self.topics[codes[0]], own, theirs)
         return aligned
 
-    def _tell_of_strangers(self, aligned, topic, own, theirs):
-        """Nothing that the run retrieves is judged, such as its document of a topic."""
-        name = "the run" if aligned.name is None else f"the run {brief(aligned.name)}"
+    def _looks_swapped(self, run, scores):
+        """Tell whether scores are grades, and labels fractions that no two documents share."""
+        pairs = pd.DataFrame({"topic": self._codes, "label": self._labels}).dropna()
+        return (
+            bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
+            and bool((np.abs(scores) <= _LARGEST_GRADE).all())
+            and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
+        )
+
+    def _warn_of_strangers(self, aligned, topic, own, theirs):
+        """Warn that nothing which the run retrieves is judged, such as its document of a topic."""
         warn_user(
-            f"none of the {counted(aligned.n_retrieved, 'document')} that {name} retrieves is "
+            f"none of the {counted(aligned.n_retrieved, 'document')} that "
+            f"{_name_of(aligned.name)} retrieves is "
             f"judged: of topic {brief(topic)} it holds {brief(own)}, and the judgments hold "
             f"{brief(theirs)}. Where ids differ in form, bring them to one.",
             DataWarning,
@@ -439,20 +440,9 @@ class QrelsIndex:
             **counts,
         )
 
-    def _keys(self, codes, docnos):
-        """Numbers of pairs of topic and document."""
-        return pair_keys(codes, docnos, self._salt)
-
     def _match(self, codes, docnos):
         """Rows of a run whose pair is in the judgments, and its row there."""
-        if isinstance(docnos, Documents):
-            pairs, is_pooled = self._numbered(docnos.folder)
-            rows = np.flatnonzero(is_pooled[docnos.numbers])
-            keys = codes[rows] * docnos.folder.n_documents + docnos.numbers[rows]
-            matches = pairs.get_indexer(keys)
-            hits = np.flatnonzero(matches >= 0)
-            return rows[hits], matches[hits]
-        matches = self._index.get_indexer(self._keys(codes, docnos))
+        matches = self._index.get_indexer(pair_keys(codes, docnos, self._salt))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
         same = (self._codes[judged] == codes[hits]) & docnos.take(hits).equal(
@@ -460,38 +450,9 @@ class QrelsIndex:
         )
         return hits[same], judged[same]
 
-    def _numbered(self, folder):
-        """The pairs by the numbers that a folder of runs gives documents, and which have any."""
-        key = self._id, folder.id
-        if key not in _NUMBERED:
-            numbers = folder.numbers_of(self._docnos)
-            keys = self._codes * folder.n_documents + numbers
-            # What the folder has not is found by nothing.
-            keys = np.where(numbers < 0, -1 - np.arange(self.n_pooled), keys)
-            while len(_NUMBERED) >= _MOST_NUMBERED:
-                _NUMBERED.pop(next(iter(_NUMBERED)))
-            is_pooled = np.zeros(folder.n_documents, dtype=bool)
-            is_pooled[numbers[numbers >= 0]] = True
-            _NUMBERED[key] = pd.Index(keys), is_pooled
-        return _NUMBERED[key]
 
-
-def _look_like_labels(run, scores):
-    """Tell whether the scores of a dict are of the type int and as small as grades."""
-    is_grade = np.isfinite(scores) & (np.abs(scores) <= _LARGEST_GRADE)
-    return bool(is_grade.all()) and all(
-        isinstance(score, Integral) for documents in run.values() for score in documents.values()
-    )
-
-
-def _lacking_topics(name, topics):
-    """The error of a run that has not all topics of the judgments."""
-    name = "the run" if name is None else f"the run {brief(name)}"
-    return MissingValuesError(
-        f"{name} lacks {len(topics):,} topic(s) of the judgments, such as {brief(topics[0])}: "
-        "count them as empty lists (missing 'empty'), or leave them out (missing 'drop').",
-        {name: list(topics)},
-    )
+def _name_of(name):
+    return "the run" if name is None else f"the run {brief(name)}"
 
 
 def _positions(order, rows, n_rows):
