@@ -383,3 +383,6 @@ Text = Annotated[
 ]
 RandomState = Annotated[int, Arg("seed of everything random", _seed, metavar="N")]
 NJobs = Annotated[int | None, Arg("processes; -1 for all", _jobs, metavar="N", shown=1)]
+# Formats of ranked lists, and of what is one table.
+LISTS = ("trec", "csv", "json")
+TABLES = ("table", "csv", "json", "latex", "markdown")

@@ -22,6 +22,12 @@ def help(words) -> int:
         show(f"{inspect.getdoc(SUBJECTS[name])}\n")
         if name == "measures":
             show(f"\n{_list_of_measures()}")
+        if name == "models":
+            from skfilterrank.ranking import get_ranker_names
+
+            for kind in ("loss", "method"):
+                show(f"\n{kind:<7} {', '.join(get_ranker_names(kind))}")
+            show("\n")
     else:
         known = [*SUBJECTS, *COMMANDS]
         say(
@@ -92,7 +98,7 @@ def _formats():
     files, without .gz and .txt; where several files have one name, by their paths.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
-    Ranks of shown documents count from 1, and a hidden document has the rank 0.
+    Ranks of shown documents count from 1. A hidden document has the rank 0, and of a model no score.
     """
 
 
@@ -119,6 +125,29 @@ def _holes():
                              runs where they are compared; or end the command
     undefined=NUMBER|drop    value of a topic for which a measure is undefined; drop leaves it out
                              of the mean
+    """
+
+
+def _models():
+    """Models (rank-filter --models): losses of learning to rank and filter, and ranking methods.
+
+    Losses have a --learner; all of them are trained where nothing else is said.
+    """
+
+
+def _risks():
+    """Risks (threshold --risk, rank-filter --risk): RISK=LEVEL,..., all promised at once.
+
+    any_forbidden      share of queries with a forbidden document in the shown top k
+    forbidden          forbidden share of the shown top k
+    false_reject_rate  share of a query's good documents that is filtered
+    empty_list_rate    share of queries that are shown nothing
+
+    Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
+    no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
+    is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
+    Topics without judgments are left out; so are topics that the run lacks, unless --holes
+    missing=empty says otherwise.
     """
 
 
@@ -199,6 +228,8 @@ SUBJECTS = {
     "measures": _measures,
     "formats": _formats,
     "holes": _holes,
+    "models": _models,
+    "risks": _risks,
     "slices": _slices,
     "intervals": _intervals,
     "fusion": _fusion,
