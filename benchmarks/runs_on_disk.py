@@ -118,7 +118,7 @@ def covid(data, folder):
     seconds = cpu(lambda: write_runs(stored, paths), 1)
     lines = sum(map(len, read_runs(stored).values()))
     command = ["-m", "skfilterrank", "evaluate", str(data / "qrels.txt.gz")]
-    measures = ["-m", ",".join(FEW), "--unjudged-label", "none"]
+    measures = ["-m", ",".join(FEW), "--holes", "unjudged-label=none"]
     text = cpu_of_process(*command, *map(str, paths), *measures, repeats=1)
     fast = cpu_of_process(*command, str(stored), *measures, repeats=1)
     return f"""\

@@ -139,29 +139,28 @@ def _function(name):
     return getattr(importlib.import_module(f"skfilterrank.cli.{name}"), name)
 
 
+def _call(name, values):
+    """Call the function of a command."""
+    return _function(name)(**values)
+
+
 def _run(argv):
     """Find the command, run it, and print its errors."""
-    place = next((n for n, text in enumerate(argv) if not text.startswith("-")), None)
+    place = 0 if argv and not argv[0].startswith("-") else None
     if place is None:
-        put(f"{skfilterrank.__version__}\n" if "--version" in argv else overview())
-        unknown = set(argv) - {"--version", "--help", "-h"}
-        if argv and not unknown:
-            return 0
-        say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}.")
-        return 2
-    name, rest = argv[place], argv[:place] + argv[place + 1 :]
-    values, debug = {}, "--debug" in rest
-    set_talk("--quiet" in rest)
+        # Options of all commands may stand before the command.
+        place = next((n for n, text in enumerate(argv) if text in (*COMMANDS, "help")), None)
+    values, debug = {}, "--debug" in argv
+    set_talk("--quiet" in argv)
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.
             warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = show_warning
-            if name == "help":
-                from skfilterrank.cli.help import help
-
-                return help(rest)
-            if name not in COMMANDS:
+            if place is None:
+                return _without_command(argv)
+            name, rest = argv[place], argv[:place] + argv[place + 1 :]
+            if name not in (*COMMANDS, "help"):
                 say(
                     f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
                     f"Choose from {', '.join(COMMANDS)}, help."
@@ -174,7 +173,7 @@ def _run(argv):
                 parser.error(message)
             of_all = {key: values.pop(key) for key in list(values) if key in _COMMON}
             common(**of_all)
-            code = _function(name)(**values) or 0
+            code = _call(name, values) or 0
             finish()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.
@@ -192,6 +191,16 @@ def _run(argv):
             report_unforeseen(error, values)
         return 2
     return code
+
+
+def _without_command(argv):
+    """Print the version or the commands."""
+    put(f"{skfilterrank.__version__}\n" if "--version" in argv else overview())
+    finish()
+    if argv and set(argv) <= {"--version", "--help", "-h"}:
+        return 0
+    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}.")
+    return 2
 
 
 _COMMON = ("quiet", "verbose", "plugin", "debug")

@@ -34,8 +34,9 @@ _PHRASES = {
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.estimation)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
-    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank evaluate "
-    "--list-measures;": "'skfilterrank help measures' prints the names;",
+    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
+        "'skfilterrank help measures' prints the names;"
+    ),
     "One of your own has a name in processes that imported its module; others are sent its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
     "ExpectedThreshold takes": "--threshold expected takes",

@@ -203,15 +203,13 @@ def say(text) -> None:
     """Print a message of one line on standard error."""
     if sys.stderr is None:
         return
-    # A disk or a reader that takes no more messages does not end the work.
-    with contextlib.suppress(OSError):
-        if "tqdm" in sys.modules:
-            from tqdm import tqdm
+    if "tqdm" in sys.modules:
+        from tqdm import tqdm
 
-            # Above the progress bars, if there are any.
-            tqdm.write(printable(text), file=sys.stderr)
-        else:
-            print(printable(text), file=sys.stderr)
+        # Above the progress bars, if there are any.
+        tqdm.write(printable(text), file=sys.stderr)
+    else:
+        print(printable(text), file=sys.stderr)
 
 
 def tell(text) -> None:
@@ -269,7 +267,34 @@ def standard_streams():
         pass
     os.close(number)
     _set(sys.stdout, errors="backslashreplace")
-    yield
+    stderr = sys.stderr
+    if stderr is not None:
+        sys.stderr = _Messages(stderr)
+    try:
+        yield
+    finally:
+        sys.stderr = stderr
+
+
+class _Messages:
+    """Standard error; messages and bars that it does not take are lost, and the work goes on."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text):
+        """Write and flush the text, or lose it."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            _give_up(self._stream)
+
+    def flush(self):
+        """Do nothing, since every text is flushed."""
 
 
 @contextlib.contextmanager
@@ -278,13 +303,17 @@ def _errors_of_output():
     try:
         yield
     except OSError as error:
-        # Or the interpreter tries to write it once more when it ends.
-        with contextlib.suppress(OSError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+        _give_up(sys.stdout)
         error.filename = "standard output"
         raise
+
+
+def _give_up(stream):
+    """Let a stream end nowhere, or the interpreter writes what it holds once more at the end."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def _set(stream, **settings):

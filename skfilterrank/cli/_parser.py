@@ -1,6 +1,6 @@
 """The parser of a command, made from its function: arguments, help, choices, defaults and errors.
 
-A parameter without a default is an argument by its place, any other one an option of its name.
+A keyword-only parameter is an option of its name, any other one an argument by its place.
 Annotations are ``Annotated[type, Arg(...)]``; the shared ones are in `_types`. The help of a
 parameter stands in the numpydoc section of the function, or else in its `Arg`.
 """
@@ -88,7 +88,7 @@ class CommandParser(argparse.ArgumentParser):
             name = parameter.name
             notes = getattr(hints[name], "__metadata__", ())
             arg = next((note for note in notes if isinstance(note, Arg)), Arg())
-            is_option = parameter.default is not parameter.empty
+            is_option = parameter.kind is parameter.KEYWORD_ONLY
             option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
             self._args[name] = option, arg
             text = texts.get(name) or arg.help

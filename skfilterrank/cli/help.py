@@ -1,26 +1,30 @@
 """``skfilterrank help``: subjects that several commands share. Each one is a docstring."""
 
 import inspect
+from typing import Annotated
 
 from skfilterrank.cli._output import say, show
-from skfilterrank.cli._parser import similar
+from skfilterrank.cli._parser import Arg, similar
 
 
-def help(words) -> int:
-    """Print the help of a subject or a command, or the list of subjects."""
+def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None) -> int:
+    """Print the help of a subject or a command, or the list of subjects.
+
+    Parameters
+    ----------
+    subject
+        subject or command
+    """
     from skfilterrank.cli import COMMANDS, command_parser, overview
 
-    words = [word for word in words if not word.startswith("-")]
-    if not words:
+    if subject is None:
         names = "\n".join(f"  {name}" for name in SUBJECTS)
         show(f"{overview()}\nsubjects of 'skfilterrank help':\n{names}\n")
-        return 0
-    name = words[0]
-    if name in COMMANDS:
-        command_parser(name).print_help()
-    elif name in SUBJECTS:
-        show(f"{inspect.getdoc(SUBJECTS[name])}\n")
-        if name == "measures":
+    elif subject in COMMANDS:
+        command_parser(subject).print_help()
+    elif subject in SUBJECTS:
+        show(f"{inspect.getdoc(SUBJECTS[subject])}\n")
+        if subject == "measures":
             show(f"\n{_list_of_measures()}")
         if name == "models":
             from skfilterrank.ranking import get_ranker_names
@@ -31,7 +35,7 @@ def help(words) -> int:
     else:
         known = [*SUBJECTS, *COMMANDS]
         say(
-            f"skfilterrank: error: there is no help about {name}.{similar(name, known)} "
+            f"skfilterrank: error: there is no help about {subject}.{similar(subject, known)} "
             f"Choose from {', '.join(known)}."
         )
         return 2

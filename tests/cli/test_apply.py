@@ -96,10 +96,13 @@ def test_files_that_are_no_models(model, run, folder):
     save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), "other.skops")
     for name, message in (
         ("no.skops", "no.skops: No such file or directory"),
-        ("words.skops", "words.skops: the file is not a model written by save_model"),
-        ("empty.skops", "empty.skops: the file is empty"),
+        (
+            "words.skops",
+            "words.skops: it is neither a model of 'skfilterrank rank-filter --save' nor",
+        ),
+        ("empty.skops", "empty.skops: it is neither a model"),
         ("other.skops", "other.skops: holds a model that was not saved by 'skfilterrank rank-fil"),
-        ("train.csv", "train.csv: the file is not a model"),
+        ("train.csv", "train.csv: it is neither a model"),
     ):
         code, out, err = run("apply", name, "test.csv")
         assert (code, out) == (2, "")
@@ -130,19 +133,31 @@ def shown(run_file):
     return rows.drop(columns="Q0")
 
 
+def listed(file):
+    """What a CSV file of lists shows, as rows of a run; what it hides has no rank and no score."""
+    rows = pd.read_csv(file, dtype={"docno": str})
+    hidden = rows[~rows["shown"]]
+    assert (hidden["rank"] == 0).all()
+    assert hidden["score"].isna().all()
+    return rows[rows["shown"]].drop(columns="shown").reset_index(drop=True)
+
+
 def test_lists_in_other_formats(model, run, folder):
-    expected = shown("a.txt")
+    expected = shown("a.txt").drop(columns="run")
     assert run("apply", model, "test.csv", "--out", "b.csv.gz")[0] == 0
-    pd.testing.assert_frame_equal(pd.read_csv("b.csv.gz", dtype={"docno": str}), expected)
+    pd.testing.assert_frame_equal(listed("b.csv.gz"), expected)
     code, out, err = run("apply", model, "test.csv", "--format", "csv")
-    assert (code, out) == (0, expected.to_csv(index=False, lineterminator="\n"))
+    assert code == 0
+    assert len(pd.read_csv(io.StringIO(out))) == len(pd.read_csv("test.csv"))
     assert err == run("apply", model, "test.csv")[2]
     assert run("apply", model, "test.csv", "--out", "b.jsonl")[0] == 0
     rows = pd.read_json("b.jsonl", lines=True, dtype={"docno": str}, precise_float=True)
-    pd.testing.assert_frame_equal(rows, expected)
-    # What is said comes before what the name says.
+    pd.testing.assert_frame_equal(rows, pd.read_csv("b.csv.gz", dtype={"docno": str}))
+    # Readers of runs take hidden documents for not retrieved, and --format comes before the name.
     assert run("apply", model, "test.csv", "--out", "c.csv", "--format", "trec")[0] == 0
-    pd.testing.assert_frame_equal(shown("c.csv"), expected)
+    pd.testing.assert_frame_equal(shown("c.csv").drop(columns="run"), expected)
+    scores = read_run("b.jsonl").set_index(["qid", "docno"])["score"]
+    assert scores[scores > -np.inf].tolist() == expected["score"].tolist()
 
 
 def test_ties_stand_in_every_format_as_in_a_run(model, run, folder):
@@ -151,7 +166,8 @@ def test_ties_stand_in_every_format_as_in_a_run(model, run, folder):
     test.to_csv("ties.csv", index=False)
     assert run("apply", model, "ties.csv", "--out", "ties.run")[0] == 0
     assert run("apply", model, "ties.csv", "--out", "lists.csv")[0] == 0
-    pd.testing.assert_frame_equal(pd.read_csv("lists.csv", dtype={"docno": str}), shown("ties.run"))
+    expected = shown("ties.run").drop(columns="run")
+    pd.testing.assert_frame_equal(listed("lists.csv"), expected)
 
 
 def test_ids_that_no_run_carries(model, run, folder):
@@ -163,9 +179,9 @@ def test_ids_that_no_run_carries(model, run, folder):
     assert "which a TREC file cannot carry" in err
     assert err.endswith("(--format csv or json takes any id.)\n")
     assert run("apply", model, "blanks.csv", "--out", "b.csv")[0] == 0
-    lists = pd.read_csv("b.csv", dtype={"docno": str})
+    lists = listed("b.csv")
     lists["qid"] = lists["qid"].str.removeprefix("what is ")
-    pd.testing.assert_frame_equal(lists, shown("a.txt"))
+    pd.testing.assert_frame_equal(lists, shown("a.txt").drop(columns="run"))
 
 
 # Labels below 0 are told of, as they may mean something else.
@@ -236,7 +252,7 @@ def test_a_second_score_is_named_where_there_is_one(run, harmful):
             ["apply", "one.json", "run.csv", "--filter-scores", "harm"],
             "hides by one score: leave out --filter-scores",
         ),
-        (["threshold", "qrels.txt", "run.csv", "--rule", "harm"], "name its column by --filter-"),
+        (["threshold", "qrels.txt", "run.csv", "--rule", "harm"], "Name its column by --filter-"),
         (
             ["threshold", "qrels.txt", "run.txt", "--filter-scores", "harm"],
             "run.txt is no table",
@@ -283,6 +299,20 @@ def test_formats_of_filter(run, data):
     assert [line["shown"] for line in lines] == table["shown"].tolist()
 
 
+def test_options_of_the_other_kind(run, data, folder, model):
+    assert run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")[0] == 0
+    for words, message in (
+        (
+            "filter.json run.txt --document docno",
+            "--document is for a model, and filter.json holds",
+        ),
+        (f"{model} test.csv --filter-scores f1", "--filter-scores is for a threshold, and m.skops"),
+    ):
+        code, out, err = run("apply", *words.split())
+        assert (code, out) == (2, "")
+        assert message in err
+
+
 def test_files_that_are_no_filter(run, data):
     code, _, err = run("apply", "qrels.txt", "run.txt")
     assert code == 2
@@ -299,7 +329,7 @@ def test_files_that_are_no_filter(run, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["filter", "monitor"])
+@pytest.mark.parametrize("command", ["apply", "monitor"])
 def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
     X = pd.DataFrame({"score": np.arange(8.0), "language": ["en"] * 4 + ["fr"] * 4})
     threshold = SegmentedThreshold(TunedThreshold(), segment="language", min_queries=1)
@@ -308,7 +338,7 @@ def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
     (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 tag\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     words = {
-        "filter": [tmp_path / "run.txt", "--with", tmp_path / "filter.json"],
+        "apply": [tmp_path / "filter.json", tmp_path / "run.txt"],
         "monitor": [
             *(tmp_path / "filter.json", "--qrels", tmp_path / "qrels.txt"),
             *("--run", tmp_path / "run.txt"),
@@ -316,7 +346,7 @@ def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
     }
     code, _, err = run(command, *words[command])
     assert code == 2
-    assert "a filter for each segment of 'language'" in err
+    assert "a threshold for each segment of 'language'" in err
 
 
 GAINS = "--gains=-1=-1,0=0,1=1,2=2"

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli._output import align_columns, format_report
+from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._rank_filter import report_section
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_model
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
@@ -22,7 +23,7 @@ GAINS = {"Bad": -1, "Ok": 1, "Good": 2}
 
 def systems(out):
     """Names in the printed table, with the marks."""
-    body = out.split("\n\n")[0].splitlines()[3:]
+    body = out.split("\n\n")[0].splitlines()[1:]
     return [re.match(r"\s*\S+( \*)?", line)[0].strip() for line in body]
 
 
@@ -103,7 +104,9 @@ def test_cross_validation_lists_every_row_once(train, table):
 
 
 def test_the_same_seed_prints_the_same_table(train):
-    first, again = (train("--cv", "2", "--threshold", "0.3", "--random-state", "4")[1] for _ in range(2))
+    first, again = (
+        train("--cv", "2", "--threshold", "0.3", "--random-state", "4")[1] for _ in range(2)
+    )
     assert first == again
 
 
@@ -178,7 +181,7 @@ def test_few_queries_are_tuned_with_fewer_folds(train, table):
     assert train("--models", "mse", "--threshold", "0", file="few.csv")[0] == 0
     code, _, err = train("--cv", "5", file="few.csv")
     assert code == 2
-    assert "--cv 5 needs as many queries, but there are 4: lower it to 4 at most" in err
+    assert "--cv 5 needs as many queries, but there are 4. Lower it to 4 at most" in err
 
 
 def test_letor(run, folder):
@@ -272,10 +275,10 @@ def test_gzip_and_parquet_give_the_table_of_csv(train, table):
 def test_files_are_written_before_the_table(folder, train, monkeypatch):
     """A reader of the output that has left costs no model."""
 
-    def gone(arguments):
+    def gone(*given):
         raise BrokenPipeError
 
-    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.results", gone)
+    monkeypatch.setattr("skfilterrank.cli._output.print_sections", gone)
     files = ["m.skops", "p.png", "x.run"]
     options = zip(("--save", "--plot", "--out-run"), files)
     assert (
@@ -290,7 +293,7 @@ def test_many_or_long_labels_are_cut(folder, run, table):
         table.assign(label=labels).to_csv("labels.csv", index=False)
         code, _, err = run("rank-filter", "labels.csv", "--models", "mse", "--cv", "2")
         assert code == 2
-        assert "give the gain of each" in err
+        assert "Give the gain of each" in err
         assert len(err) < 1500
 
 
@@ -300,12 +303,12 @@ def test_ids_that_no_run_carries_are_found_before_training(folder, train, table,
     assert train(*lists, file="blanks.csv")[0] == 0
     found = pd.read_csv("lists.csv")
     assert found["qid"].str.startswith("what is q").all()
-    assert set(found) == {"qid", "docno", "rank", "score", "run"}
+    assert set(found) == {"qid", "docno", "rank", "score", "shown"}
 
     def trained(*given, **how):
         raise AssertionError("it trains")
 
-    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.compare_rankers", trained)
+    monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_rankers", trained)
     code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
     assert (code, out) == (2, "")
     assert "which a TREC file cannot carry" in err
@@ -317,8 +320,8 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
     def full(*given, **how):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.write_lists", full)
-    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.draw", full)
+    monkeypatch.setattr("skfilterrank.cli._rows.write_lists", full)
+    monkeypatch.setattr("skfilterrank.cli._output.draw", full)
     for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
         code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.skops")
         assert code == 2
@@ -365,7 +368,7 @@ def test_a_fixed_threshold_has_no_curve_to_draw(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
     assert (code, out) == (2, "")
     assert "--plot draws the curve that a threshold is searched along" in err
-    assert "there is none for --threshold 0.3: leave one out" in err
+    assert "there is none for --threshold 0.3. Leave one out" in err
 
 
 @pytest.mark.usefixtures("trained_once")
@@ -376,7 +379,8 @@ def test_baseline(train):
     code, out, err = train("--test-data", "test.csv", "--baseline", "mse")
     assert (code, out) == (2, "")
     assert (
-        "--baseline 'mse' is not one of the systems: bce, rank-only (bce), filter-only (bce)" in err
+        "--baseline 'mse' is not one of the systems. Choose from bce, rank-only (bce), filter-only"
+        in err
     )
 
 
@@ -412,7 +416,14 @@ def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
 
 
 def test_risk_is_that_of_the_library(train, table):
-    options = ["--risk", "any_forbidden=0.6", "--confidence-level", "0.8", "--test-data", "test.csv"]
+    options = [
+        "--risk",
+        "any_forbidden=0.6",
+        "--confidence-level",
+        "0.8",
+        "--test-data",
+        "test.csv",
+    ]
     code, out, _ = train(*options, "--save", "m.skops")
     assert code == 0
     model = load_model("m.skops")["model"]
@@ -436,10 +447,10 @@ def test_promises_in_expectation(train):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--risk", "any_forbidden=0.1", "--threshold", "0.5"], "leave out --threshold or --risk"),
+        (["--risk", "any_forbidden=0.1", "--threshold", "0.5"], "Leave out --threshold or --risk"),
         (["--risk", "any_forbidden=0.01"], "needs at least 299 calibration queries"),
         (["--risk", "nonsense=0.1"], "--risk must name"),
-        (["--models", "bce,nonsense"], "nonsense is not a model; choose from bce"),
+        (["--models", "bce,nonsense"], "got nonsense."),
     ],
 )
 def test_bad_promises(train, options, message):
@@ -554,19 +565,24 @@ def report(k, baseline="rank-only (m)"):
     )  # fmt: skip
 
 
+def printed(frame, k, best="m", baseline="rank-only (m)"):
+    section = report_section(frame, ["m"], k=k, best=best, baseline=baseline)
+    return "\n".join([*align_columns(section.rows), section.foot])
+
+
 def columns(text):
     """Cells of each line of a report, whose names may have blanks."""
-    head, *lines = text.split("\n\n")[0].splitlines()[1:]
-    return head.split(), [line for line in lines if "---" not in line]
+    head, *lines = text.split("\n\n")[0].splitlines()
+    return head.split(), lines
 
 
 @pytest.mark.parametrize("k", [2, None])
 def test_each_column_of_the_report_has_its_value(k):
     """Shares by hand: of 2 places, or all; good: what has a gain above 0."""
     frame = report(k)
-    text = format_report(frame, k, models=["m"], best="m", baseline="rank-only (m)")
+    text = printed(frame, k)
     head, lines = columns(text)
-    assert " ".join(head) == "nDCG_f 95 % interval nDCG_0 nDCG_min den % lost % lists % diff. p"
+    assert " ".join(head) == "nDCG_f 95 % CI nDCG_0 nDCG_min forbid % lost % empty % diff. p"
     names = ["m *", "  rank-only", "  filter-only", "filter-all"]
     systems = ["m", "rank-only (m)", "filter-only (m)", "filter-all"]
     # Forbidden: of the shown documents. In b it stands first, with or without the filter.
@@ -586,14 +602,14 @@ def test_each_column_of_the_report_has_its_value(k):
         assert [float(each) for each in cells[2:5]] == pytest.approx(shares, abs=0.05)
     assert lines[1].split()[-1] == "base"
     places = "the 2 places shown" if k else "all that is shown"
-    assert f"measures at {k or 'all'} places; forbidden: share of {places};" in text
+    assert f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;" in text
     assert "nDCG_f against rank-only (m), paired t test over queries" in text
     own = frame.loc["m", "own_difference"]
     assert f"each model against its own rank-only: m {own:+.3f}" in text
 
 
 def test_differences_stand_by_their_signs():
-    text = format_report(report(2, "m"), 2, models=["m"], best=None, baseline="m")
+    text = printed(report(2, "m"), 2, best=None, baseline="m")
     _, lines = columns(text)
     assert lines[0].startswith("m ")
     assert lines[0].split()[-1] == "base"
@@ -603,15 +619,10 @@ def test_differences_stand_by_their_signs():
         assert f" {difference:+.3f}" in line
 
 
-def test_columns_are_aligned_by_what_is_shown():
-    lines = [["name", "x"], ["a\x1bb", "1.5"], ["c", ""]]
-    assert align_columns(lines) == ["name      x", r"a\x1bb  1.5", "c"]
-
-
 def test_a_small_p_value_is_no_zero():
     frame = report(2).copy()
     place = frame.columns.get_loc("p_value")
     frame.iloc[0, place] = 0.0004
-    text = format_report(frame, 2, models=["m"], best="m", baseline="filter-all")
+    text = printed(frame, 2, baseline="filter-all")
     assert columns(text)[1][0].endswith(" <.001")
     assert pd.notna(frame.iloc[0, place])

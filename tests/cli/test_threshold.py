@@ -40,7 +40,7 @@ def test_several_runs_have_a_line_each(run, data):
     assert table.loc["run", "unfiltered"] == pytest.approx(value)
     code, _, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--save", "x.json")
     assert code == 2
-    assert "--save saves the filter of one run, got 2" in err
+    assert "--save saves the threshold of one run, got 2" in err
 
 
 @pytest.mark.slow
@@ -134,10 +134,10 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--risk", "any_forbidden"), "expected RATE=LEVEL"),
+        (("--risk", "any_forbidden"), "expected RISK=LEVEL"),
         (("--risk", "any_forbidden=2"), r"must be a number between 0 and 1"),
         (("--risk", "ndcg=0.1"), "--risk must name"),
-        (("--risk", "any_forbidden=0.1", "--threshold", "none"), "leave out --threshold or --risk"),
+        (("--risk", "any_forbidden=0.1", "--threshold", "none"), "Leave out --threshold or --risk"),
         (("-m", "ap,rr"), "thresholds are tuned by one"),
         (("--risk", "any_forbidden=0.001"), "needs at least"),
         (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
@@ -158,7 +158,10 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
     ("arguments", "message"),
     [
         (["--threshold", "gap"], "expected tune, auto"),
-        (["--abstain", "gap"], "invalid choice: 'gap'"),
+        (
+            ["--abstain", "gap"],
+            "expected best_score, score_gap, score_std, score_regression, got 'gap'",
+        ),
         (["--max-shown", "0"], "a whole number from 1 up"),
         (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
         (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),

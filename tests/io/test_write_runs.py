@@ -118,8 +118,8 @@ def test_the_command(tmp_path, texts, capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "2 runs, 12 rows and 6 documents: new; ranks are left out\n"
-    options = ["-m", "ap,ndcg_f@3", "--unjudged-label", "none", "--format", "csv"]
-    for jobs in ([], ["--jobs", "2"]):
+    options = ["-m", "ap,ndcg_f@3", "--holes", "unjudged-label=none", "--format", "csv"]
+    for jobs in ([], ["--n-jobs", "2"]):
         assert main(["evaluate", "qrels.csv", "new", *options, *jobs]) == 0
     assert main(["evaluate", "qrels.csv", *map(str, texts), *options]) == 0
     found = capsys.readouterr().out

@@ -260,6 +260,13 @@ CALLS = {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
         "assessor": lambda question: judgments.Answer.STOP,
     },
+    "judgments.merge_answers": {"answers": {"anna": QRELS, "bob": QRELS}},
+    "judgments.write_judging_tasks": {
+        "path": _written,
+        "pool": QRELS,
+        "texts": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
+        "tool": "doccano",
+    },
     "judgments.make_completed_scorer": {"measure": "ap"},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
@@ -277,6 +284,7 @@ READERS = {
     "io.read_qrels",
     "io.read_run",
     "io.save_model",
+    "judgments.read_judging_answers",
     "judgments.read_judgment_log",
     "thresholds.load_threshold",
 }

@@ -12,7 +12,7 @@ import pytest
 
 from commands import Command
 from skfilterrank import cli
-from skfilterrank.cli import _streams
+from skfilterrank.cli import _output
 from skfilterrank.comparison import read_system_scores
 from terminals import Terminal
 
@@ -47,7 +47,7 @@ def shell(command, **environment):
 @pytest.mark.parametrize(
     ("arguments", "streams", "code", "out", "err"),
     [
-        ("--version", {"stdout": None}, 2, b"", "error: standard output is closed: "),
+        ("--version", {"stdout": None}, 2, b"", "error: standard output is closed. "),
         ("--version", {"stdout": FULL}, 2, b"", "standard output: No space left on device\n"),
         ("evaluate qrels absent", {"stdout": None}, 2, b"", "rank: error: absent: No such file"),
         ("evaluate", {"stderr": FULL}, 2, b"", ""),
@@ -64,7 +64,7 @@ def test_closed_and_full_streams(files, arguments, streams, code, out, err):
 
 
 @pytest.mark.nightly
-def test_a_shell_closes_streams(files):
+def test_a_shell_closes_output(files):
     """The same where a shell starts the interpreter."""
     command = f"'{sys.executable}' -m skfilterrank"
     code, out, err = shell(f"{command} --version >&-")
@@ -77,8 +77,8 @@ def test_a_shell_closes_streams(files):
 def test_a_file_does_not_get_the_place_of_a_closed_stream(files):
     """What is written to descriptor 1 or 2 by others must not end up in a data file."""
     code = (
-        "import os; from skfilterrank.cli import _streams\n"
-        "with _streams.standard_streams(), open('data', 'w') as file:\n"
+        "import os; from skfilterrank.cli import _output\n"
+        "with _output.standard_streams(), open('data', 'w') as file:\n"
         "    assert file.fileno() > 2\n"
         "    os.write(1, b'noise'); os.write(2, b'noise')"
     )
@@ -167,12 +167,12 @@ def test_messages_have_no_control_characters(files, run):
     assert err == f"skfilterrank: error: {CODES}: No such file or directory\n"
     code, out, err = run("evaluate", "qrels", "run", NASTY + "\n", "-x\x1b\n")
     assert (code, out) == (2, "")
-    assert "unrecognized arguments: -x\\x1b\\n" in err
+    assert "there is no option -x" in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.slow
-def test_nothing_leaves_but_through_the_streams():
+def test_nothing_leaves_but_through_the_output():
     """Nobody prints, and standard error is only asked whether it is a screen."""
     strays = []
     for path in Path(cli.__file__).parent.rglob("*.py"):
@@ -180,4 +180,4 @@ def test_nothing_leaves_but_through_the_streams():
             text = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name) else ""
             if text in ("print", "sys.stdout", "sys.stdin", "sys.stderr.write"):
                 strays.append(path)
-    assert set(strays) == {Path(_streams.__file__)}
+    assert set(strays) == {Path(_output.__file__)}
