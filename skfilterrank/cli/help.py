@@ -26,12 +26,15 @@ def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None
         show(f"{inspect.getdoc(SUBJECTS[subject])}\n")
         if subject == "measures":
             show(f"\n{_list_of_measures()}")
-        if name == "models":
+        elif subject == "models":
             from skfilterrank.ranking import get_ranker_names
 
-            for kind in ("loss", "method"):
-                show(f"\n{kind:<7} {', '.join(get_ranker_names(kind))}")
-            show("\n")
+            kinds = {"losses": "loss", "methods": "method"}
+            show("\n" + _aligned({name: get_ranker_names(kind) for name, kind in kinds.items()}))
+        elif subject == "thresholds":
+            from skfilterrank.cli._thresholds import BY_NAME
+
+            show("\n" + _aligned({name: [_summary(each)] for name, each in BY_NAME.items()}))
     else:
         known = [*SUBJECTS, *COMMANDS]
         say(
@@ -40,6 +43,16 @@ def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None
         )
         return 2
     return 0
+
+
+def _aligned(words):
+    """Return a line for each name and its words."""
+    return "".join(f"{name:<12} {', '.join(each)}\n" for name, each in words.items())
+
+
+def _summary(estimator):
+    """Return the first sentence about an estimator."""
+    return inspect.getdoc(estimator).partition("\n")[0]
 
 
 def _list_of_measures():
@@ -102,7 +115,8 @@ def _formats():
     files, without .gz and .txt; where several files have one name, by their paths.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
-    Ranks of shown documents count from 1. A hidden document has the rank 0, and of a model no score.
+    Ranks of shown documents count from 1. A hidden document has the rank 0, and no score where a
+    model hides it.
     """
 
 
@@ -135,12 +149,18 @@ def _holes():
 def _models():
     """Models (rank-filter --models): losses of learning to rank and filter, and ranking methods.
 
-    Losses have a --learner; all of them are trained where nothing else is said.
+    All losses are trained where nothing else is said. Their --learner is linear, trees, or blend,
+    the mean of both; auto is blend for texts, and trees for features.
     """
 
 
-def _risks():
-    """Risks (threshold --risk, rank-filter --risk): RISK=LEVEL,..., all promised at once.
+def _thresholds():
+    """Thresholds and risks (rank-filter and threshold: --threshold, --risk).
+
+    --threshold takes one of the names below, a number (what has this score or a higher one is
+    shown), or none (all is shown).
+
+    --risk RISK=LEVEL,... chooses the threshold that keeps all these risks of new queries:
 
     any_forbidden      share of queries with a forbidden document in the shown top k
     forbidden          forbidden share of the shown top k
@@ -233,7 +253,7 @@ SUBJECTS = {
     "formats": _formats,
     "holes": _holes,
     "models": _models,
-    "risks": _risks,
+    "thresholds": _thresholds,
     "slices": _slices,
     "intervals": _intervals,
     "fusion": _fusion,

@@ -36,7 +36,9 @@ def rank_filter(
     test_data: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
     cv: Annotated[int | None, Arg(convert=_folds, metavar="N")] = None,
     models: Annotated[list[str] | None, Arg(convert=_models, metavar="A,B")] = None,
-    learner: Annotated[str, Arg(choices=("auto", "linear", "trees", "blend"))] = "auto",
+    learner: Annotated[
+        str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
+    ] = "auto",
     measure: t.Measures = ("ndcg_f",),
     k: t.K = None,
     gains: t.Gains = None,
@@ -65,10 +67,7 @@ def rank_filter(
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
 ) -> None:
-    """Train models that rank each query's documents and filter the forbidden ones.
-
-    Each threshold is chosen by cross-validation over queries. All models are compared with their
-    ranking and their filter alone. With texts --n-jobs 1 may be fastest: models share features.
+    """Train models that rank and filter documents, and compare them with ranking alone.
 
     Parameters
     ----------
@@ -81,13 +80,13 @@ def rank_filter(
     models
         losses and ranking methods; see help models (default: all losses)
     learner
-        learner of losses; auto is a blend of linear models and trees for texts, trees for features
+        auto, linear, trees or blend; see help models
     k
         places that count (default: those of the measure, else 3)
-    risk
-        risks of new queries to keep low, such as any_forbidden=0.1; see help risks
+    gains
+        gain of each label, as Bad=-1,Good=1; or exp2
     baseline
-        system to compare with (default: the best model's ranking without filtering)
+        system to compare with (default: the best model's ranking)
     label
         column of the label
     text
@@ -95,7 +94,7 @@ def rank_filter(
     query_text
         columns with texts of the query (default: guessed)
     same
-        columns of document and query whose equality matters (default: guessed)
+        columns of document and query to be compared (default: guessed)
     numeric
         columns of numbers (default: all)
     categorical
@@ -103,13 +102,11 @@ def rank_filter(
     save
         save the best model, fitted on all of TRAIN, for apply
     out_run
-        write the best model's lists of --test-data, or of the held-out folds: a TREC run, or CSV
-        or JSON lines if the name ends so
+        write the best model's lists: a TREC run, .csv or .jsonl
 
     Examples
     --------
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
-    skfilterrank rank-filter train.txt --models mse,lambdarank --save model.skops --plot curve.svg
     """
     from skfilterrank.cli import _rank_filter as work
     from skfilterrank.cli._inputs import match_gains, unknown_labels

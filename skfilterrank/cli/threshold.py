@@ -49,8 +49,6 @@ def threshold(
     rule
         hide where the gain per harm, the gain less the price of harm, or the harm alone is too
         low or high; or show the best subset
-    risk
-        risks of new queries to keep low, such as any_forbidden=0.1; see help risks
     save
         save the threshold of the run as JSON, for apply and monitor
 
