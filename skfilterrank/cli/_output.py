@@ -19,6 +19,7 @@ from skfilterrank.exceptions import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+_INFINITE = float("inf")
 _BY_ENDING = {"csv": "csv", "json": "json", "jsonl": "json", "tex": "latex", "md": "markdown"}
 
 
@@ -69,6 +70,22 @@ def _text(section, format, place):
     lines = [section.head] if section.head else []
     lines += align_columns(section.rows)
     return between + "\n".join([*lines, *([section.foot] if section.foot else []), ""])
+
+
+def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Section:
+    """Return a frame with a named index as a section; its table shows four digits of a number."""
+    rows = frame.reset_index()
+    told = rows.astype(object).where(rows.notna(), None)
+    # A threshold that shows nothing is no missing one.
+    told = told.map(lambda value: str(value) if value in (_INFINITE, -_INFINITE) else value)
+    records: list = told.to_dict("records")
+    shown = [list(map(_cell, row)) for row in rows.itertuples(index=False, name=None)]
+    return Section(frame, records, [list(rows), *shown], head, foot)
+
+
+def _cell(value):
+    """Return a value of a table as text."""
+    return f"{value:.4g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
 def json_line(record: dict[str, Any]) -> str:

@@ -143,7 +143,12 @@ class CommandParser(argparse.ArgumentParser):
                 name = text.partition("=")[0]
                 self.error(f"there is no option {name}.{similar(name, options)}")
             self.error(f"{brief(text)} is one argument too many.")
-        return {name: value for name, value in vars(values).items() if value is not None}
+        # A place that is not given is None; of an option, that is a value, such as "none".
+        return {
+            name: value
+            for name, value in vars(values).items()
+            if value is not None or self._args[name][0].startswith("-")
+        }
 
     def options(self) -> dict[str, tuple[str, Arg]]:
         """Arguments by the name of their parameter: how they are written, and what they are."""

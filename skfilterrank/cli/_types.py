@@ -249,7 +249,7 @@ def _figure():
 
 def format_arg(*choices, shown="by --out, else table"):
     """Return the properties of --format with some choices."""
-    return Arg("format of the output", choices=choices, shown=shown)
+    return Arg(", ".join(choices), choices=choices, metavar="FORMAT", shown=shown)
 
 
 def _read(help, metavar="FILE", **properties):
@@ -326,7 +326,7 @@ NItems = Annotated[
 ]
 Threshold = Annotated[
     Any,
-    Arg(f"how lists are cut: {', '.join(THRESHOLDS)}, none or a number", _threshold, metavar="HOW"),
+    Arg("how lists are cut; see help thresholds", _threshold, metavar="HOW"),
 ]
 FilterScores = Annotated[
     str | None,
@@ -335,7 +335,7 @@ FilterScores = Annotated[
 Risk = Annotated[
     dict[str, float] | None,
     Arg(
-        "risks of new queries to keep low, such as any_forbidden=0.1",
+        "risks to keep low, such as any_forbidden=0.1; see help thresholds",
         risks,
         metavar="RISK=LEVEL,...",
     ),
@@ -344,13 +344,12 @@ ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Guarantee = Annotated[
     str,
     Arg(
-        "keep the risks with --confidence-level, or on average",
+        "keep risks with confidence, or in expectation",
         choices=("confidence", "expectation"),
+        metavar="HOW",
     ),
 ]
-ShowBeyondK = Annotated[
-    bool, Arg("show more documents of a query than the cut-offs of --risk cover, at your own risk")
-]
+ShowBeyondK = Annotated[bool, Arg("show more documents than the cut-offs of --risk cover")]
 Interval = Annotated[bool, Arg("values with intervals; see help intervals")]
 Unit = Annotated[
     str, Arg("unit that was drawn: documents or whole topics", choices=("document", "query"))
@@ -368,8 +367,9 @@ NResamples = Annotated[int, Arg("resamples of tests that resample", positive, me
 InputFormat = Annotated[
     str | None,
     Arg(
-        "format of the tables that are read",
+        "letor, csv, tsv, jsonl or parquet",
         choices=("letor", "csv", "tsv", "jsonl", "parquet"),
+        metavar="FORMAT",
         shown="by their names",
     ),
 ]
@@ -383,3 +383,6 @@ Text = Annotated[
 ]
 RandomState = Annotated[int, Arg("seed of everything random", _seed, metavar="N")]
 NJobs = Annotated[int | None, Arg("processes; -1 for all", _jobs, metavar="N", shown=1)]
+# Formats of ranked lists, and of what is one table.
+LISTS = ("trec", "csv", "json")
+TABLES = ("table", "csv", "json", "latex", "markdown")

@@ -26,6 +26,15 @@ def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None
         show(f"{inspect.getdoc(SUBJECTS[subject])}\n")
         if subject == "measures":
             show(f"\n{_list_of_measures()}")
+        elif subject == "models":
+            from skfilterrank.ranking import get_ranker_names
+
+            kinds = {"losses": "loss", "methods": "method"}
+            show("\n" + _aligned({name: get_ranker_names(kind) for name, kind in kinds.items()}))
+        elif subject == "thresholds":
+            from skfilterrank.cli._thresholds import BY_NAME
+
+            show("\n" + _aligned({name: [_summary(each)] for name, each in BY_NAME.items()}))
     else:
         known = [*SUBJECTS, *COMMANDS]
         say(
@@ -34,6 +43,16 @@ def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None
         )
         return 2
     return 0
+
+
+def _aligned(words):
+    """Return a line for each name and its words."""
+    return "".join(f"{name:<12} {', '.join(each)}\n" for name, each in words.items())
+
+
+def _summary(estimator):
+    """Return the first sentence about an estimator."""
+    return inspect.getdoc(estimator).partition("\n")[0]
 
 
 def _list_of_measures():
@@ -96,7 +115,8 @@ def _formats():
     files, without .gz and .txt; where several files have one name, by their paths.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
-    Ranks of shown documents count from 1, and a hidden document has the rank 0.
+    Ranks of shown documents count from 1. A hidden document has the rank 0, and no score where a
+    model hides it.
     """
 
 
@@ -123,6 +143,35 @@ def _holes():
                              runs where they are compared; or end the command
     undefined=NUMBER|drop    value of a topic for which a measure is undefined; drop leaves it out
                              of the mean
+    """
+
+
+def _models():
+    """Models (rank-filter --models): losses of learning to rank and filter, and ranking methods.
+
+    All losses are trained where nothing else is said. Their --learner is linear, trees, or blend,
+    the mean of both; auto is blend for texts, and trees for features.
+    """
+
+
+def _thresholds():
+    """Thresholds and risks (rank-filter and threshold: --threshold, --risk).
+
+    --threshold takes one of the names below, a number (what has this score or a higher one is
+    shown), or none (all is shown).
+
+    --risk RISK=LEVEL,... chooses the threshold that keeps all these risks of new queries:
+
+    any_forbidden      share of queries with a forbidden document in the shown top k
+    forbidden          forbidden share of the shown top k
+    false_reject_rate  share of a query's good documents that is filtered
+    empty_list_rate    share of queries that are shown nothing
+
+    Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
+    no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
+    is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
+    Topics without judgments are left out; so are topics that the run lacks, unless --holes
+    missing=empty says otherwise.
     """
 
 
@@ -317,6 +366,8 @@ SUBJECTS = {
     "measures": _measures,
     "formats": _formats,
     "holes": _holes,
+    "models": _models,
+    "thresholds": _thresholds,
     "slices": _slices,
     "intervals": _intervals,
     "comparisons": _comparisons,

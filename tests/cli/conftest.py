@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sampled_labels import PAGE
-from skfilterrank.cli import main
+from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.estimation import draw_sample
 from skfilterrank.io import write_prels, write_qrels, write_run
@@ -84,7 +84,8 @@ def train(run, folder):
     """Run a quick rank-filter on train.csv."""
 
     def train(*arguments, file="train.csv", gains=GAINS):
-        return run("rank-filter", file, "--gains", gains, *QUICK, *arguments)
+        quick = QUICK[2:] if "--models" in arguments else QUICK
+        return run("rank-filter", file, "--gains", gains, *quick, *arguments)
 
     return train
 
@@ -98,7 +99,7 @@ def known_models():
 @pytest.fixture
 def trained_once(known_models, monkeypatch):
     """Commands have the models of an earlier one that was given the same, as trained alike."""
-    real = rank_filter_run.compare_rankers
+    real = _rank_filter.compare_rankers
 
     def compare_rankers(*given, verbose, **how):
         key = joblib.hash((given, how))
@@ -106,7 +107,7 @@ def trained_once(known_models, monkeypatch):
             known_models[key] = real(*given, verbose=verbose, **how)
         return known_models[key]
 
-    monkeypatch.setattr(rank_filter_run, "compare_rankers", compare_rankers)
+    monkeypatch.setattr(_rank_filter, "compare_rankers", compare_rankers)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_a_day_is_not_counted_twice(run, data):
     before = Path("filter.monitor.json").read_text()
     code, _, err = look(run, "monday")
     assert code == 2
-    assert "there are topics that were counted already: 'q000'" in err
+    assert "there are queries that were counted already: 'q000'" in err
     assert "or pass --allow-repeats where" in err
     assert Path("filter.monitor.json").read_text() == before
     assert look(run, "monday", "--allow-repeats")[0] == 0
@@ -73,7 +73,7 @@ def test_no_other_file_of_the_command_is_the_state(run, data):
     before = Path("filter.monitor.json").read_text()
     code, _, err = look(run, "tuesday", "--out", "filter.monitor.json")
     assert code == 2
-    assert "--out filter.monitor.json is the file of the state" in err
+    assert "--out filter.monitor.json is the same file as --state filter.monitor.json" in err
     assert Path("filter.monitor.json").read_text() == before
     code, _, err = look(run, "tuesday", "--state", os.devnull)
     assert code == 2
@@ -128,7 +128,7 @@ def test_states_of_others(run, data):
     )  # fmt: skip
     code, _, err = look(run, "tuesday")
     assert code == 2
-    assert "is the state of another filter than filter.json" in err
+    assert "is the state of another threshold than filter.json" in err
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, data):
     )  # fmt: skip
     code, _, err = look(run, "tuesday")
     assert code == 2
-    assert "is the state of another filter than filter.json holds now" in err
+    assert "is the state of another threshold than filter.json holds now" in err
     Path("filter.monitor.json").unlink()
     assert look(run, "tuesday")[0] == 0
 
@@ -192,7 +192,7 @@ def test_scores_without_judgments(run, data):
     assert not Path("filter.monitor.json").exists()
     code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--alpha", 0.1)
     assert code == 2
-    assert "--alpha is for judged topics: name their judgments by --qrels" in err
+    assert "--alpha is for judged topics. Name their judgments by --qrels" in err
     run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
     code, _, err = run("monitor", "filter.json", "--run", "run.txt")
     assert code == 2
@@ -259,7 +259,7 @@ def test_gains_are_said_for_texts_alone(run, graded):
         code, out, err = run("monitor", "f.json", *files, gains)
         assert (code, out) == (2, "")
         assert "f.json has gains of numbers ({" in err
-        assert "leave out --gains" in err
+        assert "Leave out --gains" in err
     assert not Path("f.monitor.json").exists()
 
 
@@ -274,7 +274,7 @@ def test_the_state_of_other_gains_is_not_taken_up(run, graded):
     before = Path("s.json").read_text()
     code, out, err = run("monitor", "one.json", *files)
     assert (code, out) == (2, "")
-    assert "s.json is the state of another filter than one.json holds now" in err
+    assert "s.json is the state of another threshold than one.json holds now" in err
     assert Path("s.json").read_text() == before
 
 
@@ -307,7 +307,7 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
     Path("qrels.txt").write_text(
         "".join(f"{t} 0 d{r} {1 if r > 4 else -1}\n" for t in range(40) for r in range(11))
     )
-    made = ["--unjudged-label", "none", "--save", "f.json"]
+    made = ["--holes", "forbidden", "--save", "f.json"]
     assert run("threshold", "qrels.txt", "run.txt", "-m", "forbidden", *made)[0] == 0
     _, out, _ = run("monitor", "f.json", "--run", "other.txt", "--format", "csv")
     table = pd.read_csv(io.StringIO(out), index_col="scores")
@@ -323,3 +323,64 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
             rows = [line.split() for line in out.splitlines()[1:]]
             assert [row[0] for row in rows] == ["calibration", "run"]
             assert [float(each) for each in rows[1][1:6]] == [0, 2, 10, 18, 20]
+
+
+@pytest.fixture
+def ask(run, tmp_path, monkeypatch):
+    """Look at ten topics with a filter that promises that few lists are empty."""
+    monkeypatch.chdir(tmp_path)
+    for name, topics in {"old": range(40), "new": range(40, 50)}.items():
+        Path(f"{name}.run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
+        Path(f"{name}.qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
+    made = ["--risk", "empty_list_rate=0.4", "--save", "f.json"]
+    assert run("threshold", "old.qrels", "old.run", *made)[0] == 0
+    return lambda *arguments: run("monitor", "f.json", "--run", "new.run", *arguments)
+
+
+@pytest.mark.slow
+@hides_nothing
+def test_alpha(ask):
+    assert ask("--qrels", "new.qrels")[0] == 0
+    assert RiskMonitor.load("f.monitor.json").alpha == 0.05
+    assert ask("--qrels", "new.qrels", "--state", "s.json", "--alpha", "0.2")[0] == 0
+    assert RiskMonitor.load("s.json").alpha == 0.2
+    # What the state was begun with may be said again, or left out.
+    for words in ([], ["--alpha", "0.2"]):
+        more = ["--state", "s.json", "--allow-repeats", *words]
+        assert ask("--qrels", "new.qrels", *more)[0] == 0
+    assert RiskMonitor.load("s.json").status.rates["n_queries"].tolist() == [30]
+
+
+@pytest.mark.slow
+@hides_nothing
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--alpha 2 --qrels new.qrels", "--alpha: expected a number between 0 and 1, got '2'"),
+        ("--alpha 0.1", "--alpha is for judged topics. Name their judgments by --qrels"),
+        ("--state s.json", "--state is for judged topics. Name their judgments by --qrels"),
+        ("--allow-repeats", "--allow-repeats is for judged topics. Name their judgments by"),
+        ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
+        ("--qrels absent", "absent: No such file or directory"),
+        ("--qrels new.qrels --format trec", "expected table, csv, json, got 'trec'"),
+    ],
+)
+def test_what_does_not_go_together(ask, words, message):
+    code, out, err = ask(*words.split())
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not list(Path().glob("*.monitor.json"))
+
+
+@pytest.mark.slow
+@hides_nothing
+@pytest.mark.parametrize(("missing", "n_counted"), [("drop", 10), ("empty", 20)])
+def test_topics_that_the_run_lacks(ask, missing, n_counted):
+    Path("more.qrels").write_text(
+        Path("new.qrels").read_text() + "".join(f"{topic} 0 a 1\n" for topic in range(50, 60))
+    )
+    code, _, err = ask("--qrels", "more.qrels", "--holes", f"missing={missing}", "--alpha", "0.001")
+    assert code in (0, 1)
+    assert "new.run lacks 10 judged topics" in err
+    assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

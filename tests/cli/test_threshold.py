@@ -1,4 +1,4 @@
-"""``skfilterrank threshold``: scores in, a filter out."""
+"""``skfilterrank threshold``: scores in, a threshold out."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def test_several_runs_have_a_line_each(run, data):
     assert table.loc["run", "unfiltered"] == pytest.approx(value)
     code, _, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--save", "x.json")
     assert code == 2
-    assert "--save saves the filter of one run, got 2" in err
+    assert "--save saves the threshold of one run, got 2" in err
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def half_forbidden(tmp_path, monkeypatch):
     run = "".join(f"{topic} Q0 a 1 2 x\n{topic} Q0 b 2 1 x\n" for topic in topics)
     (tmp_path / "run.txt").write_text(run)
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in topics))
-    return ["threshold", "qrels.txt", "run.txt", "--unjudged-label", "none", "--format", "csv"]
+    return ["threshold", "qrels.txt", "run.txt", "--holes", "forbidden", "--format", "csv"]
 
 
 @pytest.mark.slow
@@ -124,3 +124,50 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
         "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "topics": 20,
         "shown": 20, "filtered": 20,
     }  # fmt: skip
+
+
+# Labels below 0 are told of, as they may mean something else.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--risk", "any_forbidden"), "expected RISK=LEVEL"),
+        (("--risk", "any_forbidden=2"), r"must be a number between 0 and 1"),
+        (("--risk", "ndcg=0.1"), "--risk must name"),
+        (("--risk", "any_forbidden=0.1", "--threshold", "none"), "Leave out --threshold or --risk"),
+        (("-m", "ap,rr"), "thresholds are tuned by one"),
+        (("--risk", "any_forbidden=0.001"), "needs at least"),
+        (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
+        (("--save", "run.txt"), "is the same file as RUN run.txt"),
+    ],
+)
+def test_bad_input(run, data, arguments, message):
+    code, _, err = run("threshold", "qrels.txt", "run.txt", *arguments)
+    assert code == 2
+    assert message in err
+
+
+GAINS = "--gains=-1=-1,0=0,1=1,2=2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--threshold", "gap"], "expected tune, auto"),
+        (
+            ["--abstain", "gap"],
+            "expected best_score, score_gap, score_std, score_regression, got 'gap'",
+        ),
+        (["--max-shown", "0"], "a whole number from 1 up"),
+        (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
+        (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),
+    ],
+)
+def test_bad_cuts(run, data, arguments, message):
+    code, _, err = run("threshold", "qrels.txt", "run.txt", GAINS, *arguments)
+    assert code != 0
+    assert message in err
