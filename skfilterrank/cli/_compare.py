@@ -8,8 +8,14 @@ import pandas as pd
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank.cli._comparison_words import describe_agreement, in_order, number, p_value
-from skfilterrank.cli._errors import in_options
+from skfilterrank.cli._comparison_words import (
+    contradictions,
+    describe_agreement,
+    in_order,
+    notes,
+    number,
+    p_value,
+)
 from skfilterrank.cli._estimates import origin_of
 from skfilterrank.cli._inputs import (
     STDIN,
@@ -168,8 +174,8 @@ def tell_settings(comparisons, is_corrected) -> None:
     }:
         tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
     for name, each in comparisons.items():
-        for note in each.notes:
-            tell(f"{name}: {note[0].lower()}{in_options(note[1:]).removesuffix('.')}")
+        for note in notes(each):
+            tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
         if is_verbose() and known_measure(name) is None:
             tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
 
@@ -264,11 +270,11 @@ def _tables(name, comparison):
     yield _table_of_pairs(
         *(comparison.pairs(), few, comparison.interval_name, how),
         effect=comparison.effect_name,
-        note=comparison.contradiction_text(),
+        remarks=contradictions(comparison, comparison.alpha),
     )
 
 
-def _table_of_pairs(pairs, few, interval, how, *, effect=None, note=""):
+def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
     """Return a table of a few pairs, which says how many of all there are differ."""
     rows = [["better", "worse", "difference", interval, *[effect] * bool(effect), "p", ""]]
     for row in few.itertuples():
@@ -281,7 +287,7 @@ def _table_of_pairs(pairs, few, interval, how, *, effect=None, note=""):
     n_surely_more = n_sure - int(few["significant"].sum())
     which = f", {n_surely_more:,} of which differ" * bool(n_surely_more)
     foot = f"{n_more:,} more pairs{which}: --format csv or json has all of them" * bool(n_more)
-    return _table(rows, f"{head}\n{note}".rstrip(), foot)
+    return _table(rows, "\n".join([head, *remarks]), foot)
 
 
 def _interval(row, sign=""):

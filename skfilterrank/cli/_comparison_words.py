@@ -1,11 +1,14 @@
-"""Numbers and lines about comparisons, which tables and reports share."""
+"""Numbers and remarks of comparisons, in words that tables and reports share."""
 
 from itertools import combinations
 
 import numpy as np
 
 from skfilterrank._core.results import counted
+from skfilterrank.cli._errors import in_options
 from skfilterrank.comparison import MeasureConflicts, kendall_tau
+
+__all__ = ["contradictions", "describe_agreement", "in_order", "notes", "number", "p_value"]
 
 
 def describe_agreement(comparisons, alpha) -> list[str]:
@@ -22,6 +25,17 @@ def describe_agreement(comparisons, alpha) -> list[str]:
             f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
         )
     return lines
+
+
+def contradictions(comparison, alpha) -> list[str]:
+    """Return a remark where tests of signs or ranks find runs better whose means are worse."""
+    text = comparison.contradiction_text(alpha)
+    return [text] if text else []
+
+
+def notes(comparison) -> list[str]:
+    """Return the library's remarks on the values, in words of the command."""
+    return list(map(in_options, comparison.notes))
 
 
 def in_order(topics) -> list:

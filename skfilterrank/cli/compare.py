@@ -19,9 +19,11 @@ def compare(
     *,
     scores: Annotated[list[str] | None, Arg(metavar="FILE", many="+", file="read")] = None,
     measure: t.Measures = MEASURES,
-    test: Annotated[str | None, Arg(choices=tuple(TEST_TITLES), shown="by the measure")] = None,
+    test: Annotated[
+        str | None, Arg(choices=tuple(TEST_TITLES), metavar="TEST", shown="by the measure")
+    ] = None,
     correction: Annotated[
-        str | None, Arg(choices=(*CORRECTION_NAMES, "none"), shown="holm")
+        str | None, Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW", shown="holm")
     ] = None,
     baseline: t.Baseline = None,
     alpha: Annotated[float, Arg(convert=t.share, metavar="P")] = 0.05,
@@ -50,7 +52,7 @@ def compare(
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
 ) -> None:
-    """Compare TREC runs pair by pair, with a test of significance. See also help comparisons.
+    """Compare TREC runs pair by pair, with a test of significance.
 
     Parameters
     ----------
@@ -59,9 +61,9 @@ def compare(
     scores
         values of evaluate --per-query or trec_eval -q, in place of these
     test
-        test of significance
+        test of significance; see help comparisons
     correction
-        correction of p values
+        correction of p values; see help comparisons
     alpha
         level of significance; intervals cover 1 - alpha
     html
