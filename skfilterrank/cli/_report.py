@@ -92,12 +92,11 @@ def write_report_of_estimates(page: Page, sampled, found, *, alpha, random_state
     has_baseline = page.options.get("baseline") is not None
     measures, data = [], []
     for place, (name, (runs, pairs, *_)) in enumerate(found.items(), 1):
-        differences = pairs.rename(columns={"difference": "value"})
-        differences.index = pairs["first"] + " − " + pairs["second"]
-        displays = [plot.IntervalDisplay(runs, label=name)]
-        displays.append(
-            plot.IntervalDisplay(differences, label=f"difference in {name}", reference=0)
-        )
+        turned = pairs.set_index(["first", "second"]).rename(columns={"difference": "value"})
+        displays = [
+            plot.IntervalDisplay(runs, label=name),
+            plot.IntervalDisplay(turned, label=f"difference in {name}", reference=0),
+        ]
         drill = topics.of_estimates(name, sampled, runs, pairs, page.open, has_baseline)
         measures.append(
             {"id": f"m{place}", "name": name, "runs": runs, "figures": _drawn(displays)}

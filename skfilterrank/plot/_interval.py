@@ -18,8 +18,8 @@ class IntervalDisplay:
     Parameters
     ----------
     table : DataFrame of shape (n_rows, n_columns)
-        Columns "value", "low" and "high", and others that are not looked at; the index names the
-        rows, from the top.
+        Columns "value", "low" and "high"; others are not used. The index names the rows from the
+        top; one of two levels, the first and the second system of each difference.
     label : str, default="value"
         Name of the axis.
     reference : float or None, default=None
@@ -131,8 +131,7 @@ class IntervalDisplay:
             If matplotlib is not installed.
         """
         table = differences.to_frame().sort_values("p_value", kind="stable")
-        table = table.rename(columns={"difference": "value"})
-        table.index = table["first"] + " − " + table["second"]
+        table = table.set_index(["first", "second"]).rename(columns={"difference": "value"})
         label = f"difference in {differences.measure}"
         return cls(table, label=label, reference=0).plot(ax=ax, **kwargs)
 
@@ -167,7 +166,9 @@ class IntervalDisplay:
         self.marks_ = ax.scatter(shown["value"], places, color=colors, s=16, zorder=3)
         if self.reference is not None:
             ax.axvline(self.reference, color="0.4", linewidth=0.8)
-        ax.set_yticks(places, shorten_all(shown.index), fontsize=FONT_SIZE)
+        keys = (key if isinstance(key, tuple) else (key,) for key in shown.index)
+        names = map(" − ".join, zip(*map(shorten_all, zip(*keys))))
+        ax.set_yticks(places, list(names), fontsize=FONT_SIZE)
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.set_xlabel(self.label)
         if len(shown) < len(self.table):
