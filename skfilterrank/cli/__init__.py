@@ -18,7 +18,7 @@ from skfilterrank.cli._errors import (
     report_unforeseen,
     show_warning,
 )
-from skfilterrank.cli._output import finish, put, say, set_talk, standard_streams
+from skfilterrank.cli._output import finish, note_typed, put, say, set_talk, standard_streams
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
@@ -152,6 +152,7 @@ def _run(argv):
         place = next((n for n, text in enumerate(argv) if text in (*COMMANDS, "help")), None)
     values, debug = {}, "--debug" in argv
     set_talk("--quiet" in argv)
+    note_typed(argv)
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.

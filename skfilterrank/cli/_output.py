@@ -164,11 +164,22 @@ class _Talk:
 
     is_quiet = False
     is_verbose = False
+    typed: tuple[str, ...] = ()
 
 
 def set_talk(quiet=False, verbose=False) -> None:
     """Set whether `tell` is silent, and whether progress is shown where no screen is."""
     _Talk.is_quiet, _Talk.is_verbose = quiet, verbose
+
+
+def note_typed(argv) -> None:
+    """Note the words of the command line that runs, for what says how it was made."""
+    _Talk.typed = tuple(argv)
+
+
+def typed() -> tuple[str, ...]:
+    """Return the words of the command line, without the program's name."""
+    return _Talk.typed
 
 
 def progress() -> int:

@@ -223,6 +223,8 @@ def file_or_stdout(text):
 
 def page(text):
     """Check a web page with pictures, which can be drawn and written."""
+    import skfilterrank.cli._report_page  # noqa: F401, says what to install
+
     _figure()
     return file_to_write(text)
 
