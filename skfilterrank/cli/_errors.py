@@ -47,7 +47,7 @@ _PHRASES = {
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(
-    r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
+    r"(?<!--holes )(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
     r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=)"
 )
 # An argument of two words or more without a value; in quotes, it is a value or a column.

@@ -135,6 +135,13 @@ def estimated(runs, measures, options: Sample, *, confidence) -> Sampled:
     return Sampled(estimates, pool, sample, gains)
 
 
+def origin_of(estimates) -> dict[str, Any]:
+    """Return what estimates are of and were made from, for an object."""
+    counts = {name: getattr(estimates, name) for name in ("n_judged", "n_possible", "n_other")}
+    about = {"target": estimates.target, "confidence": estimates.confidence}
+    return {"n_topics": len(estimates.topics)} | counts | about
+
+
 def _people(options):
     """The labels of QRELS that people gave."""
     people = read_sample_or_judgments(

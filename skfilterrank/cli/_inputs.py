@@ -76,6 +76,11 @@ class Holes:
         """Label that was said to mean unjudged, or None."""
         return None if self.unjudged_label == "warn" else self.unjudged_label
 
+    @property
+    def written_unjudged(self):
+        """Label that is written where there is none, or None."""
+        return -1 if self.unjudged_label == "trec" else self.said_unjudged
+
 
 # The settings that concern labels alone.
 OF_LABELS = ("unjudged_label", "predicted")

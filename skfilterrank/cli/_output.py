@@ -55,7 +55,7 @@ def print_sections(sections: Iterable[Section], format: str, out: str | None) ->
 def _text(section, format, place):
     """Return one result as text."""
     if format == "csv":
-        from skfilterrank._files.separated import csv_text
+        from skfilterrank._files.tables import csv_text
 
         return csv_text(section.frame, index=section.frame.index.names != [None], header=not place)
     if format == "json":

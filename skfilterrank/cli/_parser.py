@@ -1,6 +1,7 @@
 """The parser of a command, made from its function: arguments, help, choices, defaults and errors.
 
-A keyword-only parameter is an option of its name, any other one an argument by its place.
+A keyword-only parameter is an option of its name, required where it has no default; any other
+one is an argument by its place.
 Annotations are ``Annotated[type, Arg(...)]``; the shared ones are in `_types`. The help of a
 parameter stands in the numpydoc section of the function, or else in its `Arg`.
 """
@@ -89,6 +90,7 @@ class CommandParser(argparse.ArgumentParser):
             notes = getattr(hints[name], "__metadata__", ())
             arg = next((note for note in notes if isinstance(note, Arg)), Arg())
             is_option = parameter.kind is parameter.KEYWORD_ONLY
+            is_required = parameter.default is parameter.empty
             option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
             self._args[name] = option, arg
             text = texts.get(name) or arg.help
@@ -112,11 +114,16 @@ class CommandParser(argparse.ArgumentParser):
                 shown = parameter.default if arg.shown is None else arg.shown
                 if isinstance(shown, tuple):
                     shown = ",".join(map(str, shown))
-                if shown not in (None, ""):
+                if not is_required and shown not in (None, ""):
                     text += f" (default: {shown})"
                 flags = (arg.short, option) if arg.short else (option,)
                 action = self.add_argument(
-                    *flags, dest=name, default=argparse.SUPPRESS, help=text, **keywords
+                    *flags,
+                    dest=name,
+                    default=argparse.SUPPRESS,
+                    required=is_required,
+                    help=text,
+                    **keywords,
                 )
             else:
                 action = self.add_argument(name, help=text, **keywords)

@@ -13,8 +13,7 @@ from skfilterrank._core.results import counted
 from skfilterrank._core.samples import PROBABILITY, is_sample
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.forms import COLUMN_NAMES
-from skfilterrank._files.separated import csv_text
-from skfilterrank._files.tables import is_table_name
+from skfilterrank._files.tables import csv_text, is_table_name
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._output import data_output, json_line
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list

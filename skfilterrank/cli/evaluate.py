@@ -320,6 +320,7 @@ def _estimates(estimates, by):
     import pandas as pd
 
     from skfilterrank._core.results import interval_text
+    from skfilterrank.cli._estimates import origin_of
     from skfilterrank.cli._output import Section
 
     frame, names = estimates.to_frame(), list(estimates.runs)
@@ -330,18 +331,10 @@ def _estimates(estimates, by):
     rows = [["run"]]
     for name in estimates.measures:
         rows[0] += [name, interval_text(estimates.confidence)]
-    shared = {
-        "n_topics": len(estimates.topics),
-        "n_judged": estimates.n_judged,
-        "n_possible": estimates.n_possible,
-        "n_other": estimates.n_other,
-        "target": estimates.target,
-        "confidence": estimates.confidence,
-    }
     records: list = []
     for name in names:
         values = {each: frame.loc[each, name].to_dict() for each in estimates.measures}
-        records.append({"run": name} | shared | {"measures": values})
+        records.append({"run": name} | origin_of(estimates) | {"measures": values})
         cells = [
             (f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}")
             for each in values.values()

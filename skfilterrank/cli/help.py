@@ -208,6 +208,38 @@ def _intervals():
     """
 
 
+def _comparisons():
+    """Comparisons of runs (compare --test, --correction, --html).
+
+    Tests, all over the same topics:
+    t                 paired t test; the default
+    wilcoxon          signed ranks of the differences
+    sign              share of topics on which a run is ahead; the default for
+                      "lexirecall(scale=preference)", which only orders runs
+    randomization     paired permutation test
+    bootstrap         studentized bootstrap test
+    tukey             Tukey's HSD, topics as blocks: all pairs at once
+    randomized_tukey  the same without assuming normal values
+
+    The two last ones keep the chance of any false claim at --alpha by themselves. P values of the
+    others are corrected for the number of pairs by --correction; holm and bonferroni keep the same
+    chance, fdr_bh the expected share of false claims.
+
+    For people, each measure has a table of the runs, the best mean first, with how many others
+    each beats and is beaten by, and a table of pairs, the better run first, * where significant.
+    --format csv has a line for each pair, and json an object for each measure, with both. latex and
+    markdown have a row for each run, and marks of significance that the last line explains.
+
+    With --interval or --prels, values, differences and ranks are estimated; see help intervals.
+    All differences come from one sample, and are surer than values. Intervals cover 1 - alpha by
+    themselves, those of ranks together.
+
+    --html writes one file to open in a browser: figures, the topics that decide between pairs of
+    runs, the documents that moved there, and what it was made from. It needs matplotlib and
+    jinja2: pip install 'skfilterrank[plot,report]'.
+    """
+
+
 def _fusion():
     """Fusion (fuse --method, --learn).
 
@@ -236,6 +268,88 @@ def _fusion():
     """
 
 
+def _completed():
+    """Completed judgments (complete).
+
+    Documents without a label are completed in topics that QRELS holds; with --unjudged-topic pool,
+    in all topics of --runs. Each topic has a model of its own, a linear support vector machine on
+    tf-idf, which learns from the topic's judged documents. Labels that people gave stay as they
+    are; those of machines are predicted anew.
+
+    Worth: the second column of the output says "predicted" where people did not judge, and the
+    other commands tell of such labels. How many documents predicted relevant are expected to be is
+    printed: judged documents are predicted as if they were not, and with --runs their ranks are
+    compared with those of the others. After few judgments a topic it may be a few in a hundred.
+
+    Left: documents without text, and documents of topics without a judged one, or whose judged
+    ones all have one label (--one-class). They are counted and listed, and written with the label
+    of --holes unjudged-label (-1 for trec), or not at all where none is said.
+    """
+
+
+def _judging():
+    """Judging (judge).
+
+    DOCS      CSV, TSV, JSON lines or Parquet with a column docno (or docid, doc_id, id) and texts:
+              title, text, body, abstract or contents, or those that --text names
+    TOPICS    TREC topics (<top>), lines of id, tab and text, or a table with a column qid (or
+              query_id, topic) and texts; the words of the first one called query, title, text or
+              question are marked in the documents
+    QRELS     qid 0 docno label; written at the end. Every answer is in QRELS.log before the next
+              question: after an interruption or a crash, give the same command again. A file QRELS
+              without such a log is another one's, and is not replaced. The log keeps the grades,
+              too, and does not go on with others.
+
+    Keys: a digit, or the key shown, for a grade; s asks again later, u takes the last answer back,
+    q saves and ends, ? helps; space and b turn pages, / goes to the next one with a word of the
+    query. From a pipe, a line for each. The exit code is 0; 130 after Ctrl-C, 143 after SIGTERM,
+    129 after SIGHUP, with everything saved; 2 after an error.
+
+    Judgments that are there (--judged): of one file, its documents are not asked about: the holes
+    of the pool are. Of several assessors of the same documents, those on which they agree are not
+    asked about, and those on which they differ are, with their labels beside; their agreement is
+    printed. Labels of machines (second column: predicted) are taken for not judged. QRELS holds
+    all of it in the end, so their labels must be among --grades. --second-look N asks again about
+    the N labels that a model and the most similar documents contradict the most.
+    --holes unjudged-label=-1 names the label that means pooled but not judged, in --judged and of
+    what is written for the rest of the pool.
+
+    Elsewhere: --page FILE writes a page that needs nothing but a browser, of the documents that
+    would be asked about. Its answers are saved as NAME.txt.log: --judged anna.txt.log bob.txt.log
+    brings those of several assessors together, and --out anna.txt goes on behind those of one, as
+    the answers to a sample must be. --export doccano=tasks.jsonl writes tasks for label-studio,
+    doccano, argilla or quepid, and --judged doccano=anna.jsonl reads what comes back.
+    """
+
+
+def _strategies():
+    r"""Strategies (judge --strategy).
+
+    pooling  by the best rank in any run (default with runs)
+    prior    by the ranks in all runs: high in many of them first
+    mtf      move to front: stay with a run as long as it returns relevant documents
+    mtc      minimal test collections: what decides most which run is better
+    maxrep   what represents most of the pool (default without runs)
+    random   in random order; with --holes unjudged-label, infap can be estimated from any number
+    statap   a random sample of --n-per-query, high in many runs more often; QRELS then holds its
+             probabilities (qid docno label 1 probability), for stat_ap, and only topics of which
+             the whole sample is judged
+    sample   a random sample of --n-total documents over all topics, those more often that decide
+             between --runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
+             its probabilities, for evaluate --interval and compare --prels. A larger --n-total,
+             with the same --random-state, goes on with the same sample. Documents come in the
+             order of the sample, of all topics in turn: what is judged so far is a smaller sample,
+             and is written as such (with --only, topic by topic)
+
+    All but maxrep and random look at runs: --runs, or POOL if it is a run.
+
+    skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-per-query 50 \
+        --out prels
+    skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \
+        --strategy sample --n-total 200 --out sample.prels
+    """
+
+
 def _completion():
     """Completion of commands, options and choices.
 
@@ -256,6 +370,10 @@ SUBJECTS = {
     "thresholds": _thresholds,
     "slices": _slices,
     "intervals": _intervals,
+    "comparisons": _comparisons,
     "fusion": _fusion,
+    "judging": _judging,
+    "strategies": _strategies,
+    "completed": _completed,
     "completion": _completion,
 }

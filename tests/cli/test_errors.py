@@ -41,7 +41,7 @@ def test_arguments_of_other_names_become_options():
     learn("threshold")
     advice = in_options("Use threshold=None and abstain=None to show every document")
     assert advice == "Use --threshold none and no --abstain to show every document"
-    learn("convert")
+    learn("apply")
     assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
 
 

@@ -6,11 +6,11 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from skfilterrank.cli.forecast.teams import read_teams
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
-from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
 

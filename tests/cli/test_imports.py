@@ -76,11 +76,11 @@ def test_evaluate_does_without_rankers(answers):
 
 def test_without_a_report_nothing_is_drawn(run, files, monkeypatch):
     for name in list(sys.modules):
-        if name.partition(".")[0] == "matplotlib" or name.startswith("skfilterrank.cli.compare.re"):
+        if name.partition(".")[0] == "matplotlib" or name.startswith("skfilterrank.cli._report"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert run("compare", "qrels", "one", "two", "-m", "rr", "--quiet")[0] == 0
-    assert not [name for name in sys.modules if name.startswith("skfilterrank.cli.compare.report")]
+    assert not [name for name in sys.modules if name.startswith("skfilterrank.cli._report")]
 
 
 @pytest.mark.nightly

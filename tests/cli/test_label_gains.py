@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from skfilterrank.cli._label_gains import match_gains, unknown_labels
 
 from skfilterrank.cli import main
-from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, write_run
 

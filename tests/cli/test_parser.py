@@ -224,6 +224,7 @@ def test_wrong_texts(convert, text, message):
 
 def test_names_are_those_of_the_library():
     from skfilterrank.cli._threshold import BY_NAME
+
     from skfilterrank.cli.threshold import threshold
 
     assert set(types.THRESHOLDS) == set(BY_NAME)

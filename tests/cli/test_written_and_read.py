@@ -12,7 +12,7 @@ from skfilterrank.cli import main
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import read_run, read_runs, write_qrels, write_run, write_runs
+from skfilterrank.io import read_run, read_runs, write_qrels, write_run
 from skfilterrank.trec import evaluate_run
 
 # Documents outside of a pool are told of.
@@ -30,12 +30,10 @@ READERS = {
     "fuse": "fuse {} other.txt",
     "fuse any": "fuse {} other.txt --filtered any",
     "fuse scores": "fuse {} other.txt --method combsum --normalize none",
-    "threshold": "threshold qrels.txt {} --holes missing=empty --holes unjudged-label=none",
-    "filter": "filter {} --with saved.json",
-    "monitor": "monitor saved.json --qrels qrels.txt --run {} --holes missing=empty "
-    "--holes unjudged-label=none",
-    "forecast": "forecast {} other.txt --depth 5",
-    "convert": "convert {} --out folder",
+    "threshold": "threshold qrels.txt {} --holes missing=empty,unjudged-label=none",
+    "filter": "apply saved.json {}",
+    "monitor": "monitor saved.json --qrels qrels.txt --run {} --holes "
+    "missing=empty,unjudged-label=none",
     "complete": "complete half.txt --docs docs.csv --runs {} --out - --holes unjudged-label=none",
     "judge --runs": f"judge --runs {{}} {JUDGE}",
     "judge POOL": f"judge {{}} --runs run.txt {JUDGE}",
@@ -110,12 +108,7 @@ def reading(reader, path, capfd):
     capfd.readouterr()
     call(*arguments)
     Path(run).unlink()
-    out = capfd.readouterr().out
-    if arguments[0] == "convert":
-        (frame,) = read_runs("folder").values()
-        frame = frame[frame["score"] > -np.inf].sort_values(["qid", "docno"])
-        return frame.to_csv(index=False)
-    return out
+    return capfd.readouterr().out
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def _pool(tasks, grades, header, assessor, machine):
         query = queries.setdefault(task.qid, (len(queries), task.query))
         document = documents.setdefault(task.docno, (len(documents), task.texts))
         items.append([query[0], document[0]])
-    keys = _keys(grades)
+    keys = keys_of(grades)
     pool = {
         "key": f"skfilterrank-judging-{hashlib.sha256(header).hexdigest()[:32]}",
         "header": header.decode().rstrip("\n"),
@@ -57,15 +57,15 @@ def _pool(tasks, grades, header, assessor, machine):
     return pool if machine is None else pool | {"machine": machine}
 
 
-def _keys(grades):
-    """A key for each grade: its digit, - for the negative one next to 0, else a letter."""
+def keys_of(grades, letters=_LETTERS) -> dict:
+    """Return a key for each grade: its digit, - for the negative one next to 0, else a letter."""
     negative = max((grade for grade in grades if grade < 0), default=None)
-    keys, letters = {}, iter(_LETTERS)
+    keys, letters = {}, iter(letters)
     for grade in grades:
         if grade == negative:
             keys[grade] = "-"
         else:
-            keys[grade] = str(grade) if grade in range(10) else next(letters, "")
+            keys[grade] = f"{grade:g}" if grade in range(10) else next(letters, "")
         if not keys[grade]:
             raise InputError(f"grades must be at most one for each key, got {len(grades)} of them.")
     return keys

@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import pandas as pd
+from skfilterrank.cli.compare.output import in_order, number, p_value
 
 from skfilterrank._core.results import counted
 from skfilterrank.cli._documents import read_documents, read_topics
-from skfilterrank.cli.compare.output import in_order, number, p_value
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,

@@ -1,10 +1,10 @@
 """The report of values that were estimated from a sample of people's labels."""
 
 import numpy as np
+from skfilterrank.cli.compare.output import number, p_value
 
 from skfilterrank._core.results import counted, interval_text
 from skfilterrank.cli._estimates import Sampled
-from skfilterrank.cli.compare.output import number, p_value
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,

@@ -10,9 +10,10 @@ import shlex
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-import skfilterrank
 from skfilterrank.cli._run_files import STDIN
 from skfilterrank.cli._shared_options import wants_sample
+
+import skfilterrank
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,

@@ -1,6 +1,5 @@
 """The parts of the report, one after the other."""
 
-from skfilterrank._core.results import counted, interval_text
 from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
@@ -9,6 +8,8 @@ from skfilterrank.cli.compare.output import (
     number,
     p_value,
 )
+
+from skfilterrank._core.results import counted, interval_text
 from skfilterrank.cli.compare.report.drill_down import Texts, drill_down
 from skfilterrank.cli.compare.report.elements import (
     Html,

@@ -1,7 +1,8 @@
 """What is different from an earlier report."""
 
-from skfilterrank._core.results import counted
 from skfilterrank.cli.compare.output import number
+
+from skfilterrank._core.results import counted
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
