@@ -359,7 +359,8 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
             if format == "csv":
                 write(csv_text(table, index=False))
             else:
-                write("".join(json_line({**row}) for row in table.to_dict("records")))
+                records: list = table.to_dict("records")
+                write("".join(map(json_line, records)))
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
         f"{n_shown:,} documents, {len(lists) - n_shown:,} filtered, {n_empty:,} queries left empty"
