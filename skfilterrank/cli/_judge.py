@@ -36,7 +36,6 @@ from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
     Answer,
     judge,
-    merge_answers,
     rank_table,
     read_judging_answers,
     read_judgment_log,
@@ -162,13 +161,7 @@ class Judging:
             answers[name_of_path(file.removesuffix(".log"))] = read_judging_answers(
                 file, tool=tool, grades=self.grades, queries=queries
             )
-        notes = {}
-        if answers:
-            table = merge_answers(answers).answers
-            sources |= {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
-            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
-            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
-        judged = EarlierJudgments.of(sources, notes)
+        judged = EarlierJudgments.of(sources, answers)
         for line in str(judged.agreement or "").splitlines():
             tell(line)
         return judged

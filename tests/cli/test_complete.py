@@ -12,7 +12,10 @@ from judged_documents import changed
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default:the judged documents stand no higher"),
+]
 
 UNJUDGED = ["--holes", "unjudged-label=-1"]
 
