@@ -27,7 +27,7 @@ from skfilterrank.cli._inputs import (
 )
 from skfilterrank.cli._output import progress, tell
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES, TOOLS
+from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES
 from skfilterrank.estimation import RankedPool, draw_sample
 from skfilterrank.estimation._machine import machine_grades
 from skfilterrank.estimation._sample import finished_sample
@@ -151,15 +151,13 @@ class Judging:
         """Read the judgments of --judged; of several assessors, those on which they agree."""
         sources, answers = {}, {}
         for name, path in named_paths(self.given.judged or []).items():
-            tool, _, file = path.partition("=")
-            if tool not in TOOLS:
-                tool, file = "page", path
-            if tool == "page" and not read_bytes(file).startswith(b'{"log"'):
-                sources[name] = self._judgments(file)
+            tool = getattr(path, "tool", "page")
+            if tool == "page" and not read_bytes(path).startswith(b'{"log"'):
+                sources[name] = self._judgments(path)
                 continue
             queries = None if self.topics is None else self.topics.iloc[:, 0]
-            answers[name_of_path(file.removesuffix(".log"))] = read_judging_answers(
-                file, tool=tool, grades=self.grades, queries=queries
+            answers[name_of_path(path.removesuffix(".log"))] = read_judging_answers(
+                path, tool=tool, grades=self.grades, queries=queries
             )
         judged = EarlierJudgments.of(sources, answers)
         for line in str(judged.agreement or "").splitlines():
@@ -282,7 +280,7 @@ class Judging:
             **log,
         )
 
-    def write_tasks(self, tool, path):
+    def write_tasks(self, path, tool):
         """Write what would be asked about, in this order, as a page or for a tool."""
         asked = {}
 

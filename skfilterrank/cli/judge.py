@@ -8,7 +8,7 @@ from skfilterrank.cli._parser import Arg
 from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
-TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
+TOOLS = ("label-studio", "doccano", "argilla", "quepid")
 MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 DEPTH = 100
@@ -26,13 +26,29 @@ def _grades(text):
     return name_of
 
 
-def _tool_and_file(text):
-    """Read a tool and a file, as in doccano=tasks.jsonl."""
+class ToolFile(str):
+    """A path, and the labelling tool whose file it is."""
+
+    tool = ""
+
+
+def _of_tool(text):
+    """Read a tool and a file, as in doccano=tasks.jsonl; any other text stays."""
     tool, _, path = text.partition("=")
     if tool not in TOOLS or not path:
-        expected = ", ".join(f"{each}=FILE" for each in TOOLS[1:])
+        return text
+    file = ToolFile(path)
+    file.tool = tool
+    return file
+
+
+def _tasks(text):
+    """Read a tool and a file to write."""
+    file = _of_tool(text)
+    if file is text:
+        expected = ", ".join(f"{tool}=FILE" for tool in TOOLS)
         raise argparse.ArgumentTypeError(f"expected one of {expected}, got {brief(text)}.")
-    return tool, t.file_to_write(path)
+    return t.file_to_write(file)
 
 
 def judge(
@@ -44,7 +60,7 @@ def judge(
     ] = None,
     page: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
     export: Annotated[
-        tuple[str, str] | None, Arg(convert=_tool_and_file, metavar="TOOL=FILE")
+        ToolFile | None, Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
     ] = None,
     topics: t.Topics = None,
     text: t.Text = None,
@@ -71,7 +87,9 @@ def judge(
             shown=f"{DEPTH}, or all with POOL",
         ),
     ] = None,
-    judged: Annotated[list[str] | None, Arg(metavar="QRELS", many="+", file="read")] = None,
+    judged: Annotated[
+        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="+", file="read")
+    ] = None,
     second_look: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
     n_per_query: Annotated[
         float | None, Arg(convert=t.number_or_share, metavar="N|SHARE", shown="all")
@@ -127,7 +145,9 @@ def judge(
     from skfilterrank.cli._judge import Judging
 
     judging = Judging(given)
-    if page or export:
-        judging.write_tasks(*export or ("page", page))
+    if page:
+        judging.write_tasks(page, "page")
+    elif export:
+        judging.write_tasks(export, export.tool)
     else:
         judging.ask()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.judgments._assessors.agreement import AssessorAgreement, assessor_agreement
 from skfilterrank.judgments._assessors.likely_errors import likely_errors
 from skfilterrank.judgments._exchange.merged import merge_answers
@@ -44,6 +45,11 @@ class EarlierJudgments:
         if answers:
             table = merge_answers(answers).answers
             own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+            if both := sorted(sources.keys() & own.keys()):
+                raise InputError(
+                    f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
+                    "and name assessors apart."
+                )
             sources = sources | own
             noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
             notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
