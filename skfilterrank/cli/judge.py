@@ -74,9 +74,7 @@ def judge(
     ] = None,
     assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
     holes: t.Holes = None,
-    strategy: Annotated[
-        str | None, Arg(choices=STRATEGIES, shown="pooling with runs, else maxrep")
-    ] = None,
+    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by --runs")] = None,
     runs: t.PoolRuns = None,
     depth: Annotated[
         int | None,
@@ -109,11 +107,9 @@ def judge(
     Parameters
     ----------
     pool
-        documents to judge: judgments, a run, or a table with qid and docno (default: the first
-        --depth of each of --runs, or those of --judged)
+        documents to judge: judgments, a run or a table (default: those of --runs or --judged)
     out
-        file for the judgments; QRELS.log keeps every answer, and the same command goes on behind
-        it
+        file for the judgments; the same command goes on behind QRELS.log
     page
         write a page to judge on, in place of asking here
     export
@@ -122,19 +118,22 @@ def judge(
         labels to choose from, below 0 for forbidden
     assessor
         who judges; the log keeps it with each answer
+    holes
+        label that means pooled but not judged, such as unjudged-label=-1
     strategy
         what to judge first; see help strategies
     judged
-        what is judged already, by one or several assessors: judgments, logs of judge or its page,
-        or TOOL=FILE
+        what is judged already: judgments or logs of one or several assessors, or TOOL=FILE
     second_look
         ask again about the most doubtful labels of --judged
     n_per_query
         documents of each topic, or their share, as in 0.2
     n_total
-        with sample: documents over all topics, or their share; topics with --unit query
+        documents of a sample, or their share; topics with --unit query
     only
         topics to judge, in this order
+    measure
+        measures that a sample is for; see help measures
 
     Examples
     --------

@@ -224,7 +224,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "bad.jsonl"],
-            "bad.jsonl:2: the line is not JSON",
+            "bad.jsonl:2: it is not JSON",
         ),
         (
             [*UNJUDGED, "--docs", "docs.xml"],
@@ -232,7 +232,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "void.csv"],
-            "void.csv:2: the document id in column",
+            "void.csv:2: the document is no id in column",
         ),
         (["--out", "no/out.txt"], "there is no folder no"),
     ],
