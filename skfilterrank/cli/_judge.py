@@ -27,7 +27,7 @@ from skfilterrank.cli._inputs import (
 )
 from skfilterrank.cli._output import progress, tell
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES, TOOLS
+from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES
 from skfilterrank.estimation import RankedPool, draw_sample
 from skfilterrank.estimation._machine import machine_grades
 from skfilterrank.estimation._sample import finished_sample
@@ -36,7 +36,6 @@ from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
     Answer,
     judge,
-    merge_answers,
     rank_table,
     read_judging_answers,
     read_judgment_log,
@@ -152,23 +151,15 @@ class Judging:
         """Read the judgments of --judged; of several assessors, those on which they agree."""
         sources, answers = {}, {}
         for name, path in named_paths(self.given.judged or []).items():
-            tool, _, file = path.partition("=")
-            if tool not in TOOLS:
-                tool, file = "page", path
-            if tool == "page" and not read_bytes(file).startswith(b'{"log"'):
-                sources[name] = self._judgments(file)
+            tool = getattr(path, "tool", "page")
+            if tool == "page" and not read_bytes(path).startswith(b'{"log"'):
+                sources[name] = self._judgments(path)
                 continue
             queries = None if self.topics is None else self.topics.iloc[:, 0]
-            answers[name_of_path(file.removesuffix(".log"))] = read_judging_answers(
-                file, tool=tool, grades=self.grades, queries=queries
+            answers[name_of_path(path.removesuffix(".log"))] = read_judging_answers(
+                path, tool=tool, grades=self.grades, queries=queries
             )
-        notes = {}
-        if answers:
-            table = merge_answers(answers).answers
-            sources |= {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
-            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
-            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
-        judged = EarlierJudgments.of(sources, notes)
+        judged = EarlierJudgments.of(sources, answers)
         for line in str(judged.agreement or "").splitlines():
             tell(line)
         return judged
@@ -289,7 +280,7 @@ class Judging:
             **log,
         )
 
-    def write_tasks(self, tool, path):
+    def write_tasks(self, path, tool):
         """Write what would be asked about, in this order, as a page or for a tool."""
         asked = {}
 

@@ -89,8 +89,9 @@ def complete(
         verbose=progress(),
     )
     with warnings.catch_warnings():
-        # Told below, and of labels above.
-        warnings.simplefilter("ignore", SkfilterrankWarning)
+        # All others are told below, and of labels above.
+        others = "(?!the judged documents stand no higher)"
+        warnings.filterwarnings("ignore", others, SkfilterrankWarning)
         completed = complete_qrels(
             judged, named, texts, depth=depth or None, unjudged_label=None, predictor=predictor
         )
@@ -150,13 +151,6 @@ def _of_completed(completed, docs):
     if len(imputed):
         warning = "warning: " if completed.is_doubtful else ""
         yield f"{warning}{completed.precision_text()}; column 2 marks them"
-    if completed.is_random_sample:
-        yield (
-            "warning: the judged documents stand no higher in the runs than the others, as in a "
-            "random sample: AP by completed labels then mostly orders systems worse than AP "
-            "without unjudged documents, and values are further off. Evaluate by people's "
-            "judgments with --holes unjudged=drop"
-        )
     if is_soft and predictor.calibration_ is None:
         yield "too few judged documents to calibrate chances: expected labels may be far off"
     topics_of: dict = {}

@@ -8,7 +8,7 @@ from skfilterrank.cli._parser import Arg
 from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
-TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
+TOOLS = ("label-studio", "doccano", "argilla", "quepid")
 MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 DEPTH = 100
@@ -26,13 +26,29 @@ def _grades(text):
     return name_of
 
 
-def _tool_and_file(text):
-    """Read a tool and a file, as in doccano=tasks.jsonl."""
+class ToolFile(str):
+    """A path, and the labelling tool whose file it is."""
+
+    tool = ""
+
+
+def _of_tool(text):
+    """Read a tool and a file, as in doccano=tasks.jsonl; any other text stays."""
     tool, _, path = text.partition("=")
     if tool not in TOOLS or not path:
-        expected = ", ".join(f"{each}=FILE" for each in TOOLS[1:])
+        return text
+    file = ToolFile(path)
+    file.tool = tool
+    return file
+
+
+def _tasks(text):
+    """Read a tool and a file to write."""
+    file = _of_tool(text)
+    if file is text:
+        expected = ", ".join(f"{tool}=FILE" for tool in TOOLS)
         raise argparse.ArgumentTypeError(f"expected one of {expected}, got {brief(text)}.")
-    return tool, t.file_to_write(path)
+    return t.file_to_write(file)
 
 
 def judge(
@@ -44,7 +60,7 @@ def judge(
     ] = None,
     page: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
     export: Annotated[
-        tuple[str, str] | None, Arg(convert=_tool_and_file, metavar="TOOL=FILE")
+        ToolFile | None, Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
     ] = None,
     topics: t.Topics = None,
     text: t.Text = None,
@@ -58,9 +74,7 @@ def judge(
     ] = None,
     assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
     holes: t.Holes = None,
-    strategy: Annotated[
-        str | None, Arg(choices=STRATEGIES, shown="pooling with runs, else maxrep")
-    ] = None,
+    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by --runs")] = None,
     runs: t.PoolRuns = None,
     depth: Annotated[
         int | None,
@@ -71,7 +85,9 @@ def judge(
             shown=f"{DEPTH}, or all with POOL",
         ),
     ] = None,
-    judged: Annotated[list[str] | None, Arg(metavar="QRELS", many="+", file="read")] = None,
+    judged: Annotated[
+        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="+", file="read")
+    ] = None,
     second_look: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
     n_per_query: Annotated[
         float | None, Arg(convert=t.number_or_share, metavar="N|SHARE", shown="all")
@@ -91,11 +107,9 @@ def judge(
     Parameters
     ----------
     pool
-        documents to judge: judgments, a run, or a table with qid and docno (default: the first
-        --depth of each of --runs, or those of --judged)
+        documents to judge: judgments, a run or a table (default: those of --runs or --judged)
     out
-        file for the judgments; QRELS.log keeps every answer, and the same command goes on behind
-        it
+        file for the judgments; the same command goes on behind QRELS.log
     page
         write a page to judge on, in place of asking here
     export
@@ -104,19 +118,22 @@ def judge(
         labels to choose from, below 0 for forbidden
     assessor
         who judges; the log keeps it with each answer
+    holes
+        label that means pooled but not judged, such as unjudged-label=-1
     strategy
         what to judge first; see help strategies
     judged
-        what is judged already, by one or several assessors: judgments, logs of judge or its page,
-        or TOOL=FILE
+        what is judged already: judgments or logs of one or several assessors, or TOOL=FILE
     second_look
         ask again about the most doubtful labels of --judged
     n_per_query
         documents of each topic, or their share, as in 0.2
     n_total
-        with sample: documents over all topics, or their share; topics with --unit query
+        documents of a sample, or their share; topics with --unit query
     only
         topics to judge, in this order
+    measure
+        measures that a sample is for; see help measures
 
     Examples
     --------
@@ -127,7 +144,9 @@ def judge(
     from skfilterrank.cli._judge import Judging
 
     judging = Judging(given)
-    if page or export:
-        judging.write_tasks(*export or ("page", page))
+    if page:
+        judging.write_tasks(page, "page")
+    elif export:
+        judging.write_tasks(export, export.tool)
     else:
         judging.ask()

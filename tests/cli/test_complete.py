@@ -12,7 +12,10 @@ from judged_documents import changed
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default:the judged documents stand no higher"),
+]
 
 UNJUDGED = ["--holes", "unjudged-label=-1"]
 
@@ -221,7 +224,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "bad.jsonl"],
-            "bad.jsonl:2: the line is not JSON",
+            "bad.jsonl:2: it is not JSON",
         ),
         (
             [*UNJUDGED, "--docs", "docs.xml"],
@@ -229,7 +232,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "void.csv"],
-            "void.csv:2: the document id in column",
+            "void.csv:2: the document is no id in column",
         ),
         (["--out", "no/out.txt"], "there is no folder no"),
     ],

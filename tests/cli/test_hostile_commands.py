@@ -43,7 +43,7 @@ COMMANDS = {
     "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
     "complete": (["complete", "{}", "--docs", "docs.csv", "--runs", "run", "--out", "-"], QRELS),
     "complete --docs": (
-        ["complete", "qrels", "--docs", "{}.jsonl", "--holes unjudged-label=0", "--out", "-"],
+        ["complete", "qrels", "--docs", "{}.jsonl", "--holes", "unjudged-label=0", "--out", "-"],
         JSONL,
     ),
     "forecast": (["forecast", "run", "{}", "--quiet"], RUN),

@@ -961,6 +961,9 @@ def test_a_page_of_what_would_be_asked(ask, files, run):
     code, _, err = ask(["q"], base=command)
     assert "going on behind 3 judgments of anna.txt.log" in err
     assert len(judged("anna.txt")) == 3
+    code, _, err = ask([], "--judged", "anna.txt", "anna.txt.log", base=BASE)
+    assert code == 2
+    assert "two files hold judgments of 'anna': give each assessor's once" in err
 
 
 def test_tasks_of_a_labelling_tool(ask, files, run):
@@ -984,3 +987,8 @@ def test_tasks_of_a_labelling_tool(ask, files, run):
     code, _, err = run(*command, "--out", "q.txt")
     assert code == 2
     assert "give one of --out, --page and --export" in err
+    # No answers are lost: tasks take the place of no file that is read.
+    words = ["--judged", "doccano=bob.jsonl", "--export", "doccano=bob.jsonl"]
+    code, _, err = run(*changed(command, words))
+    assert code == 2
+    assert "--export bob.jsonl is the same file as --judged bob.jsonl" in err

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.judgments._assessors.agreement import AssessorAgreement, assessor_agreement
 from skfilterrank.judgments._assessors.likely_errors import likely_errors
+from skfilterrank.judgments._exchange.merged import merge_answers
 
 _KEY = ["qid", "docno"]
 
@@ -33,11 +35,24 @@ class EarlierJudgments:
     agreement: AssessorAgreement | None = None
 
     @classmethod
-    def of(cls, sources, notes) -> "EarlierJudgments":
-        """Return the labels of one assessor, or those on which several by name agree.
+    def of(cls, sources, answers) -> "EarlierJudgments":
+        """Return the labels of one assessor, or those on which several agree.
 
-        Notes are texts by topic, document and name, for what is said beside other documents.
+        Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
+        by the file's name, of any number of assessors; their notes are among the remarks.
         """
+        notes = {}
+        if answers:
+            table = merge_answers(answers).answers
+            own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+            if both := sorted(sources.keys() & own.keys()):
+                raise InputError(
+                    f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
+                    "and name assessors apart."
+                )
+            sources = sources | own
+            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
+            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
         if len(sources) < 2:
             empty = pd.DataFrame({"qid": [], "docno": [], "label": np.array([], dtype=float)})
             labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
