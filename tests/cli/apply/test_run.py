@@ -83,7 +83,7 @@ def test_files_that_are_no_models(model, run, folder):
     for name, message in (
         ("no.skops", "no.skops: No such file or directory"),
         ("words.skops", "words.skops: the file is not a model written by save_model"),
-        ("empty.skops", "empty.skops: the file is empty"),
+        ("empty.skops", "empty.skops: the file is not a model"),
         ("other.skops", "other.skops: holds a model that was not saved by 'skfilterrank rank-fil"),
         ("train.csv", "train.csv: the file is not a model"),
     ):

@@ -56,12 +56,12 @@ def test_columns_by_name_and_joined(complete, folder):
             ["--unjudged-label=-1", "--docs", "twice.csv"],
             "twice.csv:3: the document 'w1' is there a second time",
         ),
-        (["--unjudged-label=-1", "--docs", "bad.jsonl"], "bad.jsonl:2: the line is not JSON"),
+        (["--unjudged-label=-1", "--docs", "bad.jsonl"], "bad.jsonl:2: it is not JSON"),
         (
             ["--unjudged-label=-1", "--docs", "docs.xml"],
             "docs.xml:1: the form of the file cannot be told: it is none of JSON",
         ),
-        (["--unjudged-label=-1", "--docs", "void.csv"], "void.csv:2: the document id in column"),
+        (["--unjudged-label=-1", "--docs", "void.csv"], "void.csv:2: the document is no id in column"),
         (["--out", "no/out.txt"], "there is no folder no"),
     ],
 )
