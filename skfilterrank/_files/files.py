@@ -265,7 +265,8 @@ def _text_writer(handle):
 
     def write(text):
         try:
-            return handle.write(text if takes_text else text.encode())
+            data = text.encode()
+            return handle.write(text if takes_text else data)
         except UnicodeEncodeError as error:
             half = ascii(error.object[error.start])[1:-1]
             raise InputError(f"a text holds {half}, which the file cannot hold.") from None
@@ -293,24 +294,24 @@ def open_replacing(path):
         return
     new = _partial(target)
     try:
-        with _naming(path, new):
-            with open(new, "xb", opener=functools.partial(_open_like, target)) as handle:
-                try_lock(handle.fileno())
-                yield handle
-                handle.flush()
-                os.fsync(handle.fileno())
-            try:
-                os.replace(new, target)
-            except OSError as error:
-                if error.errno != errno.EBUSY:
-                    raise
-                # A mount point of its own, such as a file given to a container: written over.
-                shutil.copyfile(new, target)
-                os.unlink(new)
+        with open(new, "xb", opener=functools.partial(_open_like, target)) as handle:
+            try_lock(handle.fileno())
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        try:
+            os.replace(new, target)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            # A mount point of its own, such as a file given to a container: written over.
+            shutil.copyfile(new, target)
+            os.unlink(new)
     except BaseException:
         with suppress(OSError):
             os.unlink(new)
-        raise
+        with _naming(path, new):
+            raise
 
 
 @contextmanager

@@ -303,9 +303,10 @@ def _pair_rows(content, values) -> Pairs:
         docno, topic = brief(docnos.take([row]).tolist()[0]), brief(topics[codes[row]])
         line = before if content.line_of is None else content.line_of(before)
         where = "row" if content.line_of is None else "line"
-        first = "" if line is None else f", first in {where} {line}"
-        rest = "; keep one of the two."
-        content.fail(row, f"document {docno} a second time in topic {topic}{first},", rest)
+        first = "" if line is None else f" (first in {where} {line})"
+        content.fail(
+            row, f"document {docno} twice in topic {topic}", f"{first}; keep one of the two."
+        )
     return Pairs(topics, codes, docnos, values)
 
 

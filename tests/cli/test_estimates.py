@@ -110,11 +110,14 @@ def test_what_gives_no_interval_is_one_sentence(run, runs, case):
 
 
 _LINES = {
-    "a probability of 0": ("1 d1 2 1 0\n", "bad.prels:1: .*above 0 and at most 1, got 0.0"),
-    "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .*at most 1, got 1.5"),
+    "a probability of 0": (
+        "1 d1 2 1 0\n",
+        "bad.prels:1: .* 0.0, which has a label; it must be above 0 and at most 1",
+    ),
+    "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .* 1.5, .* at most 1"),
     "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),
-    "a probability that is no number": ("9 599 2 1 x\n", "bad.prels:1: .*must be a number"),
-    "a document twice": ("9 599 2 1 .5\n9 599 2 1 .5\n", "bad.prels:2: .*a second time"),
+    "a probability that is no number": ("9 599 2 1 x\n", "bad.prels:1: .*'x', which is no number"),
+    "a document twice": ("9 599 2 1 .5\n9 599 2 1 .5\n", "bad.prels:2: .*twice in topic"),
     "documents outside of the pool": (
         "9 none 2 1 0.5\n9 599 2 1 0.5\n",
         "1 of 2 documents outside the pool.*'none' of topic '9'.*bad.prels",

@@ -218,7 +218,7 @@ def test_qrels(tmp_path):
         (
             {"docno": ["a", "b", "b"]},
             {},
-            r"qrels holds document 'b' a second time in topic '1', first in row 1, in row 2",
+            r"qrels holds document 'b' twice in topic '1' in row 2 .first in row 1",
         ),
         ({"docno": ["a", None, "b"]}, {}, "qrels holds no id in column 'docno' in row 1"),
     ],

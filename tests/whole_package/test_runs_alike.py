@@ -405,7 +405,7 @@ def test_every_form_of_files_on_the_command_line(
         (b"qid,docno,score\n1,a,2\n1,b,inf\n", ":3: the row holds the score inf; a score must be"),
         (
             b"qid,docno,score\n1,a,2\n1,a,3\n",
-            ":3: .*'a' a second time in .*, first in line 2",
+            ":3: .*'a' twice in .* .first in line 2",
         ),
         (b"qid,docno,points\n1,a,2\n", "has no column 'score'; its columns are .* Rename one"),
         (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
@@ -492,7 +492,7 @@ def test_a_bad_run_is_named(function):
         ({"score": np.inf}, r"column 'score' of run holds 3 \+inf"),
         ({"score": "high"}, "column 'score' of run must hold numbers, got 'high'"),
         ({"docno": ["x", None, "y"]}, "holds no id in column 'docno' in row 1"),
-        ({"docno": "a"}, "holds document 'a' a second time in topic '1'"),
+        ({"docno": "a"}, "holds document 'a' twice in topic '1'"),
     ):
         if function is ALONE["read_runs"] and "twice" in message:
             continue  # it reads, and joins nothing
