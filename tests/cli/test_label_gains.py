@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from skfilterrank.cli._label_gains import match_gains, unknown_labels
 
 from skfilterrank.cli import main
+from skfilterrank.cli._inputs import match_gains, unknown_labels
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, write_run
 
@@ -64,7 +64,7 @@ def folder(made, monkeypatch):
 )
 def test_commands_read_text_labels(command, path, run):
     found = []
-    for each, said in ((path, GAINS), ("numbers.txt", "--holes unjudged-label=none")):
+    for each, said in ((path, GAINS), ("numbers.txt", "--holes=forbidden")):
         Path("risk.monitor.json").unlink(missing_ok=True)
         code, out, err = run(*COMMANDS[command].format(each).split(), said)
         assert code == 0, err
@@ -82,7 +82,7 @@ def test_messages_say_what_to_do(command, run):
     code, _, err = run(*words, "--gains=Bad=-1,Ok=1")
     assert code == 2
     assert "no gain for labels of words.txt: 'Good'" in err
-    code, _, err = run(*words, GAINS, "--holes unjudged-label=-1")
+    code, _, err = run(*words, GAINS, "--holes=unjudged-label=-1")
     assert code == 2
     assert "give nan to the one that means unjudged" in err
 

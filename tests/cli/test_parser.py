@@ -189,7 +189,8 @@ def test_commas_between_measures_and_between_options():
         (types.holes, "trec_eval,missing=empty", {"unjudged_label": "trec", "missing": "empty"}),
         (types.holes, "forbidden", {"unjudged_label": None}),
         (types.holes, "judged", {"unjudged": "drop", "predicted": "drop"}),
-        (types.holes, "unjudged-label=-1,undefined=drop", {"unjudged_label": -1, "undefined": "drop"}),
+        (types.holes, "unjudged-label=-1", {"unjudged_label": -1}),
+        (types.holes, "undefined=drop", {"undefined": "drop"}),
         (types.holes, "undefined=0.5", {"undefined": 0.5}),
     ],
 )  # fmt: skip
@@ -223,8 +224,7 @@ def test_wrong_texts(convert, text, message):
 
 
 def test_names_are_those_of_the_library():
-    from skfilterrank.cli._threshold import BY_NAME
-
+    from skfilterrank.cli._thresholds import BY_NAME
     from skfilterrank.cli.threshold import threshold
 
     assert set(types.THRESHOLDS) == set(BY_NAME)

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from skfilterrank.cli import main
-from skfilterrank.cli.demo import run as demo
+from skfilterrank.cli import _output, _rank_filter, main
 from skfilterrank.ranking import get_ranker_names
 
 pytestmark = pytest.mark.slow
@@ -17,7 +16,7 @@ N = ["--n-queries", "30"]
 def shown(tmp_path_factory):
     """Output, messages and folder of a demo, and the models that it compared."""
     folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
-    compared, real = [], demo.compare_rankers
+    compared, real = [], _rank_filter.compare_rankers
 
     def compare_rankers(*given, **how):
         compared.append(real(*given, **how))
@@ -25,7 +24,7 @@ def shown(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(demo, "compare_rankers", compare_rankers)
+        patch.setattr(_rank_filter, "compare_rankers", compare_rankers)
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         assert main(["demo", *N]) == 0
@@ -35,7 +34,7 @@ def shown(tmp_path_factory):
 @pytest.fixture
 def trained(shown, monkeypatch):
     """Demos of the test have the models of the first one, as they would be trained alike."""
-    monkeypatch.setattr(demo, "compare_rankers", lambda *given, **how: shown[-1])
+    monkeypatch.setattr(_rank_filter, "compare_rankers", lambda *given, **how: shown[-1])
 
 
 def test_the_demo_prints_a_table_and_draws_a_picture(shown):
@@ -43,7 +42,7 @@ def test_the_demo_prints_a_table_and_draws_a_picture(shown):
     for name in (*get_ranker_names("loss"), "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100
-    rows = [line.replace(" * ", " ").split() for line in out.splitlines()[3:23]]
+    rows = [line.replace(" * ", " ").split() for line in out.splitlines()[1:21]]
     value = {name: float(first) for name, first, *_ in rows}
     assert value["filter-all"] < value["rank-only"] < value["generator"]
     assert "* best by cross-validation on the training questions: 0." in out
@@ -53,7 +52,7 @@ def test_the_demo_prints_a_table_and_draws_a_picture(shown):
 
 
 def test_it_repeats_and_can_be_quiet(run, shown, monkeypatch):
-    monkeypatch.setattr(demo, "draw", lambda *given: None)
+    monkeypatch.setattr(_output, "draw", lambda *given: None)
     assert run("demo", *N, "--quiet", "--plot", "c.svg") == (0, shown[0], "")
 
 
@@ -84,6 +83,6 @@ def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
         raise BrokenPipeError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "show", gone)
+    monkeypatch.setattr(_output, "show", gone)
     assert run("demo", *N, "--plot", "d.svg", "--quiet")[0] == 0
     assert (tmp_path / "d.svg").exists()
