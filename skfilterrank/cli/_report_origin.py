@@ -70,11 +70,11 @@ def made_from(options) -> dict:
 
 def _words(name, value):
     """Return a setting in words."""
-    if not value and name in _WORDS:
-        return _WORDS[name]
+    if value is None or value == {}:
+        return _WORDS.get(name, "none")
     if isinstance(value, dict):
-        return ", ".join(f"{key}={_words(name, each)}" for key, each in value.items())
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+        return ", ".join(f"{key}={_words(key, each)}" for key, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _file(kind, path):

@@ -1,6 +1,5 @@
 """Files are replaced as a whole or not at all, whatever happens while they are written."""
 
-import argparse
 import ast
 import bz2
 import errno
@@ -35,10 +34,8 @@ from skfilterrank._files.files import (
     open_replacing,
     read_bytes,
 )
+from skfilterrank.cli import _report as report
 from skfilterrank.cli._output import draw
-from skfilterrank.cli.compare.options import add_arguments
-from skfilterrank.cli.compare.report import report
-from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.exceptions import FileFormatError, MissingPackageError
 from skfilterrank.io import (
@@ -81,19 +78,12 @@ def _draw(path):
 
 
 def _report(path):
-    values = np.random.RandomState(0).rand(4, 2)
-    scores = SystemScores(
-        pd.DataFrame(values, columns=list("ab")).rename_axis("system"), measure="ap"
-    )
-    found = {"ap": compare_systems(scores)}
-    with mock.patch.object(report, "_measure", return_value=element("p", "text")):
-        parser = argparse.ArgumentParser()
-        add_arguments(parser)
-        arguments = parser.parse_args(["--scores", __file__])
-        arguments.argv = []
-        report.write_report(
-            path, found, None, alpha=0.05, random_state=0, verbose=False, arguments=arguments
-        )
+    # Equal runs, of which there is a picture of all of them alone.
+    found = {"ap": compare_systems(SystemScores(np.ones((4, 2)), measure="ap", systems="abcd"))}
+    page = report.Page(path, None, None, None, None, None, {})
+    drawn = mock.Mock(svg='<svg width="72.0pt" height="72.0pt"></svg>')
+    with mock.patch.object(report, "draw", return_value=drawn):
+        report.write_report(page, found, None, alpha=0.05, random_state=0, verbose=False)
 
 
 # Everything that the package writes, by the end of the file's name.

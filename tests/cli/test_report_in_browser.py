@@ -1,21 +1,18 @@
-"""The HTML report of ``skfilterrank compare`` in a real browser."""
+"""The HTML report of comparisons in a real browser."""
 
-import os
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
 
-from skfilterrank.cli import main
-
-pytest.importorskip("matplotlib")
 pytest.importorskip("selenium", reason="driving a browser needs selenium")
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 from browsers import requested, resize, start_browser
+from report_pages import compared
 
 pytestmark = pytest.mark.nightly
 
@@ -35,13 +32,9 @@ def report(tmp_path_factory):
     (folder / "qrels").write_text(QRELS)
     for name, text in RUNS.items():
         (folder / name).write_text(text)
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        measures = ["-m", "ndcg_f@3", "-m", "lexirecall"]
-        assert main(["compare", "qrels", *RUNS, *measures, "--html", "r.html", "--quiet"]) == 0
-    finally:
-        os.chdir(before)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        compared("qrels", *RUNS, measures=["ndcg_f@3", "lexirecall"])
     return (folder / "r.html").as_uri()
 
 
@@ -173,11 +166,10 @@ def test_without_scripts_all_is_there(page, report):
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_any_two_runs_are_compared(browser, report, tmp_path, monkeypatch):
+def test_any_two_runs_are_compared(browser, report, monkeypatch):
     folder = Path(unquote(urlparse(report).path)).parent
     monkeypatch.chdir(folder)
-    words = ["-m", "ndcg_f@3", "--open", 'good=<b>&"x', "--html", "one.html", "--quiet"]
-    assert main(["compare", "qrels", *RUNS, *words]) == 0
+    compared("qrels", *RUNS, open=[("good", '<b>&"x')], html="one.html")
     resize(browser, 1280)
     browser.get_log("browser")
     browser.get((folder / "one.html").as_uri())
