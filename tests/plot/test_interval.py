@@ -80,7 +80,5 @@ def test_differences_name_both_runs_the_surest_first(estimates):
 
 @pytest.mark.parametrize("table", [TABLE.drop(columns="low"), TABLE.head(0)])
 def test_tables_of_something_else(table):
-    with pytest.raises(
-        InputError, match="table must have rows and the columns .value., .low., .high., got"
-    ):
+    with pytest.raises(InputError, match="table must have rows and the columns"):
         IntervalDisplay(table)
