@@ -61,7 +61,7 @@ def test_columns_by_name_and_joined(complete, folder):
             ["--unjudged-label=-1", "--docs", "docs.xml"],
             "docs.xml:1: the form of the file cannot be told: it is none of JSON",
         ),
-        (["--unjudged-label=-1", "--docs", "void.csv"], "void.csv:2: the document is no id in column"),
+        (["--unjudged-label=-1", "--docs", "void.csv"], "void.csv:2: the document is no id in"),
         (["--out", "no/out.txt"], "there is no folder no"),
     ],
 )
