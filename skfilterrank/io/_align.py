@@ -350,7 +350,7 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its topic.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._warn_of_strangers(aligned, self.topics[codes[0]], own, theirs)
+            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
@@ -362,7 +362,7 @@ class QrelsIndex:
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
         )
 
-    def _warn_of_strangers(self, aligned, topic, own, theirs):
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
         """Warn that nothing which the run retrieves is judged, such as its document of a topic."""
         warn_user(
             f"none of the {counted(aligned.n_retrieved, 'document')} that "
