@@ -46,7 +46,14 @@ commands:
 {}
   help        explain measures, formats and other subjects
 
-skfilterrank COMMAND --help lists the options of a command, --version prints the version.
+options of every command:
+  --quiet          print the output and errors only
+  --verbose        show progress even if no screen shows it
+  --plugin MODULE  import a module first, such as one that registers measures
+  --debug          show where in the program an error came up
+  --help           list the options of the command
+
+skfilterrank --version prints the version.
 """
 
 
@@ -78,19 +85,7 @@ def common(
     plugin: Annotated[str | None, Arg(convert=_imported, metavar="MODULE")] = None,
     debug: bool = False,
 ):
-    """Set options that every command has.
-
-    Parameters
-    ----------
-    quiet
-        print the output and errors only
-    verbose
-        show progress even if no screen shows it
-    plugin
-        import a module first, such as one that registers measures
-    debug
-        show where in the program an error came up
-    """
+    """Set options that every command has; `_OVERVIEW` explains them."""
     set_talk(quiet, verbose)
 
 

@@ -27,7 +27,7 @@ _PHRASES = {
     "draw_sample with the same random_state and a larger n_total": (
         "'skfilterrank judge --strategy sample' with the same --random-state and a larger --n-total"
     ),
-    "draw again with judged=,": "draw again by 'skfilterrank judge --strategy sample --judged',",
+    "draw again with judged=,": "draw again by 'skfilterrank judge --strategy sample --judged QRELS',",
     "abstain=None to": "no --abstain to",
     ", as in evaluate_run(qrels, run, measures)": "",
     "groups holds queries that": "there are queries that",

@@ -23,6 +23,7 @@ _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULT
 # Columns of the names of options in the help.
 _NAMES = 30
 _LONGEST_CHOICES = 36
+_COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,11 @@ class CommandParser(argparse.ArgumentParser):
         self.description, self.epilog = summary, examples
         places = self._add(command, texts)
         self.usage = f"{self.prog} [options] {' '.join(places)}".rstrip()
-        self._add(common, _documentation(common)[1])
-        self.add_argument("-h", "--help", action="help", help="print this help and exit")
+        # One line for what `skfilterrank --help` explains.
+        names = inspect.signature(common).parameters
+        self._add(common, dict.fromkeys(names, argparse.SUPPRESS))
+        self.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+        self.epilog = f"{_COMMON}\n\n{self.epilog}" if self.epilog else _COMMON
 
     def _add(self, function, texts):
         """Add the parameters of a function; return how the places are written."""
@@ -221,6 +225,12 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog):
         width = min(shutil.get_terminal_size((100, 24)).columns, 110)
         super().__init__(prog, max_help_position=_NAMES, width=width)
+
+    def _format_args(self, action, default_metavar):
+        forms = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
+        if action.nargs in forms and isinstance(action.metavar, str):
+            return forms[action.nargs].format(action.metavar)
+        return super()._format_args(action, default_metavar)
 
     def start_section(self, heading):
         super().start_section({"positional arguments": "arguments"}.get(heading, heading))

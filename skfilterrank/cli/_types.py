@@ -306,7 +306,7 @@ Depth = Annotated[
 Gains = Annotated[
     Any,
     Arg(
-        "gain of each label, below 0 for forbidden: --gains=-2=-1,0=0,1=1; or exp2, 2^label - 1",
+        "gain of each label, below 0 for forbidden, or exp2",
         gains,
         metavar="LABEL=GAIN,...",
         shown="the label",
@@ -315,17 +315,14 @@ Gains = Annotated[
 Holes = Annotated[
     dict[str, Any] | None,
     Arg(
-        "labels and lists that are not there: trec_eval, forbidden or judged, or settings such as "
-        "missing=drop; see help holes",
+        "treatment of labels and lists that are not there; see help holes",
         holes,
         metavar="PRESET",
     ),
 ]
 Ties = Annotated[str, Arg("order of documents of equal score", choices=TIES)]
 Precision = Annotated[str, Arg("single rounds scores as trec_eval 9 does", choices=PRECISIONS)]
-NItems = Annotated[
-    int, Arg("documents in the collection, for measures of a whole order", positive, metavar="N")
-]
+NItems = Annotated[int, Arg("documents in the collection", positive, metavar="N")]
 Threshold = Annotated[
     Any,
     Arg("how lists are cut; see help thresholds", _threshold, metavar="HOW"),
@@ -359,9 +356,9 @@ Unit = Annotated[
 Target = Annotated[
     str | None,
     Arg(
-        "topics that intervals are about",
+        "these-topics or new-topics; see help intervals",
         choices=("these-topics", "new-topics"),
-        shown="these-topics with a sample",
+        metavar="TOPICS",
     ),
 ]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]

@@ -76,7 +76,6 @@ def compare(
     Examples
     --------
     skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
-    skfilterrank compare qrels.txt old.txt new.txt -m ap --html report.html
     skfilterrank compare --scores ap.csv --baseline bm25
     """
     options = {name: value for name, value in locals().items() if name != "files"}

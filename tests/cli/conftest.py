@@ -1,6 +1,7 @@
 import doctest
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 import joblib
 import numpy as np
@@ -12,6 +13,7 @@ from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.estimation import draw_sample
 from skfilterrank.io import write_prels, write_qrels, write_run
+from skfilterrank.judgments import Answer
 
 GAINS = "Bad=-1,Ok=1,Good=2"
 QUICK = ["--models", "bce", "--learner", "linear"]
@@ -168,3 +170,35 @@ def sampled_folder(written, tmp_path, monkeypatch):
 def sampled_runs(sampled_folder):
     """Paths of the runs, in the working folder."""
     return sorted(map(str, Path("runs").iterdir()))
+
+
+@pytest.fixture
+def assessor(world, monkeypatch):
+    """Answers by people's labels, at most as many as told."""
+    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])["label"]
+
+    class Assessor:
+        most = None
+        n_open = n_total = 0
+        asked: ClassVar[list] = []
+        skipped: ClassVar[set] = set()
+
+        def __init__(self, *args, **kwargs):
+            self.n = 0
+
+        def __call__(self, question):
+            self.n_total = question.n_total
+            self.n_open = question.n_total - question.n_answered
+            if self.n == Assessor.most:
+                return Answer.STOP
+            self.n += 1
+            pair = (question.topic, question.docno)
+            if pair in Assessor.skipped:
+                Assessor.skipped.remove(pair)
+                return Answer.SKIP
+            Assessor.asked.append(pair)
+            self.n_open -= 1
+            return int(truth[question.topic, question.docno])
+
+    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
+    return Assessor

@@ -83,14 +83,13 @@ def sample(tmp_path, monkeypatch):
         ("threshold q.txt r.txt -m bpref --threshold expected", "--threshold expected takes meas"),
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank help measures' prints"),
         ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
-        ("forecast r.txt o.txt --method aslam -m ap", "--measure ap has no meaning"),
         (
             "judge --runs r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
             "--n-total is 9",
         ),
         (
             "evaluate q.txt r.txt -m rbp --ties stable --holes missing=raise",
-            "--holes unjudged-label=trec",
+            "--holes trec_eval",
         ),
     ],
 )

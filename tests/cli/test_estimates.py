@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_labels import PAGE, SAMPLED, estimates_of
+from sampled_labels import PAGE, SAMPLED, estimates_of, sampled
 from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
 from skfilterrank.trec import evaluate_runs
 
@@ -30,7 +30,7 @@ def test_the_judgments_may_hold_the_probabilities(run, runs):
 
 def test_labels_that_the_sample_lacks_are_those_of_the_judgments(run, runs):
     read_prels("sample.prels").assign(label=np.nan).to_csv("sample.csv", index=False)
-    arguments = [*SAMPLED, "--prels", "sample.csv"]
+    arguments = [*sampled("sample.csv")]
     assert run("evaluate", "people.txt", *runs, *arguments) == run(
         "evaluate", "people.txt", *runs, *SAMPLED
     )
@@ -85,17 +85,17 @@ _WRONG = {
     ),
     "a machine's labels as people's": (
         ["people.txt", *SAMPLED, "--holes", "predicted=use"],
-        "give them by --machine-qrels",
+        "Give them by --machine-qrels",
     ),
-    "topics one by one": (["people.txt", *SAMPLED, "--per-query"], "leave out it or --per-query"),
+    "topics one by one": (["people.txt", *SAMPLED, "--per-query"], "Leave out it or --per-query"),
     "another order of ties": (["people.txt", *SAMPLED, "--ties", "best"], "--ties best: values"),
     "a format of no intervals": (
         ["people.txt", *SAMPLED, "--format", "trec"],
-        "printed as table, csv, json, not as trec",
+        "--format trec has no intervals",
     ),
     "no interval asked for": (
         ["people.txt", "--prels", "sample.prels"],
-        "add --interval",
+        "Add --interval",
     ),
 }
 
@@ -132,19 +132,19 @@ def test_samples_that_are_none_name_file_and_line(run, runs, case, command):
     text, match = _LINES[case]
     Path("bad.prels").write_text(text, encoding="utf-8")
     write_qrels("none.txt", read_qrels("all.txt").head(5).assign(docno=list("abcde")))
-    code, out, err = run(command, "none.txt", *runs, *SAMPLED, "--prels", "bad.prels")
+    code, out, err = run(command, "none.txt", *runs, *sampled("bad.prels"))
     assert (code, out) == (2, "")
     assert re.search(match, err)
 
 
 def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
     write_prels("same.prels", read_prels("sample.prels").assign(label=1))
-    code, _, err = run("evaluate", "same.prels", *runs, *SAMPLED, "--prels", "same.prels")
+    code, _, err = run("evaluate", "same.prels", *runs, *sampled("same.prels"))
     assert code == 2
     assert "all 150 labels of qrels have the gain 1" in err
     sample = read_prels("sample.prels")
     write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
-    code, _out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
+    code, _out, err = run("evaluate", "three.prels", *runs, *sampled("three.prels"))
     assert (code, err) == (0, "")
 
 
@@ -162,7 +162,7 @@ def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
     code, _, err = run(*lines)
     assert code == 0
     assert err.count("below 0") == 1
-    assert "say --holes unjudged-label=trec" in err
+    assert "Say --holes forbidden or --holes trec_eval" in err
     assert "unjudged_label" not in err
     _, _, err = run(*lines, "--holes", "unjudged-label=none")
     assert "below 0" not in err

@@ -6,7 +6,6 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from skfilterrank.cli.forecast.teams import read_teams
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
@@ -32,7 +31,7 @@ COMMANDS = {
     "rank-filter": (["rank-filter", "{}", *TRAIN], LETOR),
     "rank-filter table": (["rank-filter", "{}.csv", *TRAIN], TABLE),
     "rank-filter lines": (["rank-filter", "{}.jsonl", *TRAIN], LINES),
-    "rank-filter --test": (["rank-filter", "letor", "--test", "{}", *TRAIN], LETOR),
+    "rank-filter --test": (["rank-filter", "letor", "--test-data", "{}", *TRAIN], LETOR),
     "apply model": (["apply", "{}", "letor"], b""),
     "apply": (["apply", "model.skops", "{}", "--quiet"], LETOR),
     "evaluate qrels": (["evaluate", "{}", "run", "--quiet"], QRELS),
@@ -45,11 +44,6 @@ COMMANDS = {
     "complete --docs": (
         ["complete", "qrels", "--docs", "{}.jsonl", "--holes", "unjudged-label=0", "--out", "-"],
         JSONL,
-    ),
-    "forecast": (["forecast", "run", "{}", "--quiet"], RUN),
-    "forecast --teams": (
-        ["forecast", "run", "other", "--teams", "{}", "--quiet"],
-        b"run,x\nother,y\n",
     ),
     "judge": (["judge", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
     "judge table": (["judge", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
@@ -74,8 +68,6 @@ READERS = {
     "fuse --qrels": read_qrels,
     "complete": read_qrels,
     "complete --docs": read_documents,
-    "forecast": read_run,
-    "forecast --teams": read_teams,
     "judge": read_pool,
     "judge table": read_pool,
     "judge --docs": read_documents,

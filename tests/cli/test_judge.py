@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import ClassVar
 from unittest.mock import Mock
 
 import numpy as np
@@ -85,38 +84,6 @@ def terminal(files):
     yield terminal
     for one in opened:
         one.close()
-
-
-@pytest.fixture
-def assessor(world, monkeypatch):
-    """Answers by people's labels, at most as many as told."""
-    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])["label"]
-
-    class Assessor:
-        most = None
-        n_open = n_total = 0
-        asked: ClassVar[list] = []
-        skipped: ClassVar[set] = set()
-
-        def __init__(self, *args, **kwargs):
-            self.n = 0
-
-        def __call__(self, question):
-            self.n_total = question.n_total
-            self.n_open = question.n_total - question.n_answered
-            if self.n == Assessor.most:
-                return Answer.STOP
-            self.n += 1
-            pair = (question.topic, question.docno)
-            if pair in Assessor.skipped:
-                Assessor.skipped.remove(pair)
-                return Answer.SKIP
-            Assessor.asked.append(pair)
-            self.n_open -= 1
-            return int(truth[question.topic, question.docno])
-
-    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
-    return Assessor
 
 
 @pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s != "sample"])

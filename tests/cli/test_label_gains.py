@@ -90,7 +90,7 @@ def test_messages_say_what_to_do(command, run):
 def test_monitor_has_the_gains_of_the_filter(run):
     code, _, err = run(*COMMANDS["monitor"].format("numbers.txt").split(), "--gains=-1=0,1=1,2=2")
     assert code == 2
-    assert "leave out --gains" in err
+    assert "Leave out --gains" in err
 
 
 def test_read_qrels():
@@ -131,6 +131,6 @@ def test_labels_that_only_the_test_file_has():
     labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
     gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
     assert match_gains(gains, labels) == gains
-    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b: add Ugly=GAIN"):
+    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b. Add Ugly=GAIN"):
         match_gains({"Bad": -1.0, "Good": 1.0}, labels)
     assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]

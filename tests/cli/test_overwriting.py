@@ -49,9 +49,12 @@ def command_line(command, **given):
     words = []
     for written, (_, arg) in [*INPUTS[command].items(), *OUTPUTS[command].items()]:
         is_option = written.startswith("-")
-        if not (written in given or (not is_option and arg.many not in ("?", "*"))):
+        is_needed = written == "--docs" or (not is_option and arg.many not in ("?", "*"))
+        if not (written in given or (is_needed and command != "compare") or not is_option):
             continue
         value = given.get(written, f"other-{written.strip('-')}")
+        if written == "--export":
+            value = f"doccano={value}"
         # Of several files, the last one.
         values = ["first", value] if arg.many in ("+", "*") else [value]
         words += [written, *values] if is_option else values
