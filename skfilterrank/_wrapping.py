@@ -1,56 +1,71 @@
-"""Estimators around other estimators: columns of X, and what they share with the one inside."""
+"""Estimators around other estimators: columns of X, and what they share with the one inside.
+
+Also how these want to be given queries.
+"""
+
+import inspect
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_container
+from skfilterrank._core.checks import check_container, find_groups, refuse_query_column
 from skfilterrank._core.results import counted
+from skfilterrank._ranker import RankerMixin
+from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import (
+    BaseSearchCV,
     check_feature_names,
     check_n_features,
     feature_names,
+    final_step,
     first_step,
     fitted_end,
+    metadata_routing_enabled,
+    without_groups,
 )
 from skfilterrank.exceptions import InputError, brief
 
 
-class _Wraps:
-    """What the fitted estimator inside knows."""
-
-    def _fitted_inner(self):
-        """The fitted estimator inside, or None."""
-        return getattr(self, "estimator_", None)
-
-    def _of_inner(self, name, *, last=False):
-        """An attribute of the fitted estimator inside, or of what stands at its end."""
-        inner = self._fitted_inner()
-        if inner is None:
-            raise AttributeError(
-                f"{type(self).__name__} is not fitted: no fitted estimator has {name}."
-            )
-        return getattr(fitted_end(inner) if last else inner, name)
+def inner_attribute(owner, name, *, last=False):
+    """Return an attribute of the fitted estimator inside, or of what stands at its end."""
+    inner = owner._fitted_inner()
+    if inner is None:
+        raise AttributeError(
+            f"{type(owner).__name__} is not fitted: no fitted estimator has {name}."
+        )
+    return getattr(fitted_end(inner) if last else inner, name)
 
 
-class WrapsFitted(_Wraps):
+class WrapsFitted:
     """Features as the fitted estimator inside knows them."""
 
     @property
     def n_features_in_(self) -> int:
         """Number of features the estimator was fitted on."""
-        return self._of_inner("n_features_in_")
+        return inner_attribute(self, "n_features_in_")
 
     @property
     def feature_names_in_(self) -> np.ndarray:
         """Names of the features the estimator was fitted on."""
-        return self._of_inner("feature_names_in_")
+        return inner_attribute(self, "feature_names_in_")
 
 
-class WrapsEstimator(_Wraps):
-    """The columns of X, what the estimator inside knows, and what is routed to its `fit`."""
+class WrappingRanker(RankerMixin, MetaEstimatorMixin):
+    """A ranker that fits the estimator it is given, on features that the estimator takes."""
+
+    # Whether the estimator inside learns from the rows and labels that `fit` is given.
+    is_transparent = True
+    takes_unjudged = True
 
     def _remember_columns(self, X):
         """Take note of the number and names of the columns that `fit` is given."""
@@ -87,21 +102,21 @@ class WrapsEstimator(_Wraps):
     @property
     def feature_importances_(self) -> np.ndarray:
         """Importances of the features, where the last step inside has them."""
-        importances = self._of_inner("feature_importances_", last=True)
+        importances = inner_attribute(self, "feature_importances_", last=True)
         if not np.ndim(importances):
             # CatBoost's own of a ranking loss want the training rows; these need none.
-            measure = self._of_inner("get_feature_importance", last=True)
+            measure = inner_attribute(self, "get_feature_importance", last=True)
             importances = measure(type="PredictionValuesChange")
         return importances
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features, as the last step inside saw them, where it is linear."""
-        return np.ravel(self._of_inner("coef_", last=True))
+        return np.ravel(inner_attribute(self, "coef_", last=True))
 
     def _inside_routing(self):
-        """What the estimator inside asks scikit-learn for."""
-        return get_routing_for_object(self._unfitted_inner())
+        """What the estimator asks scikit-learn for; queries it is given by this ranker."""
+        return without_groups(get_routing_for_object(self._unfitted_inner()))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Tell scikit-learn where `groups` and fit parameters go.
@@ -120,10 +135,103 @@ class WrapsEstimator(_Wraps):
             )
         )
 
+    @property
+    def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
+        """Whether the estimator learns nothing without query ids."""
+        return needs_groups(self._unfitted_inner())
+
+    def _find_groups(self, X, y, groups):
+        """Query ids of the rows that `fit` is given, whose columns are remembered."""
+        groups = super()._find_groups(X, y, groups)
+        self._remember_columns(X)
+        if not self._chooses_columns():
+            refuse_query_column(vars(self).get("feature_names_in_"))
+        return groups
+
+    def _scores_inside(self, X, groups, gains=None):
+        """What the fitted estimator scores, float64."""
+        check_is_fitted(self)
+        self._check_columns(X)
+        groups = find_groups(groups, X)
+        scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
+        return scores.astype(np.float64, copy=False)
+
+    def _inside_parameters(self, fit_params):
+        """Parameters of `fit` that go to the estimator."""
+        if metadata_routing_enabled():
+            return process_routing(self, "fit", **fit_params).estimator.fit
+        return fit_params
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._unfitted_inner())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+    def _fitted_inner(self):
+        """The fitted estimator inside, or None."""
+        return getattr(self, "estimator_", None)
+
+
+# The first of these that `fit` takes is how the estimator learns of queries.
+_GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
+# Those of other libraries.
+OTHER_GROUPS = {"qid", "group_id", "group"}
+OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
+
+
+def group_parameter(final) -> str | None:
+    """Name of the parameter of `fit` that takes the queries, or None."""
+    if isinstance(final, BaseSearchCV):
+        return "groups"
+    parameters = inspect.signature(final.fit).parameters
+    for name in _GROUP_PARAMETERS:
+        if name in parameters:
+            return name
+    if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
+        # An ensemble hands them on.
+        return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
+    return None
+
+
+def needs_own_form(estimator):
+    """Whether the estimator's `fit` wants the queries in another form than an id per row."""
+    return group_parameter(final_step(estimator)) in OTHER_GROUPS
+
+
+def estimators_inside(estimator) -> list:
+    """The estimator and those it wraps, from the outermost to the one that learns."""
+    inside = [final_step(estimator)]
+    while isinstance(inside[-1], BaseSearchCV) or getattr(inside[-1], "is_transparent", False):
+        inner = inside[-1].estimator
+        if not hasattr(inner, "fit"):
+            break
+        inside.append(final_step(inner))
+    return inside
+
+
+def needs_groups(estimator) -> bool:
+    """Whether the estimator learns nothing without query ids."""
+    learner = estimators_inside(estimator)[-1]
+    if isinstance(learner, WrappingRanker):
+        # Another part's, such as CompletedLabels, which asks for what its estimator asks for.
+        return needs_groups(learner._unfitted_inner())
+    return learner.needs_groups if isinstance(learner, RankerMixin) else needs_own_form(learner)
+
+
+def takes_unjudged(estimator) -> bool:
+    """Whether the `fit` of the estimator, or of what a search around it fits, takes NaN labels."""
+    inside = estimators_inside(estimator)
+    fitted = next((each for each in inside if not isinstance(each, BaseSearchCV)), inside[-1])
+    return isinstance(fitted, RankerMixin) and fitted.takes_unjudged
+
 
 def _first_step(estimator):
     """What sees X first inside an estimator."""
-    while isinstance(first := first_step(estimator), WrapsEstimator):
+    while isinstance(first := first_step(estimator), WrappingRanker):
         estimator = first._unfitted_inner()
     return first
 

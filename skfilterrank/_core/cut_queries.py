@@ -22,6 +22,8 @@ _fitted_on: WeakKeyDictionary = WeakKeyDictionary()
 _documents_of: WeakKeyDictionary = WeakKeyDictionary()
 # Columns that a fingerprint reads.
 _N_COLUMNS = 8
+# Bits are mixed as splitmix64 does.
+_HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
 # By cross-validation that runs in this process and thread.
 _seen: WeakKeyDictionary = WeakKeyDictionary()
 
@@ -88,21 +90,38 @@ def _fingerprints(X, groups):
     if groups is None or not is_table or not len(X):
         return None
     ids = np.asarray(groups)
-    # Some columns do, and the others are not copied.
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X[:, :_N_COLUMNS])
-    others = ("timedelta", "complexfloating")
-    kinds = table.iloc[:0].select_dtypes("number", exclude=others).dtypes.tolist()
-    numbers = [place for place, dtype in enumerate(table.dtypes) if dtype in kinds][:_N_COLUMNS]
-    if ids.shape != (len(X),) or not numbers:
+    if ids.shape != (len(X),):
         return None
-    table = table.iloc[:, numbers]
-    values = pd.DataFrame(table.to_numpy(dtype=np.float64, na_value=np.nan))
-    index = GroupIndex.from_groups(ids)
-    rows = pd.util.hash_pandas_object(values, index=False).to_numpy()
-    sums = np.zeros(index.n_queries, dtype=np.uint64)
+    # Some columns do, and the others are not copied.
+    if isinstance(X, np.ndarray):
+        values = X[:, :_N_COLUMNS] if X.dtype.kind in "iuf" else X[:, :0]
+    else:
+        others = ("timedelta", "complexfloating")
+        kinds = X.iloc[:0].select_dtypes("number", exclude=others).dtypes.tolist()
+        numbers = [place for place, dtype in enumerate(X.dtypes) if dtype in kinds][:_N_COLUMNS]
+        values = X.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+    if not values.shape[1]:
+        return None
     # Queries number themselves otherwise in other tables: their ids are no part of it.
-    np.add.at(sums, index.codes(), rows)
-    return sums
+    return GroupIndex.from_groups(ids).sums(_hashes_of_rows(values))
+
+
+def _hashes_of_rows(values):
+    """Mix the bits of the numbers of each row, some rows at a time, as fit the cache."""
+    hashes = np.zeros(len(values), dtype=np.uint64)
+    for begin in range(0, len(values), _HASHED_AT_ONCE):
+        mixed = hashes[begin : begin + _HASHED_AT_ONCE]
+        # A column after the other; 0.0 and -0.0 are one number.
+        bits = np.add(values[begin : begin + _HASHED_AT_ONCE].T, 0.0, dtype=np.float64, order="C")
+        for column in bits.view(np.uint64):
+            mixed ^= column
+            mixed ^= mixed >> _HALF
+            mixed *= _ODD
+        # Sums of what is mixed once more tell rows apart whose numbers have one sum.
+        mixed ^= mixed >> _HALF
+        mixed *= _ODD
+        mixed ^= mixed >> _HALF
+    return hashes
 
 
 def warn_of_cut_queries(estimator, groups, *carriers) -> None:

@@ -324,13 +324,16 @@ class EntryValues:
             The highest mean, or the lowest where lower is better.
         """
         levels, means = self.curve(among) if curve is None else curve
-        sign = 1.0 if self.greater_is_better else -1.0
-        place = first_of_highest(np.where(np.isnan(means), -np.inf, sign * means))
+        signed = means if self.greater_is_better else -means
+        if np.isnan(signed.max()):
+            signed = np.where(np.isnan(signed), -np.inf, signed)
+        place = first_of_highest(signed)
         level, value = -np.inf, float(means[place])
         if self._levels is not None:
             level = float(levels[place])
         elif place:
-            level = midpoint(self._counted_keys(among), levels[place - 1])
+            lower = levels[place - 1]
+            level = midpoint(self._counted_keys(among, lower, levels[place]), lower)
         return level, value
 
     def _running(self, among):
@@ -344,9 +347,9 @@ class EntryValues:
             start = float(np.nansum(self._nothing * weights))
             n_queries = float(weights.sum(where=~np.isnan(self._nothing)))
         if weights is not None and self.weights is None:
-            is_step = among.astype(bool).take(self._step_queries)
-            keys, changes = keys[is_step], changes[is_step]
-            counts = None if counts is None else counts[is_step]
+            steps = np.flatnonzero(among.astype(bool).take(self._step_queries))
+            keys, changes = keys.take(steps), changes.take(steps)
+            counts = None if counts is None else counts.take(steps)
         elif weights is not None:
             weights = weights.take(self._step_queries)
             changes = changes * weights
@@ -364,13 +367,16 @@ class EntryValues:
     def _codes(self):
         return self._index.codes()
 
-    def _counted_keys(self, among):
-        """Keys of the rows of queries that count."""
+    def _counted_keys(self, among, lower=-np.inf, upper=np.inf):
+        """Keys of the rows of queries that count, from one level, which is left out, to another."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
             counted = counted & (self.weights > 0)
-        return keys if counted.all() else keys[counted.take(self._codes)]
+        rows = np.flatnonzero((keys > lower) & (keys <= upper))
+        if not counted.all():
+            rows = rows[counted.take(self._codes[rows])]
+        return keys[rows]
 
 
 def _running_sums(changes, start):

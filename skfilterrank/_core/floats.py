@@ -88,8 +88,12 @@ def mean_tolerance(values: np.ndarray) -> float:
 
 def first_of_highest(values: np.ndarray) -> int:
     """Index of the highest mean, the first of those that only rounding keeps apart."""
-    slack = mean_tolerance(values[np.isfinite(values)])
-    return int(np.argmax(values >= values.max() - slack))
+    highest, lowest = values.max(), values.min()
+    if np.isfinite(highest) and np.isfinite(lowest):
+        slack = ROUNDING_OF_MEANS * float(max(highest, -lowest, 0.0))
+    else:
+        slack = mean_tolerance(values[np.isfinite(values)])
+    return int(np.argmax(values >= highest - slack))
 
 
 def merge_values(values: np.ndarray) -> np.ndarray:

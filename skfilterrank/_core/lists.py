@@ -1,5 +1,6 @@
 """Each query's ranked, filtered and judged list, a padded block of queries at a time."""
 
+from collections.abc import Callable
 from copy import copy
 from functools import wraps
 
@@ -167,6 +168,13 @@ class ListBlock:
         self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
         self._with_reading: dict[OwnReading, ListBlock] = {}
+        self._made: dict[tuple, object] = {}
+
+    def once(self, make: Callable, k: int | None):
+        """Return ``make(block, k)``, which looks at judgments alone, made once for all lists."""
+        if (make, k) not in self._made:
+            self._made[make, k] = make(self, k)
+        return self._made[make, k]
 
     @property
     def query_ids(self) -> np.ndarray:
@@ -212,7 +220,7 @@ class ListBlock:
         same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
         block = ListBlock(lists, self.layout)
         block.__dict__.update({name: getattr(self, name) for name in same})
-        block.sort_key = sort_key
+        block.sort_key, block._made = sort_key, self._made
         return block
 
     @cached_property

@@ -225,7 +225,7 @@ def _unknown(texts):
     """The error of all texts that name no measure."""
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} The names are in "
-        "skfilterrank.metrics.get_measure_names() and skfilterrank evaluate --list-measures; a "
+        "skfilterrank.metrics.get_measure_names() and skfilterrank help measures; a "
         "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. One of "
         "your own has a name in processes that imported its module; others are sent its function, "
         "measure=FUNCTION."

@@ -71,7 +71,8 @@ class GroupIndex:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
-        if n_runs > n_rows // 2:
+        # Of ids that ascend already the first of each run are sorted.
+        if n_runs > n_rows // 2 and not _ascend(values):
             if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
                 del changes
                 return cls._scattered_integers(values, *span)
@@ -140,6 +141,15 @@ class GroupIndex:
         codes = np.empty(self.n_rows, dtype=np.intp)
         codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
         return codes
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Add up whole numbers of the rows of each query, without a limit but their type's."""
+        if self.order is not None:
+            return np.add.reduceat(values[self.order], self.starts)
+        by_start = np.argsort(self.starts, kind="stable")
+        sums = np.empty(self.n_queries, dtype=values.dtype)
+        sums[by_start] = np.add.reduceat(values, self.starts[by_start])
+        return sums
 
     def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
         """Yield all queries in blocks of at most `max_cells` padded cells.
@@ -277,6 +287,12 @@ def _group_values(groups, name):
                 f"{kind.__name__}."
             )
     return values
+
+
+def _ascend(values):
+    """Tell whether no id is smaller than the one before."""
+    is_plain = isinstance(values, np.ndarray) and values.dtype != object
+    return is_plain and bool((values[1:] >= values[:-1]).all())
 
 
 def _factorize(values, name):

@@ -1,20 +1,56 @@
-"""Opening what a caller passes: a path, a packed file, or an open handle."""
+"""Files as bytes and lines: packed ones are unpacked, new ones take their place when whole."""
 
+import bz2
 import errno
+import functools
 import gzip
-import io
+import importlib.util
+import itertools
+import lzma
 import os
+import re
 import secrets
 import shutil
 import stat
 import tempfile
-from contextlib import contextmanager, suppress
+import zlib
+from contextlib import contextmanager, nullcontext, suppress
 
-from skfilterrank._files.locks import held_folder, remove_abandoned, try_lock
-from skfilterrank._files.packings import MAGIC_BYTES, packing_of, unpacked, unpacked_stream
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
+from skfilterrank._files.locks import held, remove_abandoned, try_lock
+from skfilterrank._json import parse_json
+from skfilterrank.exceptions import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    MissingPackageError,
+    brief,
+)
 
 _CHUNK_BYTES = 1 << 25
+# Where open files stand, whose users would not see a new one.
+_OPEN = "/dev/fd/", "/dev/std", "/proc/"
+# So many packed bytes are unpacked at a time, since a byte can stand for many thousands.
+_PACKED_BYTES = 1 << 12
+# Beyond both of them a file is refused; judgments and runs unpack to some 3 to 70 times their size.
+_MOST_BYTES, _MOST_TIMES = 1 << 30, 200
+
+
+def _zstd():
+    """Unpacker of zstd, which Python has no package of its own for."""
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+# Ending, first bytes and maker of an unpacker by the name of each packing.
+_PACKINGS = {
+    # zlib's own checksum is faster than the gzip module's stream.
+    "gzip": (".gz", rb"\x1f\x8b", lambda: zlib.decompressobj(wbits=31)),
+    "bzip2": (".bz2", rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", bz2.BZ2Decompressor),
+    "xz": (".xz", rb"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)),
+    "zstd": (".zst", rb"\x28\xb5\x2f\xfd", _zstd),
+}
+ENDINGS = tuple(ending for ending, *_ in _PACKINGS.values())
 
 
 def is_path(source):
@@ -48,21 +84,160 @@ def check_target(path, call, *, may_be_open=True):
     raise InputTypeError(f"path must be {kinds}, got {type(path).__name__}: call {call}.")
 
 
-@contextmanager
-def open_for_reading(source):
-    """Yield a handle on a path (unpacked where it is packed, whatever its name) or on a handle."""
-    if not is_path(source):
-        if not hasattr(source, "read"):
-            raise InputTypeError(
-                f"a path or an open file was expected, got {type(source).__name__}; "
-                "pass a str, a pathlib.Path or an open handle."
-            )
-        yield source
-        return
-    check_name(source)
-    with open(source, "rb") as raw:
-        packing = packing_of(raw.peek(MAGIC_BYTES)[:MAGIC_BYTES])
-        yield raw if packing is None else unpacked_stream(raw, packing, source_name(source))
+def reason_of(error):
+    """What another library's error says, on one line of at most 200 characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def decode(data, name, first_line=1):
+    """UTF-8 text of bytes; the error of an undecodable byte names its line."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(b"\n", 0, error.start)
+        raise FileFormatError(
+            f"byte 0x{data[error.start]:02x} is not UTF-8; "
+            "convert the file to UTF-8 first (for example with iconv).",
+            name,
+            line,
+        ) from error
+
+
+def unpacked_name(name):
+    """A file's name without the ending of a packing."""
+    for ending in ENDINGS:
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return name
+
+
+def most_bytes(n_packed):
+    """How large the content of so many packed bytes may be."""
+    return max(_MOST_BYTES, _MOST_TIMES * n_packed)
+
+
+def packing_of(content):
+    """The name of the packing of some bytes; None where they are not packed."""
+    return next((name for name, (_, head, _) in _PACKINGS.items() if re.match(head, content)), None)
+
+
+def read_bytes(source):
+    """Content of a path or handle as bytes, unpacked; an error names the line that is not whole."""
+    parts = []
+    try:
+        parts.extend(_parts_of(source))
+    except FileFormatError as error:
+        error.line = sum(part.count(b"\n") for part in parts) + 1
+        raise
+    return b"".join(parts)
+
+
+def json_of(text, name, line=None, *, unique=False):
+    """Value of a JSON text; an error names the file and the line."""
+    try:
+        return parse_json(text, unique=unique)
+    except InputError as error:
+        line = line or getattr(error.__cause__, "lineno", None)
+        raise FileFormatError(f"it is not JSON ({error}).", name, line) from error
+
+
+def iter_line_chunks(source):
+    """Yield (number of the first line, list of lines as str) for blocks of some 32 MB."""
+    name, first_line, parts, n_bytes = source_name(source), 1, [], 0
+    for part in itertools.chain(_parts_of(source, _CHUNK_BYTES), [None]):
+        is_end = part is None
+        parts.append(part or b"")
+        n_bytes += len(parts[-1])
+        if n_bytes < _CHUNK_BYTES and not is_end:
+            continue
+        content, n_bytes = b"".join(parts), 0
+        end = len(content) if is_end else content.rfind(b"\n") + 1
+        parts = [content[end:]]
+        text = decode(content[:end], name, first_line)
+        lines = (text.removeprefix("\ufeff") if first_line == 1 else text).split("\n")
+        if not lines[-1]:
+            lines.pop()
+        if lines:
+            yield first_line, lines
+            first_line += len(lines)
+
+
+def _parts_of(source, n_bytes=None):
+    """Yield the content of a path or handle as bytes, of at most so many at a time if packed."""
+    name = source_name(source)
+    if is_path(source):
+        check_name(source)
+    elif not hasattr(source, "read"):
+        raise InputTypeError(
+            f"a path or an open file was expected, got {type(source).__name__}; "
+            "pass a str, a pathlib.Path or an open handle."
+        )
+    with open(source, "rb") if is_path(source) else nullcontext(source) as handle:
+        first = _read(handle, name, n_bytes)
+        rest = iter(lambda: _read(handle, name, n_bytes), b"") if n_bytes else ()
+        parts = itertools.chain([first], rest)
+        packing = packing_of(first)
+        yield from parts if packing is None else _unpacked(parts, packing, name)
+
+
+def _read(handle, name, n_bytes):
+    """Bytes of a handle, which may give text."""
+    try:
+        part = handle.read(n_bytes) if n_bytes else handle.read()
+        return part.encode() if isinstance(part, str) else part
+    except UnicodeError as error:  # a text handle decodes by itself
+        raise FileFormatError(
+            f"some byte does not decode ({error}); open the file in binary mode, or convert it "
+            "to UTF-8.",
+            name,
+        ) from error
+
+
+def _unpacked(parts, packing, name):
+    """Yield what is in the parts of a packed file, which may hold several members."""
+    if packing == "zstd" and importlib.util.find_spec("zstandard") is None:
+        raise MissingPackageError(
+            f"reading {name} needs zstandard, which is not installed; "
+            'pip install "skfilterrank[zstd]", or unpack the file first (zstd -d).'
+        )
+    unpacker = _PACKINGS[packing][2]
+    member, n_packed, n_bytes = None, 0, 0
+    for chunk in (
+        part[begin : begin + _PACKED_BYTES]
+        for part in parts
+        for begin in range(0, len(part), _PACKED_BYTES)
+    ):
+        n_packed += len(chunk)
+        while chunk:
+            if member is None:
+                chunk = chunk.lstrip(b"\0")
+                member = unpacker() if chunk else None
+                continue
+            try:
+                piece = member.decompress(chunk)
+            except Exception as error:  # each packing has its own
+                raise _damaged(packing, error, name) from error
+            n_bytes += len(piece)
+            if n_bytes > most_bytes(n_packed):
+                raise FileFormatError(
+                    f"the {packing} file unpacks to more than {_MOST_TIMES} times its size, and "
+                    f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if you "
+                    "know where it comes from, unpack it first, or pass an open file, such as "
+                    "gzip.open(path).",
+                    name,
+                )
+            yield piece
+            chunk, member = (member.unused_data, None) if member.eof else (b"", member)
+    if member is not None:
+        raise _damaged(packing, "it ends before its end mark", name)
+
+
+def _damaged(packing, reason, name):
+    """The error of a packed file that ends too early, or holds what its packing does not know."""
+    return FileFormatError(
+        f"the {packing} file is damaged or cut short ({reason}); copy it again.", name
+    )
 
 
 @contextmanager
@@ -80,6 +255,25 @@ def open_for_writing(target):
             yield _text_writer(raw)
 
 
+def _text_writer(handle):
+    """Function that writes text to a handle, encoding it where the handle takes bytes."""
+    try:
+        handle.write("")
+        takes_text = True
+    except TypeError:
+        takes_text = False
+
+    def write(text):
+        try:
+            data = text.encode()
+            return handle.write(text if takes_text else data)
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])[1:-1]
+            raise InputError(f"a text holds {half}, which the file cannot hold.") from None
+
+    return write
+
+
 @contextmanager
 def open_replacing(path):
     """Yield a binary handle on a path; what stood there stays whole until all is written.
@@ -88,55 +282,36 @@ def open_replacing(path):
     when the block has ended and the disk has all of them, and is removed when the block raises.
     A file that a killed process left is removed by a later one that writes into the folder. As
     with open, permissions of the file stay and a link goes on pointing to it, and what is no
-    file, such as /dev/stdout or a pipe, is written to directly. Other than with open, further hard
+    file, such as a device or a pipe, is written to directly. Other than with open, further hard
     links to the file keep what it held.
     """
     check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
     if target is None:
-        with io.BufferedWriter(_NamedFile(path, "wb", asked=path)) as handle:
+        with _naming(path), open(path, "wb") as handle:
             yield handle
         return
-    partial = _partial(target)
+    new = _partial(target)
     try:
-        with io.BufferedWriter(_NamedFile(partial, "xb", asked=path, like=target)) as handle:
+        with open(new, "xb", opener=functools.partial(_open_like, target)) as handle:
             try_lock(handle.fileno())
             yield handle
             handle.flush()
-            with _naming(path):
-                os.fsync(handle.fileno())
-        with _naming(path):
-            try:
-                os.replace(partial, target)
-            except OSError as error:
-                if error.errno != errno.EBUSY:
-                    raise
-                # A mount point of its own, such as a file given to a container: written over.
-                shutil.copyfile(partial, target)
-                os.unlink(partial)
+            os.fsync(handle.fileno())
+        try:
+            os.replace(new, target)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            # A mount point of its own, such as a file given to a container: written over.
+            shutil.copyfile(new, target)
+            os.unlink(new)
     except BaseException:
         with suppress(OSError):
-            os.unlink(partial)
-        raise
-
-
-@contextmanager
-def folder_replacing_nothing(path):
-    """Yield a folder to fill, which gets its name when the block has ended, or is removed."""
-    path = os.path.abspath(os.fsdecode(path))
-    if os.path.lexists(path):
-        raise InputError(f"{path} is there already: remove it first, or name another folder.")
-    partial = _partial(path)
-    os.mkdir(partial)
-    try:
-        with held_folder(partial):
-            yield partial
-        # Of what came there meanwhile, only an empty folder is taken the place of.
-        os.rename(partial, path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+            os.unlink(new)
+        with _naming(path, new):
+            raise
 
 
 @contextmanager
@@ -148,7 +323,7 @@ def temporary_folder(parent: str | None):
     path = _partial(os.path.join(parent or tempfile.gettempdir(), "skfilterrank"))
     os.mkdir(path, 0o700)
     try:
-        with held_folder(path):
+        with held(path):
             yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
@@ -170,11 +345,11 @@ def check_writable(path):
     check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
-    place, rights = path, os.W_OK
-    if target is not None:
-        # The new file is made beside the old one.
-        place, rights = os.path.dirname(target), os.W_OK | os.X_OK
-    with _naming(path):
+    # A new file is made beside the old one.
+    place, rights = (
+        (path, os.W_OK) if target is None else (os.path.dirname(target), os.W_OK | os.X_OK)
+    )
+    with _naming(path, place):
         if target is None and os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         os.stat(place)
@@ -184,41 +359,20 @@ def check_writable(path):
 
 def _replaced_file(path):
     """The file whose place a new one takes, behind all links; None where it is written itself."""
-    if not os.path.basename(path):
-        return None  # open tells what is wrong with it
+    if not os.path.basename(path) or os.path.abspath(path).startswith(_OPEN):
+        return None
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
+        os.close(os.open(path, os.O_WRONLY))  # raises where the file is not to be written
     except FileNotFoundError:
-        return os.path.realpath(path)
-    link = os.path.abspath(path)
-    while True:
-        folder = os.path.realpath(os.path.dirname(link))
-        if folder == "/dev/fd" or folder.startswith("/proc/"):
-            return None  # an open file, whose other users would not see the new one
-        if not os.path.islink(link):
-            break
-        link = os.path.join(folder, os.readlink(link))
-    os.close(os.open(path, os.O_WRONLY))  # raises where the file is not to be written
+        pass
     return os.path.realpath(path)
-
-
-class _NamedFile(io.FileIO):
-    """A file whose errors, as that of a full disk, name the path that was asked for."""
-
-    def __init__(self, name, mode, *, asked, like=None):
-        self._asked = asked
-        with _naming(asked):
-            super().__init__(name, mode, opener=lambda *found: _open_like(like, *found))
-
-    def write(self, data):
-        with _naming(self._asked):
-            return super().write(data)
 
 
 def _open_like(like, name, flags):
     """Open a new file with the permissions, and where allowed the owner, of another one."""
-    if like is None or not os.path.exists(like):
+    if not os.path.exists(like):
         return os.open(name, flags, 0o666)
     found = os.stat(like)
     mode = stat.S_IMODE(found.st_mode)
@@ -233,85 +387,11 @@ def _open_like(like, name, flags):
 
 
 @contextmanager
-def _naming(path):
-    """Let errors of the operating system name a path, whatever file they arose from."""
+def _naming(path, other=None):
+    """Let errors of the operating system that name another file or none name a path."""
     try:
         yield
     except OSError as error:
+        if error.errno is None or error.filename not in (None, other):
+            raise
         raise OSError(error.errno, error.strerror, path) from None
-
-
-def _text_writer(handle):
-    """Function that writes text to a handle, encoding it where the handle takes bytes."""
-    try:
-        handle.write("")
-    except TypeError:
-        return lambda text: handle.write(text.encode("utf-8"))
-    return handle.write
-
-
-def read_bytes(source):
-    """Content of a path or handle as bytes, unpacked."""
-    if is_path(source):
-        check_name(source)
-        with open(source, "rb") as handle:
-            data = handle.read()
-    else:
-        with open_for_reading(source) as handle:
-            try:
-                data = handle.read()
-            except UnicodeDecodeError as error:  # a text handle decodes by itself
-                raise FileFormatError(
-                    f"some byte does not decode ({error}); open the file in binary mode, or "
-                    "convert it to UTF-8.",
-                    source_name(source),
-                ) from error
-    if isinstance(data, str):
-        return data.encode("utf-8")
-    packing = packing_of(data[:MAGIC_BYTES])
-    return data if packing is None else unpacked(data, packing, source_name(source))
-
-
-def reason_of(error):
-    """What another library's error says, on one line of at most 200 characters."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= 200 else f"{text[:197]}..."
-
-
-def decode(data, name, first_line=1):
-    """UTF-8 text of bytes; the error of an undecodable byte names its line."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = first_line + data.count(b"\n", 0, error.start)
-        raise FileFormatError(
-            f"byte 0x{data[error.start]:02x} is not UTF-8; "
-            "convert the file to UTF-8 first (for example with iconv).",
-            name,
-            line,
-        ) from error
-
-
-def iter_line_chunks(source):
-    """Yield (number of the first line, list of lines as str) for blocks of some 32 MB."""
-    name, first_line = source_name(source), 1
-    with open_for_reading(source) as handle:
-        while True:
-            try:
-                lines = handle.readlines(_CHUNK_BYTES)
-            except UnicodeDecodeError as error:  # a text handle decodes by itself
-                raise FileFormatError(
-                    f"some byte from here on does not decode ({error}); open the file in binary "
-                    "mode, or convert it to UTF-8.",
-                    name,
-                    first_line,
-                ) from error
-            if not lines:
-                return
-            n_lines = len(lines)
-            if isinstance(lines[0], bytes):
-                lines = decode(b"".join(lines), name, first_line).split("\n")[:n_lines]
-            if first_line == 1:
-                lines[0] = lines[0].removeprefix("\ufeff")
-            yield first_line, lines
-            first_line += n_lines

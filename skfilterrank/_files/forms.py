@@ -1,12 +1,14 @@
 """The form of a file of judgments, of a run or of topics, told from its content."""
 
+import html
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._files.files import decode
-from skfilterrank._files.objects import as_table, is_by_topic
+from skfilterrank._files.files import decode, json_of
+from skfilterrank._files.named_runs import as_table, is_by_topic
 from skfilterrank._files.tables import (
     format_of_name,
     is_table_name,
@@ -16,10 +18,9 @@ from skfilterrank._files.tables import (
     read_parquet,
     read_separated,
 )
-from skfilterrank._files.topics import is_without_names, read_trec_topics, read_without_names
 from skfilterrank._json import parse_json
 from skfilterrank._pandas_compat import table_of_records
-from skfilterrank.exceptions import FileFormatError, InputError, brief_list
+from skfilterrank.exceptions import FileFormatError, InputError
 
 # Names of each column: ours first, which is PyTerrier's too, then those of other tools and files.
 # The first name that a table has counts, so names that may hold something else stand last.
@@ -47,69 +48,33 @@ COLUMN_NAMES = {
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
+_SEPARATORS = {"tsv": "\t", "csv": ",", "columns": " "}
 # The first line that is neither blank nor a comment.
 _FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
+_TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
 
 
 class Form(NamedTuple):
-    """The form of a file: a name, what to do where it is none that is wanted, and a reader.
+    """The form of a file, and what reads its content.
 
     The reader takes content, name of the file and columns of ids; it gives a data frame, and a
     function from the position of a row to its line.
     """
 
     name: str
-    advice: str = ""
-    read: object = None
+    read: Callable | None = None
 
 
 LINES = Form("columns between white space")
-TOPICS = Form("TREC topics (<top>)", "it holds texts of topics, and no documents.")
 _BY_FIRST_BYTES = (
-    (
-        re.compile(rb"PAR1[\0-\x1f]"),
-        Form("Parquet", read=lambda data, name, ids: read_parquet(data, name, ids, "parquet")),
-    ),
-    (re.compile(rb"ARROW1\0\0"), Form("Arrow", read=lambda *of: read_feather(*of))),
-    (re.compile(rb"PK\x03\x04"), Form("a zip archive", "unpack it first.")),
-    (re.compile(rb"(?s).{257}ustar"), Form("a tar archive", "unpack it first.")),
-    (re.compile(rb"7z\xbc\xaf\x27\x1c|Rar!\x1a\x07"), Form("an archive", "unpack it first.")),
-    (
-        re.compile(rb"\x1f\x8b\x08|BZh\d1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"),
-        Form("a packed file inside of a packed one", "unpack it once."),
-    ),
-    (
-        re.compile(rb"%PDF-|\x89PNG|\xff\xd8\xff|\xd0\xcf\x11\xe0|SQLite format 3\0"),
-        Form("a document, picture or database", "export it as text."),
-    ),
-    (re.compile(rb"\x80[\x02-\x05]|\x93NUMPY"), Form("objects of Python", "write them as text.")),
-    (
-        re.compile(rb"version https://git-lfs\.github\.com/"),
-        Form("a pointer of Git LFS", "fetch the file itself by git lfs pull."),
-    ),
-    (
-        re.compile(rb"\xff\xfe|\xfe\xff"),
-        Form("UTF-16 text", "convert it to UTF-8 first (for example with iconv)."),
-    ),
+    (re.compile(rb"PAR1[\0-\x1f]"), Form("Parquet", read_parquet)),
+    (re.compile(rb"ARROW1\0\0"), Form("Arrow", read_feather)),
     # An id may begin with a bracket, too.
     (
         re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
-        Form("JSON", read=lambda *of: _read_json(*of)),
-    ),
-    (
-        re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE),
-        TOPICS,
-    ),
-    (
-        re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE),
-        Form("a web page or XML", "download the file itself."),
-    ),
-    (
-        re.compile(rb"\s*[-+.\d]+[ \t]+qid:\S+[ \t]+\d+:"),
-        Form("LETOR text (label qid:ID index:value)", "read_letor reads it."),
+        Form("JSON", lambda *of: _read_json(*of)),
     ),
 )
-_SEPARATORS = {"tsv": "\t", "csv": ",", "columns": " "}
 
 
 def form_of(content):
@@ -123,12 +88,12 @@ def form_of(content):
         return LINES
     skipped = content.count(b"\n", 0, first.start())
 
-    def read(content, name, ids):
+    def read(content, name, ids=_IDS):
         # What stands above the header is a comment or blank.
         table, line_of = read_separated(content[first.start() :], name, ids, format)
         return table, lambda row: line_of(row) + skipped
 
-    return Form(f"a table of {format}", read=read)
+    return Form(f"a table of {format}", read)
 
 
 def has_labels(names):
@@ -137,11 +102,6 @@ def has_labels(names):
     return not set(known).isdisjoint(names) or (
         "score" in names and not set(NAMES_BESIDE_SCORES).isdisjoint(names)
     )
-
-
-def is_empty(content):
-    """Tell whether the bytes of a file hold nothing but blank lines and comments."""
-    return _FIRST_LINE.search(content) is None
 
 
 def n_columns(content):
@@ -157,44 +117,15 @@ def header_of(line):
     """
     text = line.decode("utf-8", "replace").strip("\r\n")
     for format, separator in _SEPARATORS.items():
-        names = {field.strip().strip('"') for field in text.split(separator)}
+        names = _fields(text, separator)
         if all(names.intersection(COLUMN_NAMES[column]) for column in ("qid", "docno")):
             return format
     return None
 
 
-def unknown_header(content) -> str | None:
-    """Say what is wrong with a first line that names columns, but none that are known."""
-    first = _FIRST_LINE.search(content)
-    line = first[1].decode("utf-8", "replace").strip() if first else ""
-    for separator in "\t,;|":
-        names = [field.strip().strip('"') for field in line.split(separator)]
-        if len(names) < 3 or not all(re.match(r"[^\W\d][\w\s-]*\Z", name) for name in names):
-            continue
-        if separator in ";|":
-            return (
-                f"the line looks like names of columns separated by {separator!r}; separate the "
-                "columns by commas or tabs."
-            )
-        lacking = [
-            f"{what} ({brief_list(COLUMN_NAMES[column][:4])})"
-            for column, what in (("qid", "queries"), ("docno", "documents"))
-            if set(names).isdisjoint(COLUMN_NAMES[column])
-        ]
-        return (
-            f"the line looks like names of columns, of which none is known to hold "
-            f"{' or '.join(lacking)}; rename the columns."
-        )
-    return None
-
-
-def read_table(content, form, name, expected, ids=_IDS):
-    """Data frame of a file that is none of lines, and a function from row to line."""
-    if form.read is None:
-        raise FileFormatError(
-            f"this looks like {form.name}, where {expected} was expected: {form.advice}", name, 1
-        )
-    return form.read(content, name, ids)
+def _fields(line, separator):
+    """Names of columns in a line."""
+    return {field.strip().strip('"') for field in line.split(separator)}
 
 
 def read_texts(content, name, ids):
@@ -204,19 +135,20 @@ def read_texts(content, name, ids):
     id and a text, the columns are called "id" and "text".
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
+    if _TOPICS.match(content):
+        return _read_topics(content, name)
     for pattern, form in _BY_FIRST_BYTES:
         if pattern.match(content):
-            if form is TOPICS:
-                return read_trec_topics(content, name)
-            return read_table(content, form, name, "a table", ids)
+            return form.read(content, name, ids)
     first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0].decode("utf-8", "replace")
     for format in ("tsv", "csv"):
-        separator = _SEPARATORS[format]
-        names = [field.strip().strip('"') for field in first.split(separator)]
-        if len(names) > 1 and not set(ids).isdisjoint(names):
+        names = _fields(first, _SEPARATORS[format])
+        if len(names) > 1 and not names.isdisjoint(ids):
             return read_separated(content, name, ids, format)
-        if is_without_names(first, separator) and format == "tsv":
-            return read_without_names(content, name, separator)
+    key, *texts = first.strip("\r\n").split("\t")
+    # As in MS MARCO; ids have digits, and names of columns have none.
+    if len(texts) == 1 and re.search(r"\d", key) and " " not in key.strip():
+        return _read_without_names(content, name)
     if is_table_name(name):
         return read_format(content, name, ids, format_of_name(None, name))
     raise FileFormatError(
@@ -227,7 +159,7 @@ def read_texts(content, name, ids):
     )
 
 
-def _read_json(content, name, ids):
+def _read_json(content, name, ids=_IDS):
     """Table of JSON: lines of objects, a list of them, or one object {topic: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
@@ -238,12 +170,7 @@ def _read_json(content, name, ids):
             is_lines = False
         if is_lines:
             return read_jsonl(content, name, ids, "jsonl")
-    try:
-        value = parse_json(text, unique=True)
-    except InputError as error:
-        raise FileFormatError(
-            f"the file is not JSON ({error}).", name, getattr(error.__cause__, "lineno", None)
-        ) from error
+    value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
     if is_texts and set(value).isdisjoint((*ids, *_IDS)):
         # Texts by their ids, and not the only row of a table.
@@ -261,3 +188,86 @@ def _read_json(content, name, ids):
             )
         table = table_of_records(rows)
     return table, lambda row: None
+
+
+_TOPIC = re.compile(r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+# A "<" of the text, as in "a < b", begins no tag.
+_TAG = re.compile(r"""<(/?)([a-z]\w*)(?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""", re.I)
+# Fields that may begin within a line; others begin a line, or stand behind a tag.
+_FIELDS = ("num", "title", "desc", "narr", "query", "question", "narrative", "description")
+# Labels that all topics share.
+_LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
+_NAMES = {"num": "number", "desc": "description", "narr": "narrative"}
+
+
+def _read_topics(data, name):
+    """Return a table of topics between tags: "number" and the texts by the names of their tags."""
+    text = decode(data, name)
+    rows, lines = [], []
+    line, counted = 1, 0
+    for match in _TOPIC.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        if not match[4] or re.search(rf"<{match[1]}\b", match[3], re.IGNORECASE):
+            raise FileFormatError(f"<{match[1]}> is not closed; is the file cut short?", name, line)
+        fields = {
+            _NAMES.get(tag, tag): " ".join(html.unescape(content).split())
+            for tag, content in _fields_of(match[3])
+            if content
+        }
+        if (number := _NUMBER.search(match[2])) is not None:
+            fields["number"] = number[1]
+        if not fields.get("number"):
+            raise FileFormatError("the topic has no number, such as '<num> Number: 1'.", name, line)
+        rows.append(fields)
+        lines.append(line)
+    return pd.DataFrame.from_records(rows), lines.__getitem__
+
+
+def _fields_of(topic):
+    """Yield the tag and the text of each field; a field ends at its closing tag or the next one."""
+    tags = list(_TAG.finditer(topic))
+    closed_at = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
+    field, begin, behind = None, 0, 0
+    for tag in tags:
+        name = tag[2].lower()
+        if tag[1]:
+            is_end = name == field
+        else:
+            # Its line before it, since the last tag.
+            before = topic[behind : tag.start()].rpartition("\n")[2]
+            is_end = closed_at.get(field, -1) < tag.start() and (
+                name in _FIELDS or not before.strip()
+            )
+        behind = tag.end()
+        if not is_end:
+            continue
+        if field is not None:
+            yield field, _without_label(topic[begin : tag.start()])
+        field, begin = None if tag[1] else name, tag.end()
+    if field is not None:
+        yield field, _without_label(topic[begin:])
+
+
+def _without_label(text):
+    """Return the text of a field without a label such as "Description:"."""
+    text = text.strip()
+    label = _LABEL.match(text)
+    return text[label.end() :] if label else text
+
+
+def _read_without_names(data, name):
+    """Table of lines that hold an id and a text."""
+    rows, lines = [], []
+    for number, line in enumerate(decode(data, name).split("\n"), 1):
+        if not line.strip():
+            continue
+        key, mark, text = line.rstrip("\r").partition("\t")
+        if not mark:
+            raise FileFormatError(
+                "an id, a tab and a text were expected, as in the first line.", name, number
+            )
+        rows.append((key, text))
+        lines.append(number)
+    return pd.DataFrame(rows, columns=["id", "text"]), lines.__getitem__

@@ -82,21 +82,16 @@ def _acquired(lock, path, seconds):
         except OSError as error:
             raise OSError(error.errno, error.strerror, path) from None
         is_locked = try_lock(handle)
-        if is_locked is None or (is_locked and _is_at(handle, lock)):
-            return handle
+        with suppress(OSError):
+            if is_locked is None or (
+                is_locked and os.path.samestat(os.fstat(handle), os.stat(lock))
+            ):
+                return handle
         os.close(handle)
         if time.monotonic() >= end:
             reason = f"another process has kept it locked for {seconds:g} s; try again later"
             raise OSError(errno.ETIMEDOUT, reason, path)
         time.sleep(_PAUSE)
-
-
-def _is_at(handle, path):
-    """Tell whether a path still names an open file."""
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except OSError:
-        return False
 
 
 def remove_abandoned(folder: str) -> None:
@@ -115,27 +110,21 @@ def _remove_if_abandoned(entry):
     """Remove a file or folder of this user that is old and that nobody holds."""
     found = entry.stat(follow_symlinks=False)
     is_folder = stat.S_ISDIR(found.st_mode)
-    if not (is_folder or stat.S_ISREG(found.st_mode)) or found.st_uid != os.geteuid():
-        return
-    if time.time() - found.st_mtime < _OLD_SECONDS:
-        return
-    handle = os.open(entry.path, os.O_RDONLY)
-    try:
-        if try_lock(handle):
-            (shutil.rmtree if is_folder else os.unlink)(entry.path)
-    finally:
-        os.close(handle)
+    is_mine = found.st_uid == os.geteuid() and (is_folder or stat.S_ISREG(found.st_mode))
+    if is_mine and time.time() - found.st_mtime >= _OLD_SECONDS:
+        with held(entry.path) as is_held:
+            if is_held:
+                (shutil.rmtree if is_folder else os.unlink)(entry.path)
 
 
 @contextmanager
-def held_folder(path):
-    """Hold the lock of a folder, which says that its maker is alive."""
+def held(path):
+    """Hold the lock of a file or folder, which says that its maker is alive; yield whether."""
     if fcntl is None:
-        yield
+        yield None
         return
     handle = os.open(path, os.O_RDONLY)
     try:
-        try_lock(handle)
-        yield
+        yield try_lock(handle)
     finally:
         os.close(handle)

@@ -1,14 +1,19 @@
-"""Runs by their names, which are those of their files where nothing else is said."""
+"""Runs by their names, and what holds judgments or a run in memory, as a table.
+
+An object is told by what it can do, and no package is imported for it: whoever passes an object of
+ranx, pyarrow, ir_measures or ir_datasets has it.
+"""
 
 import io
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
+
+import pandas as pd
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._files.files import is_path, read_bytes
-from skfilterrank._files.objects import as_table, is_by_topic, is_table
-from skfilterrank._files.run_folders import StoredRun, is_run_folder, stored_runs
 from skfilterrank._files.tables import table_stem
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
@@ -21,7 +26,9 @@ def named_runs(runs, *, least: int = 1) -> dict:
     """The runs by their names: of a path, of a list of paths, or of a dict."""
     if isinstance(runs, Mapping) and not is_by_topic(runs):
         named = dict(runs)
-    elif _is_one(runs):
+    elif not isinstance(runs, list | tuple) and (
+        is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
+    ):
         got = f"got one {type(runs).__name__}. Name a run, as in {{'name': run}}; {ORDER}"
         if "label" in getattr(runs, "columns", ()):
             got = f"got judgments, with a column 'label'. Swap them: {ORDER}"
@@ -30,9 +37,8 @@ def named_runs(runs, *, least: int = 1) -> dict:
         raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
     else:
         named = {}
-        for run in _each(
-            [runs] if is_path(runs) else as_list(runs, "runs", "paths, or a dict {name: run}")
-        ):
+        paths = "paths, or a dict {name: run}"
+        for run in [runs] if is_path(runs) else as_list(runs, "runs", paths):
             name = name_of_path(run) if is_path(run) else getattr(run, "name", None)
             if not isinstance(name, str) or hasattr(run, "read"):
                 raise InputTypeError(
@@ -55,31 +61,10 @@ def named_runs(runs, *, least: int = 1) -> dict:
     return named
 
 
-def _each(runs) -> Iterator:
-    """Runs of a list, and in place of a folder of runs all that it holds."""
-    for run in runs:
-        if is_path(run) and is_run_folder(run):
-            yield from stored_runs(run).values()
-        else:
-            yield run
-
-
-def _is_one(runs) -> bool:
-    """Whether this is one run that nothing names, rather than several."""
-    if isinstance(runs, StoredRun):
-        return True
-    if isinstance(runs, list | tuple) or is_path(runs):
-        return False
-    return is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
-
-
 def are_several_runs(source) -> bool:
-    """Tell whether these are runs by name, a list of runs or a folder of runs."""
-    if is_path(source):
-        return is_run_folder(source)
-    if is_table(source) or hasattr(source, "read"):
-        return isinstance(source, StoredRun)
-    return isinstance(source, Mapping | list | tuple) and are_runs(source)
+    """Tell whether these are runs by name or a list of runs."""
+    is_other = is_path(source) or is_table(source) or hasattr(source, "read")
+    return isinstance(source, Mapping | list | tuple) and not is_other and are_runs(source)
 
 
 def are_runs(systems) -> bool:
@@ -110,8 +95,6 @@ def for_any_process(run) -> tuple:
     """A path as it was given, and what a process in another folder can read."""
     if is_path(run):
         return run, os.path.abspath(run)
-    if isinstance(run, StoredRun):
-        return None, run
     if hasattr(run, "read"):
         return None, io.BytesIO(read_bytes(run))
     # An iterator, or what cannot be copied into another process.
@@ -130,3 +113,108 @@ def errors_of(name, path=None, found_at=None):
                 setattr(error, attribute, os.fspath(path))
         error.add_note(f"This came up with the run {brief(name)}.")
         raise
+
+
+def is_frame(data):
+    """Whether data is a data frame of pandas or polars."""
+    return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
+
+
+def is_by_topic(data):
+    """Whether data is a dict {topic: {document: label or score}}."""
+    return (
+        isinstance(data, Mapping)
+        and len(data) > 0
+        and all(isinstance(documents, Mapping) for documents in data.values())
+        and not any(
+            isinstance(value, Mapping) or hasattr(value, "columns")
+            for documents in data.values()
+            for value in islice(documents.values(), 1)
+        )
+    )
+
+
+def _has_table(data):
+    # A column, which has a length and no columns, becomes a Series.
+    return hasattr(data, "to_pandas") and (hasattr(data, "columns") or not hasattr(data, "__len__"))
+
+
+def _is_arrow(data):
+    # A column of numbers has no schema.
+    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+
+
+def _is_rows(data):
+    return isinstance(data, list | tuple) and bool(data) and _is_row(data[0])
+
+
+def _is_row(row):
+    return hasattr(row, "_fields") or (isinstance(row, Mapping) and not is_by_topic(row))
+
+
+def _of_arrow(data, value):
+    import pyarrow as pa
+
+    return pa.table(data).to_pandas()
+
+
+def _of_topics(data, value):
+    qids, docnos, values = [], [], []
+    for qid, documents in data.items():
+        qids += [qid] * len(documents)
+        docnos += documents
+        values += documents.values()
+    return pd.DataFrame({"qid": qids, "docno": docnos, value: values})
+
+
+def _of_rows(data, value):
+    rows = list(data)
+    kinds = {type(row) for row in rows}
+    if rows and (len(kinds) > 1 or not _is_row(rows[0])):
+        shown = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InputError(
+            f"rows of {'qrels' if value == 'label' else 'a run'} must be named tuples of one kind, "
+            f"such as those of ir_measures and ir_datasets, or dicts, got {shown}."
+        )
+    return pd.DataFrame.from_records(rows, columns=getattr(next(iter(rows), None), "_fields", None))
+
+
+# From the first to the last: what tells an object, and its table. `value` is "label" or "score".
+_KINDS = (
+    (lambda data: isinstance(data, pd.Series), None),
+    (is_frame, lambda data, value: data),
+    (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
+    (_has_table, lambda data, value: data.to_pandas()),
+    (_is_arrow, _of_arrow),
+    (is_by_topic, _of_topics),
+    # Those of ranx.
+    (
+        lambda data: hasattr(data, "to_dict") and hasattr(data, "get_doc_ids_and_scores"),
+        lambda data, value: _of_topics(data.to_dict(), value),
+    ),
+    # Datasets of ir_datasets.
+    (
+        lambda data: hasattr(data, "qrels_iter") or hasattr(data, "scoreddocs_iter"),
+        lambda data, value: _of_rows(
+            data.qrels_iter() if value == "label" else data.scoreddocs_iter(), value
+        ),
+    ),
+    (lambda data: _is_rows(data) or isinstance(data, Iterator), _of_rows),
+)
+
+
+def is_table(data):
+    """Whether an object holds judgments or a run, by what can be told without reading them."""
+    return _reader(data) is not None
+
+
+def as_table(data, value):
+    """The rows of an object as a data frame; None where it is none of the kinds."""
+    read = _reader(data)
+    return None if read is None else read(data, value)
+
+
+def _reader(data):
+    if hasattr(data, "read") or isinstance(data, str | bytes):
+        return None
+    return next((read for is_kind, read in _KINDS if is_kind(data)), None)

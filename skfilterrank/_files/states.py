@@ -10,11 +10,11 @@ from skfilterrank._core.checks import check_count, is_level, is_number
 from skfilterrank._files.files import (
     check_target,
     decode,
+    json_of,
     open_for_writing,
     read_bytes,
     source_name,
 )
-from skfilterrank._json import parse_json
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
@@ -23,14 +23,8 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
     check_target(target, call)
     content = _finite({"format": kind} | state)
     content["checksum"] = checksum_of(content)
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = ascii(text[error.start])[1:-1]
-        raise InputError(f"a name has {half}, half of a character: no file holds it.") from None
     with open_for_writing(target) as write:
-        write(text)
+        write(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return content["checksum"]
 
 
@@ -41,39 +35,22 @@ def read_state(source, kind: str, read, former=()):
     this one has replaced, without their numbers, and what to do with such a file.
     """
     name = source_name(source)
-    try:
-        content = parse_json(decode(read_bytes(source), name).removeprefix("\ufeff"))
-    except FileFormatError:
-        raise
-    except InputError as error:
-        raise FileFormatError(f"it is no JSON: {error}.", name) from error
+    content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
-        family = kind.rpartition(" ")[0]
-        if isinstance(found, str) and (advice := dict(former).get(found.rpartition(" ")[0])):
-            raise FileFormatError(
-                f"it is {found!r}, of an earlier version of this library. {advice}", name
-            )
-        other = isinstance(found, str) and found.startswith(f"{family} ")
+        family, _, _ = str(found).rpartition(" ")
+        advice = dict(former).get(family, "Write it again with this version of the library.")
         raise FileFormatError(
-            f"it is {found!r}, of another version of this library, which reads {kind!r}: write it "
-            "again with this version."
-            if other
-            else f"it is no file of the kind {kind!r}, which begins with that as its format; got "
-            f"{brief(found if found is not None else content)}.",
-            name,
+            f"its format is {brief(found or content)}, where {kind!r} is read. {advice}", name
         )
-    checksum = content.pop("checksum", None)
-    if checksum != checksum_of(content):
-        raise FileFormatError(
-            "its content does not go with its checksum: it was changed after it was written. Make "
-            "it again instead of editing it.",
-            name,
-        )
+    advice = "Make it again instead of editing it."
+    if content.pop("checksum", None) != checksum_of(content):
+        text = "its content does not go with its checksum: it was changed after it was written."
+        raise FileFormatError(f"{text} {advice}", name)
     try:
         return read(content)
     except InputError as error:
-        raise FileFormatError(f"{error} Make it again instead of editing it.", name) from error
+        raise FileFormatError(f"{error} {advice}", name) from error
 
 
 # Checks take a value and the name of its field, and give the value as it was before it was written.
@@ -127,15 +104,10 @@ def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
 
     def check(value, name):
         found = float(value) if isinstance(value, str) and value in _NOT_FINITE else value
-        is_nan = is_number(found) and found != found
-        if is_nan and nan:
+        if nan and is_number(found) and found != found:
             return found
-        if (
-            is_nan
-            or not is_level(found)
-            or not least <= found <= most
-            or (np.isinf(found) and not infinite)
-        ):
+        is_in = is_level(found) and least <= found <= most and (infinite or not np.isinf(found))
+        if not is_in:
             within = f" from {least:g} to {most:g}" if np.isfinite([least, most]).all() else ""
             raise InputError(f"{name} must be a number{within}, got {brief(value)}.")
         return found
@@ -177,16 +149,11 @@ def gains_to_json(gains, where: str):
         raise InputError(f"gains of {where} is a function, which JSON cannot hold: use a dict.")
     if not hasattr(gains, "items"):
         return gains
-    pairs = []
-    for key, gain in gains.items():
-        try:
-            pairs.append([label(key, f"gains of {where} has the label"), float(gain)])
-        except (TypeError, OverflowError):
-            raise InputError(
-                f"gains of {where} gives {brief(gain)} for label {brief(key)}: a gain must be a "
-                "number."
-            ) from None
-    return pairs
+    name = f"gains of {where} has the label"
+    try:
+        return [[label(key, name), float(gain)] for key, gain in gains.items()]
+    except (TypeError, OverflowError):
+        raise InputError(f"gains of {where} must be numbers, got {brief(gains)}.") from None
 
 
 def gains_from_json(gains, name):

@@ -1,26 +1,28 @@
-"""Tables in CSV, TSV, JSON lines or Parquet, with the line of each row."""
+"""Tables in CSV, TSV, JSON lines, Parquet or Arrow, with the line of each row.
 
+Spreadsheets take a text that begins with =, +, -, @, a tab or a carriage return for a formula. CSV
+is written with an apostrophe before such a text, which readers of names and ids take away again.
+
+A carriage return within a text ends no row: it is written between quotes, and it is read as part of
+the text where the rows end in line feeds alone, as pandas writes them.
+"""
+
+import csv
 import importlib.util
 import io
 import itertools
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import decode, reason_of
-from skfilterrank._files.packings import ENDINGS, most_bytes, unpacked_name
-from skfilterrank._files.separated import keeps_returns, records_of, restored
-from skfilterrank._json import parse_json
+from skfilterrank._files.files import ENDINGS, decode, json_of, most_bytes, reason_of, unpacked_name
+from skfilterrank._files.tokens import id_tokens
 from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
-from skfilterrank.exceptions import (
-    FileFormatError,
-    InputError,
-    MissingPackageError,
-    brief,
-)
+from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_MARKED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -38,7 +40,13 @@ _NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 
 def is_table_name(path) -> bool:
     """Whether a file is a table with named columns, by its name."""
-    return unpacked_name(str(path)).lower().endswith(tuple(_SUFFIXES))
+    return _format_of(path) is not None
+
+
+def _format_of(path):
+    """Format of a table by the name of its file; None where it is no table."""
+    ending = re.search(r"\.[a-z]+\Z", unpacked_name(str(path)).lower())
+    return _SUFFIXES.get(ending[0]) if ending else None
 
 
 def table_stem(name, *endings) -> str:
@@ -53,19 +61,16 @@ def table_stem(name, *endings) -> str:
 def format_of_name(format, name):
     """Format from the argument, else from the end of the file name."""
     known = sorted(set(_SUFFIXES.values()))
-    if format is not None:
-        if format not in known:
-            raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
-        return format
-    stem = unpacked_name(name).lower()
-    for suffix, format in _SUFFIXES.items():
-        if stem.endswith(suffix):
-            return format
-    raise InputError(
-        f"the format of {name} cannot be told from its name: it ends in none of "
-        f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
-        f"{', '.join(known)}."
-    )
+    if format is not None and format not in known:
+        raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
+    format = format or _format_of(name)
+    if format is None:
+        raise InputError(
+            f"the format of {name} cannot be told from its name: it ends in none of "
+            f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
+            f"{', '.join(known)}."
+        )
+    return format
 
 
 def read_format(data, name, ids, format):
@@ -98,17 +103,12 @@ def read_separated(data, name, ids, format):
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
         _check_widths(records_of(text, separator, name), name)
 
-    read_again = {}
-    for place, (column, dtype) in enumerate(table.dtypes.items() if _NAN.search(text) else ()):
-        if column not in ids and dtype.kind == "O":
-            values = table.iloc[:, place]
-            if (numbers := _numbers_with_nan(values)) is not values:
-                read_again[column] = numbers
-    if read_again:
-        # All at once: pandas puts in one column at a time by moving the others.
-        rest = table.columns.difference(list(read_again), sort=False)
-        table = pd.concat([table[rest], pd.DataFrame(read_again)], axis=1)[table.columns]
-
+    if _NAN.search(text):
+        columns = {
+            column: values if column in ids else _numbers_with_nan(values)
+            for column, values in table.items()
+        }
+        table = pd.DataFrame(columns)
     if "'" in text:
         for place, column in enumerate(table.columns):
             if column in ids or column == "run":
@@ -150,7 +150,7 @@ def _check_widths(records, name):
 
 def _numbers_with_nan(values):
     """A column of text whose words are all numbers or nan as numbers, else as it was."""
-    is_nan = values.isin(["nan", "NaN"])
+    is_nan = values.isin(["nan", "NaN"]) if values.dtype.kind == "O" else np.zeros(0, dtype=bool)
     if not is_nan.any():
         return values
     try:
@@ -166,14 +166,7 @@ def read_jsonl(data, name, ids, format):
     for line, content in enumerate(text.split("\n"), 1):
         if not content.strip():
             continue
-        try:
-            record = parse_json(content)
-        except InputError as error:
-            raise FileFormatError(
-                f"the line is not JSON ({error}); each line must hold one whole object.",
-                name,
-                line,
-            ) from error
+        record = json_of(content, name, line)
         if not isinstance(record, dict):
             raise FileFormatError(
                 f"a JSON object was expected, got {type(record).__name__}; "
@@ -195,24 +188,21 @@ def read_jsonl(data, name, ids, format):
     return table_of_records(records), lines.__getitem__
 
 
-def read_parquet(data, name, ids, format):
+def read_parquet(data, name, ids=(), format="parquet"):
     """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
-    return _read_by_pyarrow(
-        data, name, "a Parquet", partial(pd.read_parquet, engine="pyarrow"), _check_parquet
-    )
+    return _read_by_pyarrow(data, name, "a Parquet", _parquet)
 
 
-def read_feather(data, name, ids):
+def read_feather(data, name, ids=()):
     """Table of the bytes of an Arrow (Feather) file; rows stand for lines."""
-    return _read_by_pyarrow(data, name, "an Arrow", pd.read_feather, _check_arrow)
+    return _read_by_pyarrow(data, name, "an Arrow", _feather)
 
 
-def _read_by_pyarrow(data, name, kind, read, check):
-    """Table of bytes that pyarrow knows to read, and that `check` finds fit to be read."""
+def _read_by_pyarrow(data, name, kind, read):
+    """Table of bytes that pyarrow knows to read."""
     check_pyarrow(name)
     try:
-        check(data, name)
-        table = read(io.BytesIO(data))
+        table = read(data, name)
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 are an error only when the texts are taken out.
@@ -228,8 +218,8 @@ def _read_by_pyarrow(data, name, kind, read, check):
     return table, lambda row: row + 1
 
 
-def _check_parquet(data, name):
-    """Raise where a file of few bytes says that it holds rows that could fill the memory."""
+def _parquet(data, name):
+    """Table of Parquet bytes; few bytes may say that they hold rows that could fill the memory."""
     from pyarrow import parquet
 
     meta = parquet.read_metadata(io.BytesIO(data))
@@ -241,21 +231,23 @@ def _check_parquet(data, name):
             "you know where it comes from, pass a data frame of the columns you need.",
             name,
         )
+    return pd.read_parquet(io.BytesIO(data), engine="pyarrow")
 
 
-def _check_arrow(data, name):
-    """Raise for bytes that do not fit each other, with which pyarrow can crash."""
+def _feather(data, name):
+    """Table of Arrow bytes; with bytes that do not fit each other pyarrow can crash."""
     import pyarrow as pa
 
     # Reading from a buffer, it allocates nothing for sizes that the file only claims.
     pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
+    return pd.read_feather(io.BytesIO(data))
 
 
-def check_pyarrow(name, doing="reading"):
-    """Raise where pyarrow is not there to read or write a file."""
+def check_pyarrow(name):
+    """Raise where pyarrow is not there to read a file."""
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingPackageError(
-            f"{doing} {name} needs pyarrow, which is not installed; "
+            f"reading {name} needs pyarrow, which is not installed; "
             'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
         )
 
@@ -263,35 +255,91 @@ def check_pyarrow(name, doing="reading"):
 def text_ids(values, what, name, line_of):
     """Object array of str ids; an empty one, or one that is no string or integer, is an error."""
 
-    def fail(bad, message):
-        raise FileFormatError(message, name, line_of(int(np.flatnonzero(bad)[0])))
+    def fail(row, got, rest):
+        raise FileFormatError(f"the {what} is {got}{rest}", name, line_of(row))
 
-    column = values.name
-    values = values.astype(object).to_numpy()
-    missing = pd.isna(values)
-    if missing.any():
-        fail(missing, f"the {what} id in column {brief(column)} is empty; every row needs one.")
-    if set(map(type, values)) != {str}:
-        # Parquet and pandas turn integer columns with gaps into floats, which are whole.
-        texts = [_id_text(value) for value in values]
-        if None in texts:
-            bad = np.array([text is None for text in texts])
-            fail(
-                bad,
-                f"the {what} id {brief(values[bad][0])} in column {brief(column)} is neither a "
-                "string nor an integer; write it as a string.",
-            )
-        values = np.array(texts, dtype=object)
-    blank = np.array([not value.strip() for value in values])
-    if blank.any():
-        fail(blank, f"the {what} id in column {brief(column)} is empty; every row needs one.")
-    return values
+    texts = id_tokens(values, values.name, fail).tolist()
+    blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
+    if blank is not None:
+        fail(blank, f"no id in column {brief(values.name)}", "; every row needs one.")
+    return np.array(texts, dtype=object)
 
 
-def _id_text(value):
-    """Text of a string or whole number; None for anything else."""
-    if isinstance(value, str):
+def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
+    """Write a table as CSV in which no text is a formula; named index levels are columns."""
+    if index:
+        frame = frame.reset_index()
+    texts = {}
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            texts[place] = frame.iloc[:, place].map(_without_formula)
+    columns = [texts.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    table = pd.concat(columns, axis=1)
+    # Up to Python 3.12 only what ends a row is put between quotes: both characters, then.
+    text = table.to_csv(index=False, header=header, lineterminator="\r\n")
+    parts = text.split('"')
+    parts[::2] = [part.replace("\r\n", "\n") for part in parts[::2]]
+    return '"'.join(parts)
+
+
+def keeps_returns(text) -> bool:
+    """Whether carriage returns outside of quotes are part of texts, as rows end in line feeds."""
+    if "\r" not in text:
+        return False
+    outside = '"'.join(text.split('"')[::2])
+    end = re.search(r"[\r\n]", outside)
+    return end is not None and end[0] == "\n" and "\r\n" not in outside
+
+
+def _without_formula(value):
+    """Mark a text that looks like a formula; numbers stay as they are."""
+    if not isinstance(value, str) or not _FORMULA.match(value):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer):
-        return None
-    return str(int(value)) if value == value // 1 else None
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
+def restored(value):
+    """Take the apostrophe away that `csv_text` wrote before a name."""
+    is_marked = isinstance(value, str) and _MARKED_FORMULA.match(value)
+    return value[1:] if is_marked else value
+
+
+def records_of(text, separator, name, strict=False):
+    """Yield (line number, fields) of each row of CSV, the header too; blank lines are none."""
+    last, mark = "", ""
+    if keeps_returns(text):
+        # The reader takes every carriage return for the end of a row: another character stands in.
+        mark = next(chr(code) for code in range(0xE000, 0xF900) if chr(code) not in text)
+        text = text.replace("\r", mark)
+
+    def lines():
+        nonlocal last
+        for line in io.StringIO(text.removeprefix("\ufeff"), newline=""):
+            last = line
+            yield line
+
+    reader = csv.reader(lines(), delimiter=separator, strict=strict)
+    while True:
+        line = reader.line_num + 1
+        # For this row alone: the limit is the whole process's, and rows may be left unread.
+        limit = csv.field_size_limit(np.iinfo(np.int32).max)
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise FileFormatError(
+                f"the row cannot be read ({error}); look for a quote that is not closed, and "
+                "write a quote inside quotes twice.",
+                name,
+                line,
+            ) from error
+        finally:
+            csv.field_size_limit(limit)
+        if fields is None:
+            return
+        # A pair of quotes is a row, as pandas has it; blanks are none.
+        if len(fields) > 1 or last.strip(" \t\r\n"):
+            yield line, [field.replace(mark, "\r") for field in fields] if mark else fields

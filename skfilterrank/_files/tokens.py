@@ -1,19 +1,18 @@
 """Many short texts as places in one buffer of bytes, compared and sorted eight bytes at a time."""
 
-from hashlib import blake2b
-
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
+
+from skfilterrank.exceptions import InputError, brief
 
 # So many bytes before and behind the texts can be loaded without leaving the buffer.
 PAD = 16
 _CHUNK_ROWS = 1 << 14
 # So few texts are taken out one by one.
 _FEW = 64
-# Texts of more bytes are compared as a whole, one by one: eight bytes of all texts at a time would
-# take as many steps as the longest has words.
-_LONG = 512
+# Texts of more words are sorted as objects: each word would be a key of its own.
+_MOST_WORDS = 64
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 # Entry i keeps the first i of the eight bytes of a word (little endian: the low ones).
@@ -90,11 +89,8 @@ class Tokens:
 
     @property
     def n_words(self):
-        """Number of words that hold the longest text, leaving out those that are long."""
-        longest = int(self.lengths.max(initial=0))
-        if longest > _LONG:
-            longest = int(self.lengths[self.lengths <= _LONG].max(initial=0))
-        return -(-longest // 8)
+        """Number of words that hold the longest text."""
+        return -(-int(self.lengths.max(initial=0)) // 8)
 
     @property
     def is_uneven(self):
@@ -117,14 +113,11 @@ class Tokens:
         """The numbers of one part."""
         # With the length, or a zero byte at the end would change nothing.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
-        rows = np.flatnonzero(self.lengths <= _LONG)
-        if len(rows) < len(self):
-            long = np.flatnonzero(self.lengths > _LONG)
-            key = int(salt).to_bytes(8, "little")
-            digests = [blake2b(text, digest_size=8, key=key) for text in self.take(long).bytes()]
-            values[long] = [int.from_bytes(digest.digest(), "little") for digest in digests]
+        rows = np.arange(len(self))
         for i in range(1, self.n_words):
             rows = rows[self.lengths[rows] > 8 * i]
+            if not rows.size:
+                break
             every = len(rows) == len(self)
             longer = self if every else self.take(rows)
             mixed = mix(longer.word(i), values if every else values[rows])
@@ -155,13 +148,11 @@ class Tokens:
         """
         if self.lengths.max(initial=0) <= 8:
             return same
-        rows = np.flatnonzero(same & (self.lengths > _LONG))
-        if len(rows):
-            pairs = zip(self.take(rows).bytes(), other.take(rows).bytes())
-            same[rows] = [one == two for one, two in pairs]
-        rows = np.flatnonzero(same & (self.lengths <= _LONG))
+        rows = np.flatnonzero(same)
         for i in range(1, min(self.n_words, other.n_words)):
             rows = rows[self.lengths[rows] > 8 * i]
+            if not rows.size:
+                break
             equal = self.take(rows).word(i) == other.take(rows).word(i)
             same[rows[~equal]] = False
             rows = rows[equal]
@@ -169,7 +160,7 @@ class Tokens:
 
     def sort_keys(self):
         """Keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
-        if self.is_uneven or self.lengths.max(initial=0) > _LONG:
+        if self.is_uneven or self.n_words > _MOST_WORDS:
             return [pd.factorize(np.array(self.bytes(), dtype=object), sort=True)[0]]
         words = [self.word(i).byteswap() for i in range(self.n_words)]
         return [self.lengths, *reversed(words)]
@@ -227,3 +218,83 @@ def padded(content, filler=32):
     data[:PAD] = data[len(data) - PAD :] = filler
     data[PAD : len(data) - PAD] = content
     return data
+
+
+def text_column(tokens):
+    """Column of the texts, of the type that pandas gives to strings."""
+    dtype = _arrow_strings()
+    if dtype is None:
+        return np.array(tokens.tolist(), dtype=object)
+    return dtype.__from_arrow__(arrow_texts(tokens))
+
+
+def arrow_texts(tokens):
+    """The texts as a pyarrow array of large strings."""
+    import pyarrow as pa
+
+    offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum(tokens.lengths, out=offsets[1:])
+    buffers = pa.py_buffer(offsets), pa.py_buffer(tokens.packed())
+    return pa.LargeStringArray.from_buffers(len(tokens), *buffers)
+
+
+def distinct_column(codes, texts):
+    """Column of texts[code] for each code, of the type that pandas gives to strings."""
+    dtype = _arrow_strings()
+    if dtype is None:
+        return np.array(texts, dtype=object)[codes]
+    import pyarrow as pa
+
+    return dtype.__from_arrow__(pa.array(texts, type=pa.large_string()).take(pa.array(codes)))
+
+
+def _arrow_strings():
+    """The string type of pandas where its strings lie in Arrow buffers, else None."""
+    dtype = pd.Series([""]).dtype
+    is_arrow = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+    return dtype if is_arrow else None
+
+
+def _fail(row, what, rest):
+    raise InputError(f"row {row} holds {what}{rest}")
+
+
+def id_tokens(column, name, fail=_fail):
+    """Tokens of a column of ids; numbers become their digits, a missing id is an error.
+
+    `fail` raises the error of a row from its number, from what it holds and from what to do.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if (missing := column.isna().to_numpy()).any():
+        fail(int(missing.argmax()), f"no id in column {brief(name)}", "; every row needs one.")
+    if is_arrow_text(column.dtype):
+        array = column.array.__arrow_array__()
+        array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
+        if str(array.type) in ("string", "large_string"):
+            return Tokens.from_arrow(array)
+        items = array.to_pylist()
+    else:
+        items = column.tolist()
+    texts = [item if type(item) is str else _id_text(item) for item in items]
+    if None in texts:
+        row = texts.index(None)
+        what = f"{brief(items[row])} in column {brief(name)}"
+        fail(row, what, ", which is neither a string nor a whole number; write ids as strings.")
+    return Tokens.from_texts(texts)
+
+
+def is_arrow_text(dtype):
+    """Whether a column type keeps strings in Arrow buffers."""
+    storage = getattr(dtype, "storage", "")
+    return str(storage).startswith("pyarrow") or (
+        isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OU"
+    )
+
+
+def _id_text(item):
+    """Text of a string or whole number; None for anything else."""
+    if isinstance(item, str):
+        return str(item)
+    is_number = isinstance(item, int | float | np.integer | np.floating)
+    return str(int(item)) if is_number and not isinstance(item, bool) and item % 1 == 0 else None

@@ -1,108 +1,92 @@
-"""The command line: parses, calls the library and prints."""
+"""The command line: each command is a function, which parses, calls the library and prints."""
 
-import argparse
 import importlib
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
-from typing import Any
+from argparse import ArgumentTypeError
+from typing import Annotated
 
 import skfilterrank
-from skfilterrank.cli._errors import begin, in_options, is_new, message_of
-from skfilterrank.cli._file_options import NOTE, REPLACING, overwritten
-from skfilterrank.cli._shared_options import add_talk
-from skfilterrank.cli._signals import signals_as_exits
-from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams, tell
+from skfilterrank.cli._errors import (
+    begin,
+    message_of,
+    overwritten,
+    report_unforeseen,
+    show_warning,
+)
+from skfilterrank.cli._output import finish, note_typed, put, say, set_talk, standard_streams
+from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
-# Each command with its purpose. Its folder has the modules "options", imported when the command is
-# called, and "run", imported when its arguments are right, so that --help needs no numpy.
+# Each command with its purpose. The module of its name holds the function of its name, and
+# imports what is heavy inside of it, so that --help needs no numpy.
 COMMANDS = {
-    "rank-filter": "train models that rank and filter, and compare them",
-    "apply": "rank and filter documents with a saved model",
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
-    "convert": "write TREC runs into a folder that is read fast",
     "fuse": "make one TREC run of several",
+    "rank-filter": "train models that rank and filter, and compare them",
     "threshold": "find from which score on a reranker's documents are shown",
-    "filter": "leave out of a run what a saved filter leaves out",
-    "monitor": "test whether a filter still keeps its promises",
+    "apply": "rank and filter documents by a saved model or threshold",
+    "monitor": "test whether a saved threshold still keeps its promises",
+    "judge": "grade documents, at the terminal or on a page",
     "complete": "predict the labels that nobody made",
-    "forecast": "predict the best TREC runs before anything is judged",
-    "judge": "grade documents at the terminal",
     "demo": "rank and filter built-in data",
 }
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
+_OVERVIEW = """\
+usage: skfilterrank COMMAND [options] ...
+
+Rank documents and leave out the forbidden ones.
+
+commands:
+{}
+  help        explain measures, formats and other subjects
+
+options of every command:
+  --quiet          print the output and errors only
+  --verbose        show progress even if no screen shows it
+  --plugin MODULE  import a module first, such as one that registers measures
+  --debug          show where in the program an error came up
+  --help           list the options of the command
+
+skfilterrank --version prints the version.
+"""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, instead of first repeating every option."""
-
-    def error(self, message):
-        if message.endswith("expected one argument"):
-            message += "; write --option=VALUE where the value begins with -"
-        say(f"{self.prog}: error: {message} (see {self.prog} --help)")
-        self.exit(2)
-
-    def _print_message(self, message, file=None):
-        # Only help and the version are left; argparse says nothing where it cannot write them.
-        # What it does next is to end the program.
-        put(message)
-        finish()
-
-
-class CommandParser(_Parser):
-    """Is made, and learns its arguments from the command's module, when it is called."""
-
-    command = None
-    _keywords: dict[str, Any] | None = None
-
-    def __init__(self, **keywords):
-        # To make the parsers of all commands takes longer than to parse one.
-        self._keywords = keywords
-
-    def _make(self):
-        keywords, self._keywords = self._keywords, None
-        if keywords is not None:
-            super().__init__(**keywords)
-
-    def __getattr__(self, name):
-        # Newer versions of argparse look into each parser.
-        if self._keywords is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        self._make()
-        return getattr(self, name)
-
-    def learn_arguments(self):
-        """Add the arguments of the command, and those that all commands have."""
-        self._make()
-        command, self.command = self.command, None
-        if command is None:
-            return
-        _module_of(command, "options").add_arguments(self)
-        add_talk(self)
-        self.add_argument("--plugin", default=argparse.SUPPRESS, **_PLUGIN)
-        begin(self._actions)
-        if any(action.type in REPLACING for action in self._actions):
-            self.epilog = f"{self.epilog or ''}\n{NOTE}"
-
-    def parse_known_args(self, args=None, namespace=None):
-        """Parse, and let no output take the place of another file."""
-        self.learn_arguments()
-        # First, as it may register measures that stand before it.
-        first = _Parser(prog=self.prog, add_help=False, allow_abbrev=False)
-        first.add_argument("--plugin", **_PLUGIN)
-        first.parse_known_args(args)
-        parsed = super().parse_known_args(args, namespace)
-        if message := overwritten(self._actions, parsed[0]):
-            self.error(message)
-        return parsed
+def _imported(module):
+    """Import a module, also of the folder that the command is called in."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    if re.search(r"^$|^\.|[/\\]|\.py$", module):
+        raise ArgumentTypeError(
+            f"expected a module's name, not a path, such as my_measures of my_measures.py in the "
+            f"current folder, got {module!r}."
+        )
+    try:
+        importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        advice = ""
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            advice = " It must be in the current folder, in one of PYTHONPATH, or installed."
+        raise ArgumentTypeError(
+            f"{module} cannot be imported: {type(error).__name__}: {error}.{advice}"
+        ) from error
+    return module
 
 
-def _module_of(command, name):
-    """A module of a command."""
-    return importlib.import_module(f"{__name__}.{command.replace('-', '_')}.{name}")
+def common(
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    plugin: Annotated[str | None, Arg(convert=_imported, metavar="MODULE")] = None,
+    debug: bool = False,
+):
+    """Set options that every command has; `_OVERVIEW` explains them."""
+    set_talk(quiet, verbose)
 
 
 def main(argv=None) -> int:
@@ -123,40 +107,69 @@ def main(argv=None) -> int:
     Raises
     ------
     Exception
-        What nobody foresaw keeps its traceback.
+        With --debug, the error itself, in place of the message.
     """
-    with standard_streams(), signals_as_exits():
-        return _main(argv)
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if "_ARGCOMPLETE" in os.environ:
+        from skfilterrank.cli._completion import complete
+
+        complete()
+    before = _exits_by_signals()
+    try:
+        with standard_streams():
+            return _run(argv)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _main(argv):
-    """Run the command line between streams that take any letter."""
-    parser = _Parser(
-        prog="skfilterrank", description="Rank documents and leave out the forbidden ones."
-    )
-    parser.add_argument("--version", action="version", version=skfilterrank.__version__)
-    parser.add_argument(
-        "--traceback", action="store_true", help="show where in the program an error came up"
-    )
-    parser.add_argument("--plugin", **_PLUGIN)
-    commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
-    )
-    for name, purpose in COMMANDS.items():
-        commands.add_parser(name, help=purpose).command = name
-    with_traceback = False
-    # Plugins may warn before the arguments are parsed.
-    be_quiet("--quiet" in (sys.argv[1:] if argv is None else argv))
+def command_parser(name) -> CommandParser:
+    """Return the parser of a command."""
+    return CommandParser(_function(name), name, common)
+
+
+def _function(name):
+    """Return the function of a command."""
+    name = name.replace("-", "_")
+    return getattr(importlib.import_module(f"skfilterrank.cli.{name}"), name)
+
+
+def _call(name, values):
+    """Call the function of a command."""
+    return _function(name)(**values)
+
+
+def _run(argv):
+    """Find the command, run it, and print its errors."""
+    place = 0 if argv and not argv[0].startswith("-") else None
+    if place is None:
+        # Options of all commands may stand before the command.
+        place = next((n for n, text in enumerate(argv) if text in (*COMMANDS, "help")), None)
+    values, debug = {}, "--debug" in argv
+    set_talk("--quiet" in argv)
+    note_typed(argv)
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.
             warnings.simplefilter("ignore", UnjudgedWarning)
-            warnings.showwarning = _show_warning
-            arguments = parser.parse_args(argv)
-            arguments.argv = sys.argv[1:] if argv is None else list(argv)
-            with_traceback = arguments.traceback
-            be_quiet(arguments.quiet)
-            code = _module_of(arguments.command, "run").run(arguments) or 0
+            warnings.showwarning = show_warning
+            if place is None:
+                return _without_command(argv)
+            name, rest = argv[place], argv[:place] + argv[place + 1 :]
+            if name not in (*COMMANDS, "help"):
+                say(
+                    f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
+                    f"Choose from {', '.join(COMMANDS)}, help."
+                )
+                return 2
+            parser = command_parser(name)
+            begin(parser.options())
+            values = parser.parse(rest)
+            if message := overwritten(parser.options(), values):
+                parser.error(message)
+            of_all = {key: values.pop(key) for key in list(values) if key in _COMMON}
+            common(**of_all)
+            code = _call(name, values) or 0
             finish()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.
@@ -165,44 +178,52 @@ def _main(argv):
         say("")  # behind the ^C
         say("skfilterrank: interrupted")
         return _INTERRUPTED
-    except (SkfilterrankError, OSError) as error:
-        if with_traceback:
+    except Exception as error:
+        if debug:
             raise
-        say(f"skfilterrank: error: {message_of(error)}")
+        if isinstance(error, SkfilterrankError | OSError):
+            say(f"skfilterrank: error: {message_of(error)}")
+        else:
+            report_unforeseen(error, values)
         return 2
     return code
 
 
-def _imported(module):
-    """Import a module, also of the folder that the command is called in."""
-    if "" not in sys.path and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    if re.search(r"^$|^\.|[/\\]|\.py$", module):
-        raise argparse.ArgumentTypeError(
-            f"expected a module's name, not a path, such as my_measures of my_measures.py in the "
-            f"current folder, got {module!r}"
-        )
-    try:
-        importlib.import_module(module)
-    except (Exception, SystemExit) as error:
-        advice = ""
-        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            advice = "; it must be in the current folder, in one of PYTHONPATH, or installed"
-        raise argparse.ArgumentTypeError(
-            f"{module} cannot be imported: {type(error).__name__}: {error}{advice}"
-        ) from error
-    return module
+def _without_command(argv):
+    """Print the version or the commands."""
+    put(f"{skfilterrank.__version__}\n" if "--version" in argv else overview())
+    finish()
+    if argv and set(argv) <= {"--version", "--help", "-h"}:
+        return 0
+    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}.")
+    return 2
 
 
-_PLUGIN: dict[str, Any] = {
-    "type": _imported,
-    "metavar": "MODULE",
-    "help": "import a module first, such as one that registers measures, here or installed",
-}
+_COMMON = ("quiet", "verbose", "plugin", "debug")
 
 
-def _show_warning(message, *place, **keywords):
-    """Print a line for a warning, once."""
-    text = in_options(str(message))
-    if is_new(text):
-        tell(f"skfilterrank: warning: {text}")
+def overview() -> str:
+    """Return the commands and their purposes."""
+    return _OVERVIEW.format("\n".join(f"  {name:<11} {what}" for name, what in COMMANDS.items()))
+
+
+def _exits_by_signals():
+    """Let signals that end the process raise SystemExit, so that everything is put in order.
+
+    Temporary folders are removed, answers are kept and the terminal is reset. A further signal is
+    ignored meanwhile. Returns the handlers that were there.
+    """
+    before: dict[int, object] = {}
+
+    def leave(number, frame):
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            # A signal that is ignored, as by nohup, stays ignored.
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, leave)
+    return before

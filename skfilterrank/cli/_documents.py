@@ -28,74 +28,72 @@ _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
 
 def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
-    """Text of each document by its id, several columns as one."""
+    """Return the text of each document by its id, several columns as one."""
     return joined(read_document_texts(path, document=document, text=text, format=format))
 
 
 def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
-    """Text columns by document id: those asked for, else those that are called like texts."""
+    """Return text columns by document id: those asked for, else those called like texts."""
     names = DOCUMENT_NAMES if document is None else (document,)
-    table = _read_by_id(path, names, "document", format=format)
+    table = _read_by_id(path, "document", names, format)
     if text is None:
-        text = [name for name in _TEXT_NAMES if name in table.columns]
-        text = text or _text_columns(table)
-    return _texts(table, text, path, "--text")
+        text = [name for name in _TEXT_NAMES if name in table] or _text_columns(table)
+    return _texts(table, text, path, " Name columns by --text.")
 
 
 def read_topics(path) -> pd.DataFrame:
-    """Texts by topic id, the query in the first column."""
-    table = _read_by_id(path, TOPIC_NAMES, "topic")
-    query = next((name for name in _QUERY_NAMES if name in table.columns), None)
+    """Return texts by topic id, the query in the first column."""
+    table = _read_by_id(path, "topic", TOPIC_NAMES)
     columns = _text_columns(table)
-    if query is None and columns:
-        query = columns[0]
-    columns = [name for name in columns if name not in (query, "original_id")]
-    return _texts(table, [query, *columns] if query else [], path, None)
+    queries = [name for name in _QUERY_NAMES if name in table]
+    rest = [name for name in columns if name != "original_id"]
+    return _texts(table, [*queries[:1], *rest] or columns, path)
 
 
 def read_slices(path) -> pd.DataFrame:
-    """Slices by topic id, a column for each way to slice."""
-    table = _read_by_id(path, TOPIC_NAMES, "topic").drop(columns="original_id", errors="ignore")
+    """Return slices by topic id, a column for each way to slice."""
+    table = _read_by_id(path, "topic", TOPIC_NAMES).drop(columns="original_id", errors="ignore")
     if table.columns.empty:
         raise FileFormatError(
-            "there is no column but that of the topics: name the slice of each topic in another.",
+            "there is no column but that of the topics. Name the slice of each topic in another.",
             path,
         )
     return table
 
 
 def read_pool(path):
-    """Topics and documents of a table, judgments or a run; and the run, where it is one."""
-    content = read_bytes(path)
+    """Return topics and documents of a table, judgments or a run; and the run, where it is one."""
+    content, rows = read_bytes(path), None
     if is_table_name(path) or form_of(content) is not LINES:
-        table = _read_by_id(path, TOPIC_NAMES, "topic", also=DOCUMENT_NAMES)
-        if not has_labels(table.columns) and not {"score", "rank"}.isdisjoint(table.columns):
-            return _pool_of_run(path)
-        index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
-        return _unique(index, path), None
-    columns = n_columns(content)
-    if columns < 3 or columns == 5:
+        kinds = {"topic": TOPIC_NAMES, "document": DOCUMENT_NAMES}
+        table, ids, _ = _read(path, kinds)
+        if has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
+            index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
+            if (twice := index.duplicated()).any():
+                qid, docno = index[twice.argmax()]
+                raise FileFormatError(
+                    f"document {brief(docno)} is there a second time in topic {brief(qid)}. Keep "
+                    "one row.",
+                    path,
+                )
+            return index, None
+    elif (columns := n_columns(content)) < 3 or columns == 5:
         raise FileFormatError(
             f"{columns} columns in the first line; judgments have 4, runs 6 (those of MS MARCO 3), "
             "and a table of topics and documents names its columns in the first line.",
             path,
             1 if columns else None,
         )
-    if columns == 4:
+    elif columns == 4:
         rows = read_qrels(path, unjudged_label=None, predicted="use")  # labels are not used
         return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None
-    return _pool_of_run(path)
-
-
-def _pool_of_run(path):
-    """Topics and documents that a run shows, and the run."""
     rows = read_run(path)
     rows = rows[rows["score"] > -np.inf]
     return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), rows
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:
-    """The texts of each row as one; a title that the next text repeats is there once."""
+    """Return the texts of each row as one; a title that the next text repeats is there once."""
     parts = [texts[name].tolist() for name in texts.columns]
     return pd.Series(
         [" ".join(without_repetition(row)) for row in zip(*parts)], index=texts.index, dtype=object
@@ -103,56 +101,61 @@ def joined(texts: pd.DataFrame) -> pd.Series:
 
 
 def without_repetition(texts) -> list[str]:
-    """Texts that hold something, without those that the following one begins with."""
+    """Return texts that hold something, without those that the following one begins with."""
     given = [text for text in texts if text]
     return [
         text
-        for place, text in enumerate(given)
-        if place + 1 == len(given) or not given[place + 1].startswith(text)
+        for text, following in zip(given, [*given[1:], None])
+        if following is None or not following.startswith(text)
     ]
 
 
-def _read_by_id(path, names, what, *, also=(), format=None):
-    """A table by the column of one of these names; its ids are text."""
-    data = read_bytes(path)
+def _read(path, kinds, format=None):
+    """Return a table without its columns of ids, these as text by kind, and the lines of rows.
+
+    Of each kind, the first of some names that the table has is the column.
+    """
+    data, name = read_bytes(path), str(path)
     if not data.strip():
-        raise FileFormatError(f"the file is empty; a table with {what} ids was expected.", path)
-    ids = [*names, *also]
+        raise FileFormatError(
+            f"the file is empty. A table with {next(iter(kinds))} ids was expected.", path
+        )
+    ids = [each for names in kinds.values() for each in names]
     if format is None:
-        table, line_of = read_texts(data, str(path), ids)
+        table, line_of = read_texts(data, name, ids)
     else:
-        table, line_of = read_format(data, str(path), ids, format_of_name(format, str(path)))
-    columns = [_first_of(known, table, path) for known in (names, also) if known]
-    ids = text_ids(table[columns[0]], what, str(path), line_of)
-    rest = table.drop(columns=columns)
-    if also:
-        documents = text_ids(table[columns[1]], "document", str(path), line_of)
-        return rest.set_axis(pd.Index(ids, dtype=object), axis=0).assign(docno=documents)
-    twice = pd.Series(ids).duplicated().to_numpy()
-    if twice.any():
+        table, line_of = read_format(data, name, ids, format_of_name(format, name))
+    columns: dict = {}
+    for kind, names in kinds.items():
+        columns[kind] = next((each for each in names if each in table), None)
+        if columns[kind] is None:
+            raise FileFormatError(
+                f"no column is called {' or '.join(names[:4])} or the like; the columns are "
+                f"{', '.join(map(str, table.columns))}.",
+                path,
+            )
+    found = {
+        kind: pd.Index(text_ids(table[column], kind, name, line_of), dtype=object)
+        for kind, column in columns.items()
+    }
+    return table.drop(columns=list(columns.values())), found, line_of
+
+
+def _read_by_id(path, kind, names, format=None):
+    """Return a table by the column of one of these names."""
+    table, ids, line_of = _read(path, {kind: names}, format)
+    if (twice := ids[kind].duplicated()).any():
         row = int(twice.argmax())
         raise FileFormatError(
-            f"the {what} {brief(ids[row])} is there a second time; keep one row for each.",
+            f"the {kind} {brief(ids[kind][row])} is there a second time. Keep one row for each.",
             path,
             line_of(row),
         )
-    return rest.set_axis(pd.Index(ids, dtype=object), axis=0)
-
-
-def _first_of(names, table, path):
-    """The first of some column names that a table has."""
-    text_column = next((name for name in names if name in table.columns), None)
-    if text_column is None:
-        raise FileFormatError(
-            f"no column is called {' or '.join(names[:4])} or the like; the columns are "
-            f"{', '.join(map(str, table.columns))}.",
-            path,
-        )
-    return text_column
+    return table.set_axis(ids[kind], axis=0)
 
 
 def _text_columns(table):
-    """Columns that hold text."""
+    """Return columns that hold text."""
     return [
         name
         for name in table.columns
@@ -160,31 +163,12 @@ def _text_columns(table):
     ]
 
 
-def _texts(table, columns, path, option):
-    """Columns as text, empty where missing."""
-    absent = [name for name in columns if name not in table.columns]
+def _texts(table, columns, path, advice=""):
+    """Return columns as text, empty where missing."""
+    absent = [name for name in columns if name not in table]
     if absent or not columns:
         what = f"no column {brief(absent[0])}" if absent else "no column that holds text"
-        advice = f"; name columns by {option}" if option else ""
         shown = ", ".join(map(str, table.columns)) or "none but the id"
-        raise FileFormatError(f"there is {what}: the columns are {shown}{advice}.", path)
-    texts = {}
-    for name in columns:
-        values = table[name].astype(object).to_numpy()
-        missing = pd.isna(values)
-        texts[name] = np.where(
-            missing, "", np.array([str(value) for value in values], dtype=object)
-        )
-    return pd.DataFrame(texts, index=table.index, dtype=object)
-
-
-def _unique(index, path):
-    """The pool, without documents that are there twice in a topic."""
-    twice = index.duplicated()
-    if twice.any():
-        qid, docno = index[twice.argmax()]
-        raise FileFormatError(
-            f"document {brief(docno)} is there a second time in topic {brief(qid)}; keep one row.",
-            path,
-        )
-    return index
+        raise FileFormatError(f"there is {what}: the columns are {shown}.{advice}", path)
+    texts = table[list(dict.fromkeys(columns))].astype(object)
+    return texts.where(texts.notna(), "").map(str).astype(object)

@@ -1,19 +1,22 @@
-"""Errors and warnings as users of commands see them: they speak of options and files."""
+"""Errors and warnings in the words of the command line: options and files, not arguments."""
 
+import os
 import re
+import stat
 
+from skfilterrank.cli._output import say, tell
 from skfilterrank.exceptions import brief
 
-# Arguments of functions that a command's option stands for, where they have other names.
+# Arguments of functions that an option of another name stands for.
 _OPTION_OF = {
-    "confidence_level": "--confidence",
-    "document": "--document",
-    "groups": "--query",
-    "measure": "--measure",
-    "n_jobs": "--jobs",
-    "query": "--query",
-    "random_state": "--seed",
-    "y_true": "QRELS",
+    "groups": "query",
+    "measures": "measure",
+    "risks": "risk",
+    "unjudged_label": "holes",
+    "predicted": "holes",
+    "missing": "holes",
+    "unjudged": "holes",
+    "undefined": "holes",
 }
 # Where a message names functions, in words of the command line.
 _PHRASES = {
@@ -22,74 +25,58 @@ _PHRASES = {
         "'skfilterrank judge --strategy sample --judged QRELS'"
     ),
     "draw_sample with the same random_state and a larger n_total": (
-        "'skfilterrank judge --strategy sample' with the same --seed and a larger --n-total"
+        "'skfilterrank judge --strategy sample' with the same --random-state and a larger --n-total"
     ),
+    "draw again with judged=,": "draw again by 'skfilterrank judge --strategy sample --judged QRELS',",
     "abstain=None to": "no --abstain to",
-    "draw again with judged=,": (
-        "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
-    ),
     ", as in evaluate_run(qrels, run, measures)": "",
+    "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
-    "groups holds queries that": "there are topics that",
-    "each query once": "each topic once",
-    "(show_beyond_k)": "(--show-beyond-k)",
     "(skfilterrank.estimation)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
-    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank evaluate "
-    "--list-measures;": "'skfilterrank evaluate --list-measures' prints the names;",
+    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
+        "'skfilterrank help measures' prints the names;"
+    ),
     "One of your own has a name in processes that imported its module; others are sent its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
-    "(unjudged label)": "(--unjudged-label)",
     "ExpectedThreshold takes": "--threshold expected takes",
     "LearnedThreshold takes": "--threshold learned takes",
     "PerQueryThreshold takes": "--threshold per_query takes",
-    "risks must name": "--risk must name",
-    "risks names": "--risk names",
-    "risks[": "--risk[",
-    "but measure is": "but --measure is",
-    "weights must": "--weights must",
-    "threshold None": "--threshold none",
-    "abstain None": "no --abstain",
     "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
     "pass trusted=": "load it in Python with trusted=",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(
-    r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
+    r"(?<!--holes )(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
     r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=)"
 )
 # An argument of two words or more without a value; in quotes, it is a value or a column.
 _BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
+_FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
-# Options of the command that runs by the names of their values, and the warnings that it gave.
-_OPTIONS: dict[str, str] = {}
-_TAKES_VALUE: set[str] = set()
+# How the command that runs writes its arguments, the warnings that it gave, and the documents of
+# the rows of the lists that it works on.
+_WRITTEN: dict[str, str] = {}
 _SAID: set[str] = set()
-# The document of each row of the lists that a command works on.
 _DOCUMENTS: list = []
 
 
-def begin(actions) -> None:
-    """Note the options of a command, in whose words messages are from now on."""
+def begin(options) -> None:
+    """Note the arguments of a command, in whose words messages are from now on."""
     _SAID.clear()
-    _OPTIONS.clear()
     _DOCUMENTS.clear()
-    _TAKES_VALUE.clear()
-    for action in actions:
-        option = action.option_strings[-1] if action.option_strings else action.metavar
-        if isinstance(option, str):
-            _OPTIONS[action.dest] = option
-            if action.option_strings and action.nargs != 0:
-                _TAKES_VALUE.add(option)
+    _WRITTEN.clear()
+    _WRITTEN.update({name: written for name, (written, _) in options.items()})
 
 
-def is_new(text) -> bool:
-    """Tell whether a message of this command is said for the first time."""
-    is_known = text in _SAID
-    _SAID.add(text)
-    return not is_known
+def show_warning(message, *place, **keywords) -> None:
+    """Print a line for a warning, once."""
+    text = in_options(str(message))
+    if text not in _SAID:
+        _SAID.add(text)
+        tell(f"skfilterrank: warning: {text}")
 
 
 def name_documents(docnos) -> None:
@@ -98,43 +85,105 @@ def name_documents(docnos) -> None:
 
 
 def in_options(text: str) -> str:
-    """Put the options of the command in place of arguments of functions."""
+    """Put options of the command in place of arguments of functions."""
     if _DOCUMENTS:
         text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():
         text = text.replace(phrase, words)
-    return _BARE.sub(_bare_option, _WORD.sub(_option, _ARGUMENT.sub(_option, text)))
-
-
-def _bare_option(match):
-    """Give an option that takes a value; what is no such option stays as it is."""
-    option = _OPTIONS.get(match[0]) or _OPTION_OF.get(match[0])
-    return option if option in _TAKES_VALUE else match[0]
+    for pattern in (_ARGUMENT, _WORD, _BARE, _FIRST):
+        text = pattern.sub(_option, text)
+    return text
 
 
 def _document(match):
-    """Give the document of a row."""
+    """Return the document of a row."""
     return f"{match['query']} document {brief(_DOCUMENTS[0][int(match['row'])])}"
 
 
 def _option(match):
-    """Give an option with its value; what is no option stays as it is."""
-    name, value = match["name"], match["value"]
-    option = _OPTIONS.get(name) or _OPTION_OF.get(name)
-    if option not in _OPTIONS.values():
+    """Return an option with its value; other words stay."""
+    name, value = match["name"], match.groupdict().get("value")
+    known = name if name in _WRITTEN else _OPTION_OF.get(name, name)
+    written = _WRITTEN.get(known)
+    if written is None:
         return match[0]
-    if value in (None, "True") or not option.startswith("-"):
-        return option
+    if known != name and known == "holes":
+        value = f"{name}={(value or '').strip(chr(39))}".replace("_", "-")
+    if value in (None, "", "True") or not written.startswith("-"):
+        return written
     if value.startswith("{"):
-        return f"{option}={re.sub(r': ?', '=', value[1:-1]).replace(', ', ',')}"
-    return f"{option} {'none' if value == 'None' else value.strip(chr(39))}"
+        return f"{written}={re.sub(r': ?', '=', value[1:-1]).replace(', ', ',')}"
+    return f"{written} {'none' if value == 'None' else value.strip(chr(39))}"
 
 
 def message_of(error) -> str:
-    """Text of an error and its notes; that of the operating system without its number."""
+    """Return the text of an error and its notes, without the number of the system's errors."""
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     notes = getattr(error, "__notes__", [])
     end = "" if text.endswith((".", "?")) else "."
     return in_options(" ".join([text + end, *notes]) if notes else text)
+
+
+def report_unforeseen(error, values) -> None:
+    """Print one line for an error that nobody foresaw, with the files it concerned."""
+    files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    where = f" (files: {', '.join(files[:3])}{', ...' * (len(files) > 3)})" if files else ""
+    say(
+        f"skfilterrank: error: {what[:300]}{where}. This is a fault of skfilterrank: "
+        "--debug shows where it came up."
+    )
+
+
+def _texts(value):
+    """Return the texts of an argument."""
+    return (
+        [value]
+        if isinstance(value, str)
+        else [each for each in (value if isinstance(value, list) else []) if isinstance(each, str)]
+    )
+
+
+def overwritten(options, values) -> str | None:
+    """Return which file an output would take the place of, in words; None where there is none."""
+    inputs, outputs = [], []
+    for name, value in values.items():
+        written, arg = options.get(name, ("", None))
+        if arg is None or not arg.file:
+            continue
+        for text in _texts(value):
+            if arg.file == "read":
+                inputs.append((written, text))
+            else:
+                outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
+    if not any(text == "-" for _, text in outputs):
+        # Every command prints, and may print into a file.
+        outputs.insert(0, ("standard output", "-"))
+    taken = {_identity(text, 0): (name, text) for name, text in inputs}
+    for name, text in outputs:
+        identity = _identity(text, 1)
+        if identity is not None and identity in taken:
+            other, its_text = taken[identity]
+            which = name if name == "standard output" else f"{name} {text}"
+            return f"{which} is the same file as {other} {its_text}. Name another one."
+        taken[identity] = name, text
+    return None
+
+
+def is_same_file(one, other, standard_stream) -> bool:
+    """Return whether two names, of which the second may be "-", are of one regular file."""
+    identity = _identity(other, standard_stream)
+    return identity is not None and identity == _identity(one, standard_stream)
+
+
+def _identity(text, standard_stream):
+    """Return what all names of one regular file share; None where nothing would be lost."""
+    try:
+        status = os.stat(standard_stream if text == "-" else text)
+    except OSError:
+        # Not there yet. Some disks do not tell upper from lower case.
+        return os.path.realpath(text).casefold()
+    # A terminal or /dev/null may be named more than once.
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -1,134 +1,151 @@
-"""What the commands print and draw."""
+"""Standard streams, and the one printer of results.
 
+Text for people goes through `show` and `say`, which write codes for characters that a terminal
+would obey or nobody would see. Text for programs goes through `data_output`.
+"""
+
+import contextlib
 import io
 import json
+import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
-from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import pandas as pd
-
-from skfilterrank._files.files import open_replacing
-from skfilterrank._files.separated import csv_text
 from skfilterrank._printable import printable
+from skfilterrank.exceptions import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_INFINITE = float("inf")
+_BY_ENDING = {"csv": "csv", "json": "json", "jsonl": "json", "tex": "latex", "md": "markdown"}
 
 
-def format_report(report: pd.DataFrame, k: int | None, *, models, best, baseline) -> str:
-    """The report in at most 90 columns: below each model its ranking and its filter alone."""
-    heads = [
-        ("", ""),
-        ("", "nDCG_f"),
-        ("", "95 % interval"),
-        ("", "nDCG_0"),
-        ("", "nDCG_min"),
-        ("forbid", "den %"),
-        ("good", "lost %"),
-        ("empty", "lists %"),
-        ("", "diff."),
-        ("", "p"),
-    ]
-    rows = []
-    for name in models:
-        mark = " *" if name == best else ""
-        rows.append((f"{name}{mark}", name))
-        for label in ("rank-only", "filter-only"):
-            rows.append((f"  {label}", f"{label} ({name})"))
-    told = {system for _, system in rows}
-    rows = [row for row in rows if row[1] in report.index]
-    rows += [(name, name) for name in report.index if name not in told]
-    cells = [[label, *_cells(report.loc[name], name == baseline)] for label, name in rows]
-    lines = [*zip(*heads), *cells]
-    text = align_columns(lines)
-    text.insert(2, "-" * max(map(len, text)))
-    shown = f"the {k} places shown" if k else "all that is shown"
-    notes = [
-        f"measures at {k or 'all'} places; forbidden: share of {shown}; good lost: share filtered;",
-        f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
-    ]
-    if "own_difference" in report:
-        own = report.loc[list(models), ["own_difference", "own_p_value"]]
-        compared = "; ".join(
-            f"{printable(name)} {difference}{f' (p {p_value})' if p_value else ''}"
-            for name, difference, p_value in (
-                (name, *_tested(*row)) for name, row in zip(own.index, own.to_numpy())
-            )
-        )
-        notes += wrap(f"each model against its own rank-only: {compared}", 90)
-    return "\n".join([*text, "", *notes])
+class Section(NamedTuple):
+    """One result in the forms that formats need.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        All digits, for CSV; its index is written where it has a name.
+    records : list of dict
+        Objects for JSON.
+    rows : list of list
+        Cells of a table, its head first: text, or `Cell` where one is bold.
+    head, foot : str
+        Text for people above and below the table.
+    """
+
+    frame: "pd.DataFrame"
+    records: list[dict[str, Any]]
+    rows: list[list[Any]]
+    head: str = ""
+    foot: str = ""
 
 
-def value_of(score: float, measure) -> float:
-    """The value of a measure, of a score that is higher for better models whatever the measure."""
-    return score if measure.greater_is_better else 0.0 - score
+def print_sections(sections: Iterable[Section], format: str, out: str | None) -> None:
+    """Print results one by one, each as soon as it is there."""
+    with opened(out, format) as write:
+        for place, section in enumerate(sections):
+            write(_text(section, format, place))
 
 
-def describe(counts) -> str:
-    """What is in a run."""
-    return (
-        f"{counts.written:,} documents, {counts.filtered:,} filtered, {counts.empty_queries:,} "
-        "queries left empty"
-    )
-
-
-def format_frame(frame: pd.DataFrame, format: str) -> str:
-    """Write a frame with a named index as a table, CSV or lines of JSON."""
+def _text(section, format, place):
+    """Return one result as text."""
     if format == "csv":
-        return csv_text(frame)
-    rows = frame.reset_index()
+        from skfilterrank._files.tables import csv_text
+
+        return csv_text(section.frame, index=section.frame.index.names != [None], header=not place)
     if format == "json":
-        records = rows.astype(object).where(rows.notna(), None).to_dict("records")
-        return "".join(
-            json.dumps({name: _finite(value) for name, value in record.items()}) + "\n"
-            for record in records
-        )
-    cells = [[_cell(value) for value in row] for row in rows.itertuples(index=False, name=None)]
-    return "\n".join(align_columns([list(rows), *cells])) + "\n"
+        return "".join(map(json_line, section.records))
+    if format == "trec":
+        return "".join(f"{name:<22}\t{qid}\t{value}\n" for name, qid, value in section.rows)
+    between = "\n" * bool(place)
+    if format in ("latex", "markdown"):
+        from skfilterrank._core.paper_tables import paper_table
+
+        return between + paper_table(section.rows[0], section.rows[1:], format)
+    lines = [section.head] if section.head else []
+    lines += align_columns(section.rows)
+    return between + "\n".join([*lines, *([section.foot] if section.foot else []), ""])
 
 
-def _finite(value):
-    """A value as JSON can hold it."""
-    return repr(value) if isinstance(value, float) and np.isinf(value) else value
+def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Section:
+    """Return a frame with a named index as a section; its table shows four digits of a number."""
+    rows = frame.reset_index()
+    told = rows.astype(object).where(rows.notna(), None)
+    # A threshold that shows nothing is no missing one.
+    told = told.map(lambda value: str(value) if value in (_INFINITE, -_INFINITE) else value)
+    records: list = told.to_dict("records")
+    shown = [list(map(_cell, row)) for row in rows.itertuples(index=False, name=None)]
+    return Section(frame, records, [list(rows), *shown], head, foot)
 
 
 def _cell(value):
-    """A value of a table as text."""
+    """Return a value of a table as text."""
     return f"{value:.4g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
-def align_columns(lines) -> list[str]:
-    """Lines of cells as text, the first column at the left, the others at the right."""
-    lines = [[printable(cell) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*lines)]
+def json_line(record: dict[str, Any]) -> str:
+    """Return an object on a line of its own; a number that is not finite is null."""
+    return json.dumps(_for_json(record), allow_nan=False) + "\n"
+
+
+def _for_json(value):
+    """Return a value as JSON can hold it."""
+    if isinstance(value, dict):
+        return {name: _for_json(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return value
+
+
+def align_columns(rows) -> list[str]:
+    """Return rows of cells as lines, the first column at the left, the others at the right."""
+    rows = [[printable(getattr(cell, "text", cell)) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths))
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
-        for line in lines
+        for row in rows
     ]
 
 
-def _cells(row, is_baseline):
-    """One line of the report, shares in percent."""
-    main, low, high, zero, least, forbidden, lost, empty, difference, p_value = row.iloc[:10]
-    interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
-    shares = [f"{100 * share:.1f}" if share == share else "" for share in (forbidden, lost, empty)]
-    compared = ["base", ""] if is_baseline else _tested(difference, p_value)
-    return [f"{main:.3f}", interval, f"{zero:.3f}", f"{least:.3f}", *shares, *compared]
+def chosen_format(format: str | None, out: str | None, formats) -> str:
+    """Return the format that is named, else the one that --out ends in, else the first one."""
+    told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2])
+    if format is not None:
+        return format
+    return told if told is not None and told in formats else str(formats[0])
 
 
-def _tested(difference, p_value):
-    """A difference and its p value, empty where there is none."""
-    return [
-        "" if np.isnan(difference) else f"{difference:+.3f}",
-        "" if np.isnan(p_value) else "<.001" if p_value < 0.0005 else f"{p_value:.3f}",
-    ]
+@contextlib.contextmanager
+def opened(out, format="table"):
+    """Yield a function that writes to a file, or to standard output."""
+    if out not in (None, "-"):
+        from skfilterrank._files.files import open_for_writing
+
+        with open_for_writing(out) as write:
+            yield write
+        tell(f"{format}: {out}")
+        return
+    write = show if format == "table" else data_output().write
+    yield lambda text: (write(text), finish())
 
 
 def draw(model, path, title=None) -> None:
     """Draw a model's threshold curve into a file."""
     from matplotlib.figure import Figure
 
+    from skfilterrank._files.files import open_replacing
     from skfilterrank.plot import ThresholdCurveDisplay
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -140,3 +157,177 @@ def draw(model, path, title=None) -> None:
     figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))
     with open_replacing(path) as handle:
         handle.write(drawn.getvalue())
+
+
+class _Talk:
+    """Options of this process about its messages."""
+
+    is_quiet = False
+    is_verbose = False
+    typed: tuple[str, ...] = ()
+
+
+def set_talk(quiet=False, verbose=False) -> None:
+    """Set whether `tell` is silent, and whether progress is shown where no screen is."""
+    _Talk.is_quiet, _Talk.is_verbose = quiet, verbose
+
+
+def note_typed(argv) -> None:
+    """Note the words of the command line that runs, for what says how it was made."""
+    _Talk.typed = tuple(argv)
+
+
+def typed() -> tuple[str, ...]:
+    """Return the words of the command line, without the program's name."""
+    return _Talk.typed
+
+
+def progress() -> int:
+    """Return the `verbose` of long work: 1 where it is asked for, or a screen shows it."""
+    shows = not _Talk.is_quiet and sys.stderr is not None and sys.stderr.isatty()
+    return int(_Talk.is_verbose or shows)
+
+
+def is_verbose() -> bool:
+    """Return whether --verbose was given."""
+    return _Talk.is_verbose
+
+
+def is_quiet() -> bool:
+    """Return whether --quiet was given."""
+    return _Talk.is_quiet
+
+
+def show(text) -> None:
+    """Print lines for people on standard output."""
+    put(printable(text, keep="\n"))
+
+
+def put(text) -> None:
+    """Write to standard output."""
+    if text:
+        with _errors_of_output():
+            _standard("output").write(text)
+
+
+def say(text) -> None:
+    """Print a message of one line on standard error."""
+    if sys.stderr is None:
+        return
+    if "tqdm" in sys.modules:
+        from tqdm import tqdm
+
+        # Above the progress bars, if there are any.
+        tqdm.write(printable(text), file=sys.stderr)
+    else:
+        print(printable(text), file=sys.stderr)
+
+
+def tell(text) -> None:
+    """Print a message that --quiet leaves out."""
+    if not _Talk.is_quiet:
+        say(text)
+
+
+def finish() -> None:
+    """Write what is still on its way to standard output."""
+    if sys.stdout is not None:
+        with _errors_of_output():
+            sys.stdout.flush()
+
+
+def output_is_terminal() -> bool:
+    """Return whether standard output is a screen."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+class _Writer(NamedTuple):
+    """A file to write to."""
+
+    write: Any
+
+
+def data_output():
+    """Return where to write data: UTF-8 whatever the locale, but to a screen as `show`."""
+    if output_is_terminal():
+        return _Writer(lambda text: put(printable(text, keep="\n\t")))
+    _set(_standard("output"), encoding="utf-8", errors="strict", newline="\n")
+    return _Writer(put)
+
+
+def standard_input():
+    """Return standard input, where there is one."""
+    stream = _standard("input")
+    _set(stream, errors="replace")
+    return stream
+
+
+def _standard(name):
+    """Return standard input or output, where it is open."""
+    stream = sys.stdin if name == "input" else sys.stdout
+    if stream is None:
+        raise InputError(f"standard {name} is closed. Name a file, or redirect it.")
+    return stream
+
+
+@contextlib.contextmanager
+def standard_streams():
+    """Write codes for letters that standard output cannot encode; keep closed streams closed."""
+    # No file that is opened later may get the number of a closed stream.
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    _set(sys.stdout, errors="backslashreplace")
+    stderr = sys.stderr
+    if stderr is not None:
+        sys.stderr = _Messages(stderr)
+    try:
+        yield
+    finally:
+        sys.stderr = stderr
+
+
+class _Messages:
+    """Standard error; messages and bars that it does not take are lost, and the work goes on."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text):
+        """Write and flush the text, or lose it."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            _give_up(self._stream)
+
+    def flush(self):
+        """Do nothing, since every text is flushed."""
+
+
+@contextlib.contextmanager
+def _errors_of_output():
+    """Name standard output in errors of the operating system, and give up what it still holds."""
+    try:
+        yield
+    except OSError as error:
+        _give_up(sys.stdout)
+        error.filename = "standard output"
+        raise
+
+
+def _give_up(stream):
+    """Let a stream end nowhere, or the interpreter writes what it holds once more at the end."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _set(stream, **settings):
+    """Change settings of a stream that has them, as one in memory has not."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(**settings)

@@ -1,8 +1,17 @@
-"""The threshold that options ask for."""
+"""The threshold that options ask for, and its fit to a run."""
 
+import numpy as np
+
+from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure, parse_measures
+from skfilterrank._core.results import counted
+from skfilterrank.cli._errors import name_documents
+from skfilterrank.cli._inputs import DONE_WITH_MISSING, align_second
+from skfilterrank.cli._output import tell
 from skfilterrank.exceptions import InputError
+from skfilterrank.io import QrelsIndex
+from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import (
     AutoThreshold,
     BaseThreshold,
@@ -28,64 +37,63 @@ BY_NAME = {
     "largest_gap": LargestGap,
     "surprise": Surprise,
 }
-# Those of them that are searched along a curve, which can be drawn.
-WITH_CURVE = ("tune", "first_k", "surprise")
 # Those of them whose models draw numbers.
 _RANDOM = ("auto", "learned")
-_PARAMETERS = ("abstain", "max_shown", "min_shown", "rule")
 
 
-def read_measure(arguments, default: str) -> ParsedMeasure:
-    """Read the one measure that a threshold is chosen by, with the cut-off of --k."""
-    measures = parse_measures(arguments.measures or [default])
+def chosen_measure(names, k) -> ParsedMeasure:
+    """Return the one measure that a threshold is chosen by, with the cut-off of --k."""
+    measures = parse_measures(list(names))
     if len(measures) > 1:
         raise InputError(
-            f"--measure names {len(measures)} measures, and thresholds are tuned by one: "
-            f"{', '.join(measures)}."
+            f"--measure names {len(measures)} measures, and thresholds are tuned by one. Choose "
+            f"from {', '.join(measures)}."
         )
     (measure,) = measures.values()
-    return measure.for_threshold(arguments.k or None if measure.measure.takes_k else None)
+    return measure.for_threshold(k or None if measure.measure.takes_k else None)
 
 
-def make_threshold(arguments, measure: ParsedMeasure) -> BaseThreshold:
-    """Make the threshold, unfitted: by --threshold, or by --risk in its place."""
-    given = {name: getattr(arguments, name, None) for name in _PARAMETERS}
-    given = {name: value for name, value in given.items() if value is not None}
-    how = arguments.threshold
-    if how != "tune" and getattr(arguments, "filter_scores", None) is not None:
+def make_threshold(
+    how, measure: ParsedMeasure, *, k, promise, filter_scores=None, drawn=None, **parameters
+) -> BaseThreshold:
+    """Make the threshold, unfitted: by --threshold, or by --risk in its place.
+
+    `promise` holds --risk and the options that go with it, `drawn` those of models that draw
+    numbers, `parameters` all others of estimators; None is not given.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    risk = promise["risk"]
+    if how != "tune" and filter_scores is not None:
         raise InputError(
             f"--filter-scores is for --threshold tune and for --risk, and --threshold is "
-            f"{'none' if how is None else how}: leave one out."
+            f"{'none' if how is None else how}. Leave one out."
         )
-    if "rule" in given and arguments.filter_scores is None:
-        raise InputError("--rule hides by a second score: name its column by --filter-scores.")
-    if arguments.risk:
+    if "rule" in given and filter_scores is None:
+        raise InputError("--rule hides by a second score. Name its column by --filter-scores.")
+    if risk:
         if how != "tune":
-            raise InputError(
-                "--risk chooses the threshold itself: leave out --threshold or --risk."
-            )
-        if wrong := set(given) & {"abstain", "min_shown"}:
+            raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
+        if wrong := {"abstain", "min_shown"}.intersection(given):
             raise InputError(
                 f"--{min(wrong).replace('_', '-')} shows lists by more than their scores, of which "
-                "--risk can promise nothing: leave out one of the two."
+                "--risk can promise nothing. Leave out one of the two."
             )
-        k = measure.k or arguments.k or None
-        return CertifiedThreshold(
-            {_with_cutoff(name, k): level for name, level in arguments.risk.items()},
-            confidence_level=arguments.confidence,
-            guarantee=arguments.guarantee,
-            show_beyond_k=arguments.show_beyond_k,
-            measure=measure.text,
-            **given,
-        )
-    if arguments.show_beyond_k:
-        raise InputError("--show-beyond-k is about the rates of --risk: give both or none.")
+        k = measure.k or k or None
+        risks = {_with_cutoff(name, k): level for name, level in risk.items()}
+        settings = {name: value for name, value in promise.items() if name != "risk"}
+        return CertifiedThreshold(risks, **settings, measure=measure.text, **given)
+    if promise["show_beyond_k"]:
+        raise InputError("--show-beyond-k is about the rates of --risk. Give both or none.")
     if how in _RANDOM:
-        given |= {"random_state": getattr(arguments, "seed", 0)}
-        given |= {"n_jobs": getattr(arguments, "jobs", None)}
+        given |= drawn or {"random_state": 0}
     if isinstance(how, str):
         return BY_NAME[how](measure=measure.text, **given)
     return FixedThreshold(how, measure=measure.text, **given)
+
+
+def value_of(score: float, measure: ParsedMeasure) -> float:
+    """Return the value of a measure, of a score that is higher for better models."""
+    return score if measure.measure.greater_is_better else 0.0 - score
 
 
 def _with_cutoff(name, k):
@@ -95,3 +103,56 @@ def _with_cutoff(name, k):
     except InputError:
         return name
     return parsed.with_cutoff(k).text if parsed.measure.takes_k and parsed.k is None else name
+
+
+def machines_of(qrels):
+    """Return labels that are 1 where a machine judged and 0 elsewhere; None without machines."""
+    if JUDGED_BY not in qrels:
+        return None
+    is_machine = is_of_machine(qrels[JUDGED_BY]).astype(float)
+    return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
+
+
+def fit_run(threshold, run, second, *, index, machines, name, how, missing):
+    """Fit the threshold of one run, which --threshold calls `how`; return a line about it."""
+    aligned = index.align(run, missing=missing)
+    y_true, y_score, groups = aligned
+    name_documents(aligned.docnos)
+    second = align_second(second, run, aligned)
+    judged_by = None
+    if machines is not None:
+        is_machine = machines.align(run, missing=missing).y_true == 1
+        judged_by = np.where(is_machine, PREDICTED, PEOPLE)
+    try:
+        threshold.fit(y_score, y_true, groups=groups, filter_scores=second, judged_by=judged_by)
+    except ValueError as error:
+        error.add_note(f"(run {name})")
+        raise
+    measure = threshold.measure_
+    shown = threshold.predict(y_score, groups=groups, filter_scores=second)
+    given = {"groups": groups, "gains": threshold.gains, "average": "mean"}
+    plain, value = (evaluate(y_true, scores, [measure], **given) for scores in (y_score, shown))
+    n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
+    if n_missing := len(aligned.missing_topics):
+        tell(f"{name} lacks {counted(n_missing, 'judged topic')}: {DONE_WITH_MISSING[missing]}")
+    tell(
+        f"{name}: {counted(aligned.index.n_queries, 'judged topic')}, "
+        f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
+    )
+    level = None if how is None else threshold.threshold_
+    row = {
+        "threshold": getattr(threshold, "rule_", how) if level is None else level,
+        measure: float(value[measure]),
+        "unfiltered": float(plain[measure]),
+        "topics": aligned.index.n_queries,
+        "shown": n_shown,
+        "filtered": n_rows - n_shown,
+    }
+    if hasattr(threshold, "held_out_score_"):
+        row["held out"] = value_of(threshold.held_out_score_, parse_measure(measure))
+    if hasattr(threshold, "certificate_"):
+        if threshold.certificate_.n_machine:
+            row["labels of machines"] = threshold.certificate_.n_machine
+        for risk, promise in threshold.certificate_.promises.items():
+            row |= {risk: promise.observed, f"{risk} at most": promise.upper_bound}
+    return row

@@ -215,6 +215,7 @@ class Estimates(Result):
             confidence=self.confidence,
             target=self.target,
             shown_to_cover=not result.is_ratio,
+            greater_is_better=result.greater_is_better,
         )
 
     def order(self, measure: str | None = None, *, random_state=0) -> pd.DataFrame:
@@ -413,6 +414,8 @@ class EstimatedDifferences(Result):
         What the intervals are of.
     shown_to_cover : bool
         False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
+    greater_is_better : bool
+        As of the measure.
     """
 
     measure: str
@@ -428,6 +431,7 @@ class EstimatedDifferences(Result):
     confidence: float
     target: str
     shown_to_cover: bool = True
+    greater_is_better: bool = True
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
@@ -437,6 +441,18 @@ class EstimatedDifferences(Result):
         # 1 - 0.95 is not 0.05 in binary numbers.
         own = round(1 - self.confidence, 12)
         return self.p_adjusted <= (own if alpha is None else check_share(alpha, "alpha"))
+
+    def pairs(self, alpha: float | None = None) -> pd.DataFrame:
+        """Pairs turned so that the better run comes first, the surest on top.
+
+        The columns are those of `to_frame` and "significant", at a level as of `significant`.
+        """
+        table = self.to_frame().assign(significant=self.significant(alpha))
+        turned = (1 if self.greater_is_better else -1) * table["difference"] < 0
+        swapped = {"first": "second", "second": "first", "low": "high", "high": "low"}
+        other = table.rename(columns=swapped)[table.columns]
+        other[["difference", "low", "high"]] *= -1
+        return table.where(~turned, other).sort_values("p_value", kind="stable").infer_objects()
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each pair, runs by name."""

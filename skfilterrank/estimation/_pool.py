@@ -12,8 +12,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.forms import has_labels
-from skfilterrank._files.named_runs import errors_of, named_runs
-from skfilterrank._files.objects import is_by_topic
+from skfilterrank._files.named_runs import errors_of, is_by_topic, named_runs
 from skfilterrank._warnings import warn_user
 from skfilterrank.estimation._foldings import Folding, fold_documents
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list

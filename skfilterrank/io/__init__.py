@@ -4,20 +4,17 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
 from skfilterrank._rows.rows import Rows
-from skfilterrank.io._runs import read_runs
+from skfilterrank.io._align import QrelsIndex, align
+from skfilterrank.io._aligned_run import AlignedRun
+from skfilterrank.io._read import read_prels, read_qrels, read_run, read_runs
 from skfilterrank.io._tables import read_judged_table
-from skfilterrank.io._trec.align import QrelsIndex, align
-from skfilterrank.io._trec.aligned_run import AlignedRun
-from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
-from skfilterrank.io._trec.write import write_prels, write_qrels, write_run
-from skfilterrank.io._write_runs import WrittenRuns, write_runs
+from skfilterrank.io._write import write_prels, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
     "LetorData",
     "QrelsIndex",
     "Rows",
-    "WrittenRuns",
     "align",
     "load_model",
     "read_judged_table",
@@ -31,7 +28,6 @@ __all__ = [
     "write_prels",
     "write_qrels",
     "write_run",
-    "write_runs",
 ]
 
 if TYPE_CHECKING:

@@ -13,14 +13,16 @@ from skfilterrank._files.files import check_target, iter_line_chunks, open_for_w
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
-_NUMBER_PATTERN = re.compile(_NUMBER, re.ASCII)
-_FEATURE_PATTERN = re.compile(rf"(\d{{1,10}}):({_NUMBER})", re.ASCII)
 _LINE_PATTERN = re.compile(
     rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)\s*", re.ASCII
 )
+# As much of a line as is right.
+_START_PATTERN = re.compile(
+    rf"(?:\s*(?:{_NUMBER})(?!\S)(?:\s+qid:\S+(?:\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)?)?\s*",
+    re.ASCII,
+)
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
-# Not str.split() and str.strip(): ids may hold a no-break space.
-_SPACE_PATTERN = re.compile(r"\s+", re.ASCII)
+# Not those of str.strip(): ids may hold a no-break space.
 _BLANKS = " \t\n\r\f\v"
 # An id that int() and str() carry over unchanged; "007" and "+7" stay strings.
 _INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
@@ -200,7 +202,9 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     indices = pairs[0::2].astype(np.int64)
     with np.errstate(over="ignore"):  # checked below
         values = pairs[1::2].astype(dtype)
-    _check_features(indices, values, counts, n_features, fail)
+    if fault := _fault(indices, values, counts, n_features):
+        position, message = fault
+        fail(int(np.searchsorted(np.cumsum(counts), position, side="right")), message)
     codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
     comments = [comment.strip(_BLANKS) for comment in comments]
     docnos = [
@@ -210,74 +214,35 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     return y, codes, counts, indices.astype(np.int32), values, docnos, comments
 
 
-def _check_features(indices, values, counts, n_features, fail):
-    """Call fail on the first row whose indices or values are not as they should be."""
-
-    def row_of(bad):
-        position = int(bad.argmax())
-        return position, int(np.searchsorted(np.cumsum(counts), position, side="right"))
-
-    if not indices.size:
-        return
-    if (bad := indices < 1).any():
-        _, row = row_of(bad)
-        fail(row, "feature index 0; indices start at 1. Add 1 to every index of the file.")
+def _fault(indices, values, counts, n_features):
+    """The position of the first feature that is not as it should be, and what is wrong with it."""
     highest = _MAX_INDEX if n_features is None else n_features
-    if (bad := indices > highest).any():
-        position, row = row_of(bad)
-        limit = "the highest index supported" if n_features is None else "n_features"
-        fail(
-            row,
-            f"feature index {indices[position]} is above {highest}, {limit}; "
-            "correct the index, or raise n_features.",
-        )
-    descends = np.append(False, indices[1:] <= indices[:-1])
-    starts = np.append(0, np.cumsum(counts)[:-1])
-    descends[starts[counts > 0]] = False
-    if descends.any():
-        position, row = row_of(descends)
-        fail(
-            row,
-            f"feature index {indices[position]} follows {indices[position - 1]}; "
-            "indices must ascend without repeats. Sort the features of the line.",
-        )
-    if (bad := np.isinf(values)).any():
-        position, row = row_of(bad)
-        fail(
-            row,
-            f"the value of feature {indices[position]} is not finite in {values.dtype}; "
-            'write "nan" where a value is missing.',
-        )
+    limit = "the highest index supported" if n_features is None else "n_features"
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    descends = np.append(False, indices[1:] <= indices[:-1])[: len(indices)]
+    descends[starts] = False
+    for bad, advice in (
+        (indices < 1, "indices start at 1. Add 1 to every index of the file."),
+        (indices > highest, f"{highest} is {limit}; correct the index, or raise n_features."),
+        (descends, "indices must ascend without repeats. Sort the features of the line."),
+        (np.isinf(values), f'its value is not finite in {values.dtype}; write "nan" for none.'),
+    ):
+        if bad.any():
+            position = int(bad.argmax())
+            return position, f"feature index {indices[position]}: {advice}"
+    return None
 
 
 def _explain(body):
     """What is wrong with the part of a line before its comment."""
-    label, *rest = _SPACE_PATTERN.split(body.strip(_BLANKS))
-    if not _NUMBER_PATTERN.fullmatch(label):
-        return (
-            f"the label {brief(label)} is not a finite number; a line starts with its label, "
-            '"nan" where the document is not judged.'
-        )
-    if not rest or not rest[0].startswith("qid:"):
-        came = brief(rest[0]) if rest else "the end of the line"
-        return f"qid:ID was expected behind the label, got {came}; every row needs its query."
-    if rest[0] == "qid:":
-        return "the query id behind 'qid:' is empty; every row needs its query."
-    for token in rest[1:]:
-        if _FEATURE_PATTERN.fullmatch(token):
-            continue
-        index, colon, value = token.partition(":")
-        if index.lstrip("+-").isdecimal() and colon:
-            if not index.isdecimal() or len(index) > 10 or int(index) > _MAX_INDEX:
-                shown = index if len(index) <= 20 else f"{index[:20]}..."
-                return f"feature index {shown} is not between 1 and {_MAX_INDEX}; correct it."
-            if value.lower().lstrip("+-") in ("inf", "infinity"):
-                return (
-                    f"the value of feature {index} is not finite, got {brief(value)}; "
-                    'write "nan" where a value is missing.'
-                )
-        return f"index:value was expected, got {brief(token)}; correct the feature."
-    raise AssertionError(body)  # the patterns disagree
+    begin = _START_PATTERN.match(body).end()
+    rest = re.split(r"\s", body[begin:], maxsplit=1, flags=re.ASCII)[0]
+    expected = "label (a finite number, or nan where nobody judged)"
+    if "qid:" in body[:begin]:
+        expected = f"index:value (indices from 1 to {_MAX_INDEX}, values finite or nan)"
+    elif body[:begin].strip(_BLANKS):
+        expected = "qid:ID behind the label"
+    return f"{expected} was expected, got {brief(rest) if rest else 'the end of the line'}."
 
 
 def _assemble(indices, values, counts, n_features, sparse):

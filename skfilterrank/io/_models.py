@@ -31,8 +31,7 @@ from skfilterrank.exceptions import (
     SkfilterrankWarning,
     brief,
 )
-from skfilterrank.io._archives import Unpacker
-from skfilterrank.io._trees import check_trees
+from skfilterrank.io._untrusted import check_trees, unpacked
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -45,44 +44,30 @@ _MOST_BYTES, _MOST_TIMES = 1 << 26, 50
 # alone would not do: skops lets a file call any trusted name with arguments of its own.
 # "ObjectNode" sets attributes and calls no constructor.
 _OBJECT = frozenset({"ObjectNode"})
-_ALLOWED = {
-    "catboost.core.CatBoost": _OBJECT,
-    "catboost.core.CatBoostClassifier": _OBJECT,
-    "catboost.core.CatBoostRanker": _OBJECT,
-    "catboost.core.CatBoostRegressor": _OBJECT,
+_OBJECTS = {
+    "catboost.core": "CatBoost CatBoostClassifier CatBoostRanker CatBoostRegressor",
+    "lightgbm.basic": "Booster",
+    "lightgbm.sklearn": "LGBMClassifier LGBMModel LGBMRanker LGBMRegressor",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
+    # In ColumnTransformers of scikit-learn before 1.9.
+    "sklearn.compose._column_transformer": "_RemainderColsList",
+    "sklearn.metrics._scorer": "_PassthroughScorer _Scorer",
+    "sklearn.model_selection._split": "GroupKFold GroupShuffleSplit KFold LeaveOneGroupOut "
+    "PredefinedSplit StratifiedGroupKFold StratifiedKFold",
+    "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
+    "xgboost.core": "Booster",
+    "xgboost.sklearn": "XGBClassifier XGBModel XGBRanker XGBRegressor",
+}
+_ALLOWED = {f"{module}.{name}": _OBJECT for module in _OBJECTS for name in _OBJECTS[module].split()}
+_ALLOWED |= {
     "collections.OrderedDict": frozenset({"TypeNode", "DictNode"}),
     "numpy.dtype": frozenset({"DTypeNode"}),
-    "lightgbm.basic.Booster": _OBJECT,
-    "lightgbm.sklearn.LGBMClassifier": _OBJECT,
-    "lightgbm.sklearn.LGBMModel": _OBJECT,
-    "lightgbm.sklearn.LGBMRanker": _OBJECT,
-    "lightgbm.sklearn.LGBMRegressor": _OBJECT,
     # Numbers alone: numpy reads them and unpickles nothing.
     "scipy.sparse._csr.csr_array": frozenset({"SparseMatrixNode"}),
     "scipy.sparse._csr.csr_matrix": frozenset({"SparseMatrixNode"}),
-    "sklearn.calibration._CalibratedClassifier": _OBJECT,
-    "sklearn.calibration._SigmoidCalibration": _OBJECT,
-    # In ColumnTransformers of scikit-learn before 1.9.
-    "sklearn.compose._column_transformer._RemainderColsList": _OBJECT,
-    "sklearn.metrics._scorer._PassthroughScorer": _OBJECT,
-    "sklearn.metrics._scorer._Scorer": _OBJECT,
-    "sklearn.model_selection._split.GroupKFold": _OBJECT,
-    "sklearn.model_selection._split.GroupShuffleSplit": _OBJECT,
-    "sklearn.model_selection._split.KFold": _OBJECT,
-    "sklearn.model_selection._split.LeaveOneGroupOut": _OBJECT,
-    "sklearn.model_selection._split.PredefinedSplit": _OBJECT,
-    "sklearn.model_selection._split.StratifiedGroupKFold": _OBJECT,
-    "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
     # Each is looked at once it is there, see check_trees.
     "sklearn.tree._tree.Tree": frozenset({"TreeNode"}),
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
-    "sklearn.utils._metadata_requests.MetadataRequest": _OBJECT,
-    "sklearn.utils._metadata_requests.MethodMetadataRequest": _OBJECT,
-    "xgboost.core.Booster": _OBJECT,
-    "xgboost.sklearn.XGBClassifier": _OBJECT,
-    "xgboost.sklearn.XGBModel": _OBJECT,
-    "xgboost.sklearn.XGBRanker": _OBJECT,
-    "xgboost.sklearn.XGBRegressor": _OBJECT,
 }
 # Packages whose models may say something else in another version.
 _VERSIONED = {
@@ -234,24 +219,18 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     check_target(path, "load_model(path)", may_be_open=False)
     name = os.fspath(path)
     data = read_bytes(path)
-    if not data:
-        raise FileFormatError(
-            "the file is empty; a model written by save_model was expected.", name
-        )
+    most = max_bytes or max(_MOST_BYTES, _MOST_TIMES * os.path.getsize(path))
     try:
-        data = Unpacker(
-            name, max_bytes or max(_MOST_BYTES, _MOST_TIMES * os.path.getsize(path))
-        ).unpack(data)
+        data = unpacked(data, most, name)
+        untrusted = skops.io.get_untrusted_types(data=data)
+        refused = _refused(data, untrusted)
     except FileFormatError:
         raise
     except Exception as error:
-        raise _no_model(error, name) from error
-    try:
-        untrusted = skops.io.get_untrusted_types(data=data)
-        refused = _refused(data, untrusted)
-    except Exception as error:
-        raise _no_model(error, name) from error
-    trusted = [_full_name(t) if isinstance(t, type) else t for t in trusted]
+        raise FileFormatError(
+            f"the file is not a model written by save_model ({reason_of(error)}).", name
+        ) from error
+    trusted = [f"{t.__module__}.{t.__name__}" if isinstance(t, type) else t for t in trusted]
     if refused := sorted(set(refused).difference(trusted)):
         raise InputError(
             f"{name} holds types that are not trusted: {', '.join(refused)}. If you know where the "
@@ -341,18 +320,6 @@ def _with_named_owners(model):
         if type(item).__module__ == "sklearn.utils._metadata_requests":
             item.owner = item.owner if isinstance(item.owner, str) else type(item.owner).__name__
     return model
-
-
-def _no_model(error, name):
-    """The error of a file that cannot be read."""
-    return FileFormatError(
-        f"the file is not a model written by save_model ({reason_of(error)}).", name
-    )
-
-
-def _full_name(cls):
-    """Name of a type as skops writes it."""
-    return f"{cls.__module__}.{cls.__name__}"
 
 
 def _schema(data):

@@ -10,6 +10,9 @@ from skfilterrank.judgments._active.move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._active.mtc import MTCSelector
 from skfilterrank.judgments._assessors.agreement import AssessorAgreement, assessor_agreement
 from skfilterrank.judgments._assessors.likely_errors import likely_errors
+from skfilterrank.judgments._exchange.answers import read_judging_answers
+from skfilterrank.judgments._exchange.merged import MergedAnswers, merge_answers
+from skfilterrank.judgments._exchange.tasks import write_judging_tasks
 from skfilterrank.judgments._no_judgments.pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._no_judgments.rank_systems import rank_systems
 from skfilterrank.judgments._prediction.complete_qrels import CompletedQrels, complete_qrels
@@ -33,6 +36,7 @@ __all__ = [
     "LabelPredictor",
     "MTCSelector",
     "MaxRepSelector",
+    "MergedAnswers",
     "MoveToFrontSelector",
     "PoolingSelector",
     "PriorSelector",
@@ -45,12 +49,15 @@ __all__ = [
     "judge",
     "likely_errors",
     "make_completed_scorer",
+    "merge_answers",
     "pseudo_qrels",
     "rank_systems",
     "rank_table",
+    "read_judging_answers",
     "read_judgment_log",
     "similarity_join",
     "statap_prior",
+    "write_judging_tasks",
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one that is there

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
 from skfilterrank.plot._critical_difference import CriticalDifferenceDisplay
+from skfilterrank.plot._interval import IntervalDisplay
 from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay
 from skfilterrank.plot._pairwise_comparison import PairwiseComparisonDisplay
 from skfilterrank.plot._query_difference import QueryDifferenceDisplay
@@ -14,6 +15,7 @@ from skfilterrank.plot._trade_off import TradeOffDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
+    "IntervalDisplay",
     "PairwiseComparisonDisplay",
     "QueryDifferenceDisplay",
     "RiskCoverageDisplay",

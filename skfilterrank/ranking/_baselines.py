@@ -5,14 +5,16 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin, all_or_nothing
+from skfilterrank._sklearn_compat import final_step
+from skfilterrank._wrapping import WrappingRanker, takes_unjudged
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.training_rows import count_unjudged
-from skfilterrank.ranking._fitting.wrapping import MeasuredAsInside, takes_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -106,7 +108,7 @@ class FilterAll(RankerMixin, BaseEstimator):
         return tags
 
 
-class FilterOnly(MeasuredAsInside, BaseEstimator):
+class FilterOnly(WrappingRanker, BaseEstimator):
     """Filter as a model does, and show what it keeps in random order.
 
     What is lost against the model is what its ranking is worth.
@@ -168,6 +170,35 @@ class FilterOnly(MeasuredAsInside, BaseEstimator):
     def __init__(self, estimator, *, random_state=None):
         self.estimator = estimator
         self.random_state = random_state
+
+    @property
+    def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
+        """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
+        return self._ranker_inside().measure
+
+    @property
+    def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
+        """Gains of labels in `score`: those of the estimator."""
+        return self._ranker_inside().gains
+
+    def _ranker_inside(self):
+        """The ranker inside, else what a ranker is unless it says otherwise."""
+        inner = final_step(self.estimator)
+        return inner if isinstance(inner, RankerMixin) else RankerMixin
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The measure of the estimator, with the cut-off it was tuned for."""
+        inner = final_step(self._fitted_inner())
+        if isinstance(inner, RankerMixin):
+            return inner._score_measure()
+        return super()._score_measure()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.target_tags = inner.target_tags
+        tags.no_validation = inner.no_validation
+        return tags
 
     @all_or_nothing
     def fit(self, X, y, groups=None, **fit_params) -> "FilterOnly":

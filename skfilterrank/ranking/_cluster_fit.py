@@ -20,8 +20,9 @@ from skfilterrank._rows.dask_frames import (
 )
 from skfilterrank._rows.rows import whole_partitions
 from skfilterrank._sklearn_compat import final_step
+from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
+from skfilterrank.ranking._fitting.adapters import check_grades
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
     in_memory,
@@ -52,7 +53,7 @@ _MOMENTS = ("filtered", "plain", "gained")
 
 def fit_on_partitions(model, threshold, X, y, groups, fit_params) -> None:
     """Fit a RankAndFilter whose parameters are checked, and its unfitted threshold."""
-    inner, is_prefit = model._unfitted_inner(), model._is_prefit()
+    inner, is_prefit = model.estimator, model._is_prefit
     _check_supported(model, threshold, inner, fit_params)
     if not is_prefit:
         check_cluster_estimator(inner)
@@ -117,7 +118,7 @@ def _check_supported(model, threshold, inner, fit_params):
 
 def _tune(model, threshold, inner, rows, fit_params):
     """Find the threshold from out-of-fold scores, and fit the final model."""
-    folds, is_prefit = rows.folds, model._is_prefit()
+    folds, is_prefit = rows.folds, model._is_prefit
     fit_times = []
     if is_prefit:
         models, scales = [in_memory(inner)], None

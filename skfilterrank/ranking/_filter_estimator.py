@@ -5,8 +5,8 @@ from sklearn.base import is_classifier
 
 from skfilterrank._response import document_scores, has_method
 from skfilterrank._sklearn_compat import final_step
+from skfilterrank._wrapping import needs_groups
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.wrapping import needs_groups
 
 
 def check_filter_estimator(estimator) -> None:

@@ -23,13 +23,13 @@ from skfilterrank._core.results import counted
 from skfilterrank._ranker import all_or_nothing
 from skfilterrank._sklearn_compat import fitted_end
 from skfilterrank._warnings import warn_user
+from skfilterrank._wrapping import WrappingRanker, estimators_inside
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
 from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions
 from skfilterrank.ranking._filter_estimator import check_filter_estimator, harm_scores
 from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
 from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
-from skfilterrank.ranking._fitting.wrapping import PASSTHROUGH, WrappingRanker, estimators_inside
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     AutoThreshold,
@@ -350,7 +350,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             threshold._rows_as_queries(0)
         two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
         has_two = two is not None and np.ndim(y) == 2
-        inner, is_prefit = self._unfitted_inner(), self._is_prefit()
+        inner, is_prefit = self.estimator, self._is_prefit
         data = prepare_rows(
             inner,
             X,
@@ -381,9 +381,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self._take_from_threshold()
         return self
 
+    @property
+    def _is_prefit(self):
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
     def _check_parameters(self) -> BaseThreshold:
         """Check the parameters; return the unfitted threshold."""
-        if isinstance(self.estimator, str) and self.estimator == PASSTHROUGH:
+        if isinstance(self.estimator, str) and self.estimator == "passthrough":
             raise InputError(
                 "estimator must be an estimator, got 'passthrough'. Where there are scores "
                 "already, fit a threshold such as skfilterrank.thresholds.TunedThreshold on them."
@@ -416,7 +420,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _tune(self, threshold, data, two, labels, query_weight, judged_by, taught):
         """Fit the threshold on out-of-fold scores, and the final models."""
         splits = None
-        if not self._is_prefit():
+        if not self._is_prefit:
             splits = find_splits(
                 self,
                 labels,
@@ -428,7 +432,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         tuning = tuning_scores(
             self,
-            self._unfitted_inner(),
+            self.estimator,
             data,
             self._score_gains,
             splits,
@@ -513,8 +517,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _qualify_certificate(self, tuning, data):
         """State in the certificate whether it holds exactly."""
         fitted = []
-        if self._is_prefit():
-            for inner in (self._unfitted_inner(), self.filter_estimator):
+        if self._is_prefit:
+            for inner in (self.estimator, self.filter_estimator):
                 if inner is not None:
                     fitted += [fitted_end(inner), *estimators_inside(inner)]
         n_known = count_known_queries(fitted, data.X, data.ids)
@@ -528,7 +532,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.filter_.certificate_ = replace(
             self.filter_.certificate_,
             exact=tuning.is_calibrated and not n_known,
-            assumes_unseen=self._is_prefit(),
+            assumes_unseen=self._is_prefit,
         )
 
     @over_partitions

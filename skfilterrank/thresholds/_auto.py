@@ -13,9 +13,8 @@ from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._first_k import FirstK
-from skfilterrank.thresholds._judged_scores import values_shown
+from skfilterrank.thresholds._judged_scores import curve_of, values_shown
 from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
-from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 
@@ -157,7 +156,7 @@ class AutoThreshold(BaseThreshold):
             held_out[name] = shown[name]
             if candidate._level is None and judged.clusters.min() < judged.clusters.max():
                 held_out[name] = candidate._held_out_shown(judged, parsed, entries)
-            values[name] = values_shown(judged.lists, held_out[name], parsed)
+            (values[name],) = values_shown(judged.lists, parsed, held_out[name])
         vars(made.get("learned", self)).pop("_out_of_fold", None)
         names, values = list(values), np.stack(list(values.values()))
         clusters = judged.clusters

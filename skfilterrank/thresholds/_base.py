@@ -32,9 +32,7 @@ from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_le
 from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
-    scored_sizes,
     sizes_of_lists,
-    usual_sizes,
     warn_of_other_scale,
     warn_of_other_sizes,
 )
@@ -43,16 +41,18 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     SCORE,
     JudgedScores,
+    curve_of,
     margins_of,
     number_clusters,
     read_scores,
+    scored_sizes,
+    usual_sizes,
     values_shown,
     warn_unless_filter_pays,
     warn_without_good,
     worth_of_answers,
 )
 from skfilterrank.thresholds._of_rows import mean_of_rows
-from skfilterrank.thresholds._threshold_curve import curve_of
 
 DEFAULT_MEASURE = "ndcg_f"
 
@@ -285,9 +285,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             sizes = scored_sizes(judged.scores, judged.index)
             is_shown = shown if shown.dtype == bool else shown > -np.inf
             self.calibration_ = Calibration.of(judged.scores, is_shown, sizes)
-        values = values_shown(judged.lists, shown, parsed)
+        values = self._measure(judged, parsed, entries, shown)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
-        self._measure_held_out(judged, parsed, entries, values)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
         return self
@@ -337,21 +336,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.answer_level_ = best_level(sure, worth, judged.lists.weights)
         return shown & (sure >= self.answer_level_)[judged.codes]
 
-    def _measure_held_out(self, judged, parsed, entries, values):
-        """Measure queries that the levels were not chosen on, with the filter and without it."""
-        lists, clusters = judged.lists, judged.clusters
-        if clusters.min() == clusters.max():
-            return
-        if self._level is None or self.abstain is not None:
-            values = values_shown(lists, self._held_out_shown(judged, parsed, entries), parsed)
-        self._compare_held_out(judged, parsed, values)
+    def _measure(self, judged, parsed, entries, shown):
+        """Measure what is shown, by query, and queries that the levels were not chosen on."""
+        clusters = judged.clusters
+        masks = [shown]
+        if clusters.min() < clusters.max():
+            masks.append(self._unfiltered(judged))
+            if self._level is None or self.abstain is not None:
+                masks.append(self._held_out_shown(judged, parsed, entries))
+        values, *others = values_shown(judged.lists, parsed, *masks)
+        if others:
+            self._compare_held_out(judged, others[1] if len(others) > 1 else values, others[0])
+        return values
 
-    def _compare_held_out(self, judged, parsed, values):
-        """Keep the means of held-out queries; warn unless they gain by what is hidden."""
-        lists = judged.lists
-        self.held_out_score_ = mean_over_queries(values, lists.weights)
-        plain = values_shown(lists, self._unfiltered(judged), parsed)
-        self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
+    def _compare_held_out(self, judged, values, plain):
+        """Keep means of held-out queries, filtered or not; warn unless the filter gains."""
+        self.held_out_score_ = mean_over_queries(values, judged.lists.weights)
+        self.held_out_score_unfiltered_ = mean_over_queries(plain, judged.lists.weights)
         if self._shows_everything_by_choice():
             return
         differences, weights = judged.by_cluster(values - plain)
@@ -387,9 +388,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         shown = np.zeros(len(judged.codes), dtype=bool)
         learns = type(self)._learn is not BaseThreshold._learn
         if entries is not None and not learns and self.abstain is None:
-            levels = np.empty(n_folds)
-            for number in range(n_folds):
-                levels[number], _ = entries.best(of_list != number)
+            levels = np.array([entries.best(of_list != each)[0] for each in range(n_folds)])
             keys = self._keys(judged.scores, judged.index, judged.columns)
             keys = self._capped(keys, judged.scores, judged.index)
             return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)

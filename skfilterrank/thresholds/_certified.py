@@ -14,9 +14,8 @@ from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, curve_of, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
-from skfilterrank.thresholds._threshold_curve import curve_of
 from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
 
 
@@ -300,8 +299,9 @@ class CertifiedThreshold(TwoScores):
         worth, harm = self.worth_.of(judged.scores, judged.columns[FILTER_SCORE])
         return self._path(judged, worth, harm, levels)
 
-    def _measure_held_out(self, judged, parsed, entries, values):
-        """Leave it out: the certificate says what to expect of new queries."""
+    def _measure(self, judged, parsed, entries, shown):
+        # The certificate says what to expect of new queries.
+        return values_shown(judged.lists, parsed, shown)[0]
 
     def _rows_as_queries(self, n_rows):
         raise InputError(

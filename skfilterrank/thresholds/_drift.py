@@ -8,9 +8,9 @@ import numpy as np
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
+from skfilterrank.thresholds._judged_scores import scored_sizes
 
-# Lists within these quantiles of the sizes are usual; others may be longer or shorter by so much.
-_USUAL = (0.05, 0.95)
+# Lists of other than the usual sizes may be longer or shorter by so much.
 _SIZE_FACTOR = 1.5
 # Share of the lists that may be of another size, and how many lists a share is told of: of usual
 # ones up to a tenth are others, and 8 of 30 are then in less than one of a hundred samples.
@@ -29,11 +29,6 @@ class _SeenSizes:
 
 # Apart from the models, which are saved without what they served.
 _SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
-
-
-def usual_sizes(sizes: np.ndarray) -> np.ndarray:
-    """From and to, of the sizes of lists; NaN of none."""
-    return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
 
 def warn_of_other_sizes(model, scores, index) -> None:
@@ -68,12 +63,6 @@ def warn_of_other_sizes(model, scores, index) -> None:
         f"({low:g} to {high:g}). {advice}",
         DataWarning,
     )
-
-
-def scored_sizes(scores, index):
-    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
-    sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
-    return sizes[sizes > 0]
 
 
 def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:

@@ -10,15 +10,19 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.checks import check_groups, check_level_scores
+from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import Rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Folds by query, on which levels and learned cuts are tried out.
 N_FOLDS = 5
+# Lists within these quantiles of the sizes are usual.
+_USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
 # The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
 _TINY = float(np.finfo(np.float64).tiny)
@@ -216,25 +220,61 @@ def number_clusters(clusters, index) -> np.ndarray:
     return first
 
 
-def values_shown(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
-    """Measure each query where some rows are shown, higher being better.
+def usual_sizes(sizes: np.ndarray) -> np.ndarray:
+    """From and to, of the sizes of lists; NaN of none."""
+    return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
-    In place of a mask, `shown` may be scores that order the rows, equal ones as they came.
+
+def scored_sizes(scores, index):
+    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
+    is_scored = scores > -np.inf
+    if is_scored.all():
+        return index.sizes.astype(np.float64)
+    sizes = np.bincount(index.codes(), is_scored, index.n_queries)
+    return sizes[sizes > 0]
+
+
+def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) -> list[np.ndarray]:
+    """Measure each query where some rows are shown, higher being better, for each mask of rows.
+
+    In place of a mask there may be scores that order the rows, equal ones as they came.
     """
     entry = parsed.measure
-    if shown.dtype == bool:
-        part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
-    else:
-        part = lists.with_ties("stable").with_scores(shown)
-    part.has_filtered = True
-    values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
-    return values if entry.greater_is_better else 0.0 - values
+    kernel = entry.bind(parsed.k, parsed.options)
+    found = [np.empty(lists.index.n_queries) for _ in shown]
+    # Judgments of a block, and its order, are laid out once for all.
+    for block in lists.with_ties(entry.ties[0]).blocks():
+        for values, rows in zip(found, shown):
+            values[block.queries] = kernel(_block_shown(block, lists.index, rows, entry.ties[0]))
+    found = [with_undefined(values, 0.0) for values in found]
+    return found if entry.greater_is_better else [0.0 - values for values in found]
+
+
+def _block_shown(block, index, shown, ties):
+    """Make the lists of a block of which some rows are shown."""
+    if shown.dtype != bool:
+        return block.relisted(-index.take(shown, block.layout, -np.inf), "stable")
+    is_shown = index.take(shown, block.layout, False)
+    ordered = block.in_order(is_shown)
+    # Where lists are cut, what is shown keeps its place.
+    is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
+    return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
+
+
+def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
+    """Make the curve of entries, negated where lower is better."""
+    levels, values = entries.curve(among)
+    best_level, best_value = entries.best(among, (levels, values))
+    if not parsed.measure.greater_is_better:
+        values, best_value = 0.0 - values, 0.0 - best_value
+    return ThresholdCurve(levels, values, best_level, best_value)
 
 
 def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
     """Compute what each query gains in the measure by its shown rows, compared with nothing."""
     nothing = np.zeros(len(shown), dtype=bool)
-    return values_shown(lists, shown, parsed) - values_shown(lists, nothing, parsed)
+    values, without = values_shown(lists, parsed, shown, nothing)
+    return values - without
 
 
 def warn_without_good(gains: np.ndarray) -> None:

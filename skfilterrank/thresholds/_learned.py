@@ -20,7 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import N_FOLDS
+from skfilterrank.thresholds._judged_scores import N_FOLDS, curve_of
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -34,7 +34,6 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
-from skfilterrank.thresholds._threshold_curve import curve_of
 
 # Factors that are tried between 1 and the best one.
 _N_FACTORS = 33
@@ -337,9 +336,10 @@ class LearnedThreshold(BaseThreshold):
                 return float(factor)
         return best
 
-    def _measure_held_out(self, judged, parsed, entries, values):
-        super()._measure_held_out(judged, parsed, entries, values)
+    def _measure(self, judged, parsed, entries, shown):
+        values = super()._measure(judged, parsed, entries, shown)
         del self._out_of_fold
+        return values
 
     def _held_out_shown(self, judged, parsed, entries):
         """Rows shown by models without their query, and a factor chosen without their fold."""

@@ -134,8 +134,8 @@ def risk_coverage_curve(
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists.scores = check_level_scores(y_score)
     lists.scores = lists.scores.astype(np.float64, copy=False)
-    values = values_shown(lists, lists.scores > -np.inf, parsed)
-    nothing = values_shown(lists, np.zeros(len(lists.scores), dtype=bool), parsed)
+    scored = lists.scores > -np.inf
+    values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))
     worth = values - nothing
     sure = _confidences(confidence, worth, lists)
     order = np.argsort(-sure, kind="stable")

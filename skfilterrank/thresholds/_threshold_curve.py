@@ -7,7 +7,6 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_level_scores
 from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
@@ -154,12 +153,3 @@ def threshold_curve(
     lists.weights = query_weights(query_weight, lists.index)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve(*entries.curve(), *entries.best())
-
-
-def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
-    """Make the curve of entries, negated where lower is better."""
-    levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among, (levels, values))
-    if not parsed.measure.greater_is_better:
-        values, best_value = 0.0 - values, 0.0 - best_value
-    return ThresholdCurve(levels, values, best_level, best_value)

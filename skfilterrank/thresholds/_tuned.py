@@ -2,8 +2,7 @@
 
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import warn_of_forbidden
-from skfilterrank.thresholds._drift import usual_sizes
-from skfilterrank.thresholds._judged_scores import warn_without_good
+from skfilterrank.thresholds._judged_scores import usual_sizes, warn_without_good
 from skfilterrank.thresholds._of_rows import search_rows
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._two_scores import TwoScores

@@ -21,8 +21,13 @@ from skfilterrank.thresholds._hide_rules import (
     levels_of,
     measured,
 )
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, N_FOLDS, JudgedScores
-from skfilterrank.thresholds._threshold_curve import curve_of
+from skfilterrank.thresholds._judged_scores import (
+    FILTER_SCORE,
+    N_FOLDS,
+    JudgedScores,
+    curve_of,
+    values_shown,
+)
 
 # Forbidden rows below which curves of harm are guesses.
 FEW_FORBIDDEN = 50
@@ -113,10 +118,10 @@ class TwoScores(BaseThreshold):
             )
         return curves[0], worth, harm
 
-    def _measure_held_out(self, judged, parsed, entries, values):
+    def _measure(self, judged, parsed, entries, shown):
         if not self._has_two or judged.clusters.min() == judged.clusters.max():
-            super()._measure_held_out(judged, parsed, entries, values)
-            return
+            return super()._measure(judged, parsed, entries, shown)
+        values, plain = values_shown(judged.lists, parsed, shown, self._unfiltered(judged))
         # The folds of the curves.
         held_out = np.empty(len(values))
         for _, rows in judged.fold_rows(N_FOLDS):
@@ -125,7 +130,8 @@ class TwoScores(BaseThreshold):
             held_out[tried] = entries.at(entries.best(~tried)[0])[tried]
         if not parsed.measure.greater_is_better:
             held_out = 0.0 - held_out
-        self._compare_held_out(judged, parsed, held_out)
+        self._compare_held_out(judged, held_out, plain)
+        return values
 
     def _check_two_scores(self, judged):
         """Raise a ValueError for filter scores that cannot tell what to hide; warn of few rows."""

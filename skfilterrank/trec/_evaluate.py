@@ -11,10 +11,11 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure import warn_of_forbidden
-from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.measure_names import known_measure, parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank._core.samples import is_sample, refuse_measures_of_sample
+from skfilterrank._core.scoring import OVER_QUERIES
 from skfilterrank._core.unjudged_lists import (
     misled_measure,
     unjudged_share,
@@ -68,6 +69,17 @@ class RunEvaluation(Result):
     def to_frame(self) -> pd.DataFrame:
         """The values; an empty table where there is an error."""
         return pd.DataFrame() if self.values is None else self.values.copy()
+
+    def means(self) -> pd.Series:
+        """Return one number for each measure: the mean over topics, unless it knows another."""
+        if self.values is None:
+            return pd.Series(dtype=np.float64)
+        found = self.values.mean()
+        for text in found.index:
+            entry = known_measure(text)
+            if entry is not None and entry.over_queries != "mean":
+                found[text] = OVER_QUERIES[entry.over_queries](self.values[text].to_numpy())
+        return found
 
     def _summary(self):
         if self.values is None:

@@ -10,7 +10,7 @@ import pandas as pd
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import get_measure_names
 from skfilterrank._core.own_reading import own_reading
-from skfilterrank._files.text_columns import id_tokens
+from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
 from skfilterrank.trec._evaluate import OF_QRELS, evaluate_run

@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 from sampled_labels import PAGE
-from skfilterrank.cli import main
-from skfilterrank.cli.judge import run as judge_run
-from skfilterrank.cli.rank_filter import run as rank_filter_run
+from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.estimation import draw_sample
 from skfilterrank.io import write_prels, write_qrels, write_run
@@ -88,7 +86,8 @@ def train(run, folder):
     """Run a quick rank-filter on train.csv."""
 
     def train(*arguments, file="train.csv", gains=GAINS):
-        return run("rank-filter", file, "--gains", gains, *QUICK, *arguments)
+        quick = QUICK[2:] if "--models" in arguments else QUICK
+        return run("rank-filter", file, "--gains", gains, *quick, *arguments)
 
     return train
 
@@ -102,7 +101,7 @@ def known_models():
 @pytest.fixture
 def trained_once(known_models, monkeypatch):
     """Commands have the models of an earlier one that was given the same, as trained alike."""
-    real = rank_filter_run.compare_rankers
+    real = _rank_filter.compare_rankers
 
     def compare_rankers(*given, verbose, **how):
         key = joblib.hash((given, how))
@@ -110,7 +109,7 @@ def trained_once(known_models, monkeypatch):
             known_models[key] = real(*given, verbose=verbose, **how)
         return known_models[key]
 
-    monkeypatch.setattr(rank_filter_run, "compare_rankers", compare_rankers)
+    monkeypatch.setattr(_rank_filter, "compare_rankers", compare_rankers)
 
 
 @pytest.fixture
@@ -180,6 +179,7 @@ def assessor(world, monkeypatch):
 
     class Assessor:
         most = None
+        n_open = n_total = 0
         asked: ClassVar[list] = []
         skipped: ClassVar[set] = set()
 
@@ -187,6 +187,8 @@ def assessor(world, monkeypatch):
             self.n = 0
 
         def __call__(self, question):
+            self.n_total = question.n_total
+            self.n_open = question.n_total - question.n_answered
             if self.n == Assessor.most:
                 return Answer.STOP
             self.n += 1
@@ -195,7 +197,8 @@ def assessor(world, monkeypatch):
                 Assessor.skipped.remove(pair)
                 return Answer.SKIP
             Assessor.asked.append(pair)
+            self.n_open -= 1
             return int(truth[question.topic, question.docno])
 
-    monkeypatch.setattr(judge_run, "TerminalAssessor", Assessor)
+    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
     return Assessor

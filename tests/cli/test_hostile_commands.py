@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
-from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
 
@@ -32,7 +31,7 @@ COMMANDS = {
     "rank-filter": (["rank-filter", "{}", *TRAIN], LETOR),
     "rank-filter table": (["rank-filter", "{}.csv", *TRAIN], TABLE),
     "rank-filter lines": (["rank-filter", "{}.jsonl", *TRAIN], LINES),
-    "rank-filter --test": (["rank-filter", "letor", "--test", "{}", *TRAIN], LETOR),
+    "rank-filter --test": (["rank-filter", "letor", "--test-data", "{}", *TRAIN], LETOR),
     "apply model": (["apply", "{}", "letor"], b""),
     "apply": (["apply", "model.skops", "{}", "--quiet"], LETOR),
     "evaluate qrels": (["evaluate", "{}", "run", "--quiet"], QRELS),
@@ -43,13 +42,8 @@ COMMANDS = {
     "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
     "complete": (["complete", "{}", "--docs", "docs.csv", "--runs", "run", "--out", "-"], QRELS),
     "complete --docs": (
-        ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label=0", "--out", "-"],
+        ["complete", "qrels", "--docs", "{}.jsonl", "--holes", "unjudged-label=0", "--out", "-"],
         JSONL,
-    ),
-    "forecast": (["forecast", "run", "{}", "--quiet"], RUN),
-    "forecast --teams": (
-        ["forecast", "run", "other", "--teams", "{}", "--quiet"],
-        b"run,x\nother,y\n",
     ),
     "judge": (["judge", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
     "judge table": (["judge", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
@@ -74,8 +68,6 @@ READERS = {
     "fuse --qrels": read_qrels,
     "complete": read_qrels,
     "complete --docs": read_documents,
-    "forecast": read_run,
-    "forecast --teams": read_teams,
     "judge": read_pool,
     "judge table": read_pool,
     "judge --docs": read_documents,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.cli._inputs import match_gains, unknown_labels
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, write_run
 
@@ -44,7 +44,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made = "threshold numbers.txt r.txt --risk any_forbidden=0.8 --save risk.json"
-        assert main([*made.split(), "--unjudged-label", "none"]) == 0
+        assert main([*made.split(), "--holes", "unjudged-label=none"]) == 0
     return folder
 
 
@@ -64,7 +64,7 @@ def folder(made, monkeypatch):
 )
 def test_commands_read_text_labels(command, path, run):
     found = []
-    for each, said in ((path, GAINS), ("numbers.txt", "--unjudged-label=none")):
+    for each, said in ((path, GAINS), ("numbers.txt", "--holes=forbidden")):
         Path("risk.monitor.json").unlink(missing_ok=True)
         code, out, err = run(*COMMANDS[command].format(each).split(), said)
         assert code == 0, err
@@ -82,7 +82,7 @@ def test_messages_say_what_to_do(command, run):
     code, _, err = run(*words, "--gains=Bad=-1,Ok=1")
     assert code == 2
     assert "no gain for labels of words.txt: 'Good'" in err
-    code, _, err = run(*words, GAINS, "--unjudged-label=-1")
+    code, _, err = run(*words, GAINS, "--holes=unjudged-label=-1")
     assert code == 2
     assert "give nan to the one that means unjudged" in err
 
@@ -90,7 +90,7 @@ def test_messages_say_what_to_do(command, run):
 def test_monitor_has_the_gains_of_the_filter(run):
     code, _, err = run(*COMMANDS["monitor"].format("numbers.txt").split(), "--gains=-1=0,1=1,2=2")
     assert code == 2
-    assert "leave out --gains" in err
+    assert "Leave out --gains" in err
 
 
 def test_read_qrels():
@@ -100,7 +100,7 @@ def test_read_qrels():
     np.testing.assert_array_equal(qrels["label"], expected)
     mixed = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": ["1", "2.0", "x"]})
     assert read_qrels(mixed, gains={1: 3, "2": 4, "x": 5})["label"].tolist() == [3, 4, 5]
-    with pytest.raises(FileFormatError, match="must be a number, got"):
+    with pytest.raises(FileFormatError, match="which is no number"):
         read_qrels("words.txt")
     for gains, words in (({"Bad": "a"}, "finite number"), ([1], "must be a dict"), ({}, "a dict")):
         with pytest.raises(InputError, match=words):
@@ -131,6 +131,6 @@ def test_labels_that_only_the_test_file_has():
     labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
     gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
     assert match_gains(gains, labels) == gains
-    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b: add Ugly=GAIN"):
+    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b. Add Ugly=GAIN"):
         match_gains({"Bad": -1.0, "Good": 1.0}, labels)
     assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]

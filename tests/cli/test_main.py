@@ -5,12 +5,11 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import skfilterrank
-from skfilterrank.cli import _output, main
-from skfilterrank.cli.apply import run as apply_run
+from skfilterrank import cli
+from skfilterrank.cli import main
 
 
 @pytest.mark.slow
@@ -24,17 +23,16 @@ def test_the_installed_command_and_the_module(folder):
     done = subprocess.run([*command, "evaluate", "a"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == (
-        "skfilterrank evaluate: error: the following arguments are required: RUN (see "
-        "skfilterrank evaluate --help)\n"
+        "skfilterrank evaluate: error: missing RUN. See skfilterrank evaluate --help.\n"
     )
 
 
 @pytest.mark.nightly
 def test_a_reader_that_leaves_is_no_error(folder, table):
     code = (
-        "import sys; from skfilterrank.cli import main; from skfilterrank.cli.evaluate import run\n"
-        "run.run = lambda arguments: print('line\\n' * 1_000_000)\n"
-        "sys.exit(main(['evaluate', 'a', 'b']))"
+        "import sys; from skfilterrank import cli\n"
+        "cli._call = lambda name, values: print('line\\n' * 1_000_000)\n"
+        "sys.exit(cli.main(['evaluate', 'a', 'b']))"
     )
     command = f"'{sys.executable}' -c \"$CODE\" | head -1"
     done = subprocess.run(
@@ -49,10 +47,10 @@ def test_a_reader_that_leaves_is_no_error(folder, table):
 def raising(monkeypatch, error):
     """Let ``apply`` fail."""
 
-    def run(arguments):
+    def call(name, values):
         raise error
 
-    monkeypatch.setattr(apply_run, "run", run)
+    monkeypatch.setattr(cli, "_call", call)
 
 
 def test_interruption(monkeypatch, run):
@@ -61,34 +59,31 @@ def test_interruption(monkeypatch, run):
 
 
 @pytest.mark.parametrize("error", [ValueError("deep"), KeyError("deep"), RuntimeError("deep")])
-def test_what_this_package_did_not_raise_keeps_its_traceback(monkeypatch, error):
+def test_what_this_package_did_not_raise_is_one_line(monkeypatch, run, error, folder):
     raising(monkeypatch, error)
+    code, out, err = run("apply", "absent", "train.csv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"error: {type(error).__name__}: " in err
+    assert "(files: train.csv)" in err
     with pytest.raises(type(error), match="deep"):
-        main(["apply", "a", "b"])
+        main(["apply", "a", "b", "--debug"])
 
 
-def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
-    # Unpacking fails on a line of this package that raises nothing on purpose.
-    monkeypatch.setattr(apply_run, "run", lambda arguments: _output._cells(pd.Series([0.5]), False))
-    with pytest.raises(ValueError, match="not enough values to unpack"):
-        main(["apply", "a", "b"])
-
-
-def test_traceback_on_request(folder):
+def test_debug_shows_where_an_error_came_up(folder):
     (folder / "empty.csv").touch()
     with pytest.raises(ValueError, match="the file is empty"):
-        main(["--traceback", "rank-filter", "empty.csv"])
+        main(["--debug", "rank-filter", "empty.csv"])
 
 
 def test_a_warning_is_one_line(monkeypatch, run):
-    def warn(arguments):
+    def warn(name, values):
         import warnings
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.warn("mind the gap", stacklevel=1)
 
-    monkeypatch.setattr(apply_run, "run", warn)
+    monkeypatch.setattr(cli, "_call", warn)
     assert run("apply", "a", "b") == (0, "", "skfilterrank: warning: mind the gap\n")
 
 

@@ -1,89 +1,183 @@
-"""The report of `rank-filter` and `demo` as text, columns, pictures."""
+"""Standard streams that are closed, full or lack letters; and what reaches a terminal."""
 
-import numpy as np
-import pandas as pd
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from skfilterrank.cli._output import align_columns, format_report
-from skfilterrank.metrics import rank_filter_report
+from commands import Command
+from skfilterrank import cli
+from skfilterrank.cli import _output
+from skfilterrank.comparison import read_system_scores
+from terminals import Terminal
 
-# Two queries of a good (2), an acceptable (1) and a forbidden document (-1).
-LABELS, QUERIES = [2, 1, -1] * 2, ["a"] * 3 + ["b"] * 3
-KEPT = np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, 2.0])
-SCORES = {
-    # Of a the forbidden document is filtered, of b the acceptable one.
-    "m": KEPT,
-    "rank-only (m)": np.array([3.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
-    "filter-only (m)": np.where(-np.inf < KEPT, 0.0, -np.inf),
-    "filter-all": np.full(6, -np.inf),
-}
+# A title sequence, a right-to-left override, a C1 control sequence, a blank that nobody sees.
+NASTY = "t\x1b]0;x\x07\u202e\x9b2J\u200b"
+CODES = r"t\x1b]0;x\x07\u202e\x9b2J\u200b"
+TOPIC = "é\x9b2J"  # TREC files take characters below a blank for blanks
 
 
-def report(k, baseline="rank-only (m)"):
-    return rank_filter_report(
-        LABELS, SCORES, groups=QUERIES, k=k, baseline=baseline,
-        own_baselines={"m": "rank-only (m)"},
-    )  # fmt: skip
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and a run of one topic."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("é 0 d1 1\né 0 d2 0\n", encoding="utf-8")
+    (tmp_path / "run").write_text("é Q0 d1 1 2 x\né Q0 d2 2 1 x\n", encoding="utf-8")
+    return tmp_path
 
 
-def columns(text):
-    """Cells of each line of a report, whose names may have blanks."""
-    head, *lines = text.split("\n\n")[0].splitlines()[1:]
-    return head.split(), [line for line in lines if "---" not in line]
+EVALUATE = "evaluate qrels run -m rr --per-query"
+IN, FULL = (os.devnull, "r"), ("/dev/full", "w")
+HELD = "run,qid,rr\nrun,é,1.0\n".encode()
 
 
-@pytest.mark.parametrize("k", [2, None])
-def test_each_column_of_the_report_has_its_value(k):
-    """Shares by hand: of 2 places, or all; good: what has a gain above 0."""
-    frame = report(k)
-    text = format_report(frame, k, models=["m"], best="m", baseline="rank-only (m)")
-    head, lines = columns(text)
-    assert " ".join(head) == "nDCG_f 95 % interval nDCG_0 nDCG_min den % lost % lists % diff. p"
-    names = ["m *", "  rank-only", "  filter-only", "filter-all"]
-    systems = ["m", "rank-only (m)", "filter-only (m)", "filter-all"]
-    # Forbidden: of the shown documents. In b it stands first, with or without the filter.
-    forbidden = {2: [25, 25, 25, 0], None: [25, 100 / 3, 25, 0]}[k]
-    lost, empty = [25, 0, 25, 100], [0, 0, 0, 100]
-    for line, name, system, *shares in zip(
-        lines, names, systems, forbidden, lost, empty, strict=True
-    ):
-        assert line.startswith(name)
-        row = frame.loc[system].iloc[:3]
-        cells = line.removeprefix(name).split()
-        value, interval, *cells = cells if "-" in cells[1] else [cells[0], "", *cells[1:]]
-        assert value == f"{frame.loc[system].iloc[0]:.3f}"
-        if interval:
-            assert interval == f"{row.iloc[1]:.3f}-{row.iloc[2]:.3f}"
-        assert cells[:2] == [f"{each:.3f}" for each in frame.loc[system].iloc[3:5]]
-        assert [float(each) for each in cells[2:5]] == pytest.approx(shares, abs=0.05)
-    assert lines[1].split()[-1] == "base"
-    places = "the 2 places shown" if k else "all that is shown"
-    assert f"measures at {k or 'all'} places; forbidden: share of {places};" in text
-    assert "nDCG_f against rank-only (m), paired t test over queries" in text
-    own = frame.loc["m", "own_difference"]
-    assert f"each model against its own rank-only: m {own:+.3f}" in text
+def shell(command, **environment):
+    """Run a command of the shell; its exit code, output and messages."""
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, env=os.environ | environment, timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr.decode()
 
 
-def test_differences_stand_by_their_signs():
-    text = format_report(report(2, "m"), 2, models=["m"], best=None, baseline="m")
-    _, lines = columns(text)
-    assert lines[0].startswith("m ")
-    assert lines[0].split()[-1] == "base"
-    frame = report(2, "m")
-    for line, system in zip(lines[1:], ["rank-only (m)", "filter-only (m)", "filter-all"]):
-        difference = frame.loc[system].iloc[0] - frame.loc["m"].iloc[0]
-        assert f" {difference:+.3f}" in line
+@pytest.mark.parametrize(
+    ("arguments", "streams", "code", "out", "err"),
+    [
+        ("--version", {"stdout": None}, 2, b"", "error: standard output is closed. "),
+        ("--version", {"stdout": FULL}, 2, b"", "standard output: No space left on device\n"),
+        ("evaluate qrels absent", {"stdout": None}, 2, b"", "rank: error: absent: No such file"),
+        ("evaluate", {"stderr": FULL}, 2, b"", ""),
+        (f"{EVALUATE} --format csv --verbose", {"stderr": FULL}, 0, HELD, ""),
+        (f"{EVALUATE} --format csv", {"stdin": None, "stderr": None}, 0, HELD, ""),
+        ("evaluate qrels - -m rr", {"stdin": None}, 2, b"", "error: standard input is closed"),
+    ],
+)
+def test_closed_and_full_streams(files, arguments, streams, code, out, err):
+    found = Command(*arguments.split(), **streams).end()
+    assert found[:2] == (code, out)
+    assert err in found[2]
+    assert found[2].count("\n") == bool(err)
 
 
-def test_columns_are_aligned_by_what_is_shown():
-    lines = [["name", "x"], ["a\x1bb", "1.5"], ["c", ""]]
-    assert align_columns(lines) == ["name      x", r"a\x1bb  1.5", "c"]
+@pytest.mark.nightly
+def test_a_shell_closes_output(files):
+    """The same where a shell starts the interpreter."""
+    command = f"'{sys.executable}' -m skfilterrank"
+    code, out, err = shell(f"{command} --version >&-")
+    assert (code, out) == (2, b"")
+    assert err.startswith("skfilterrank: error: standard output is closed: ")
+    assert shell(f"{command} {EVALUATE} --format csv <&- 2>&-")[:2] == (0, HELD)
+    assert shell(f"{command} {EVALUATE} --format csv --verbose 2>/dev/full")[:2] == (0, HELD)
 
 
-def test_a_small_p_value_is_no_zero():
-    frame = report(2).copy()
-    place = frame.columns.get_loc("p_value")
-    frame.iloc[0, place] = 0.0004
-    text = format_report(frame, 2, models=["m"], best="m", baseline="filter-all")
-    assert columns(text)[1][0].endswith(" <.001")
-    assert pd.notna(frame.iloc[0, place])
+def test_a_file_does_not_get_the_place_of_a_closed_stream(files):
+    """What is written to descriptor 1 or 2 by others must not end up in a data file."""
+    code = (
+        "import os; from skfilterrank.cli import _output\n"
+        "with _output.standard_streams(), open('data', 'w') as file:\n"
+        "    assert file.fileno() > 2\n"
+        "    os.write(1, b'noise'); os.write(2, b'noise')"
+    )
+    assert shell(f"'{sys.executable}' -c \"$CODE\" <&- >&- 2>&-", CODE=code)[0] == 0
+    assert (files / "data").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "encoding", "out"),
+    [
+        (EVALUATE, "ascii", b"run      rr\n\\xe9    1.0000\nall  1.0000\n"),
+        (f"{EVALUATE} --format csv", "ascii", HELD),
+    ],
+)
+def test_letters_that_the_encoding_lacks(files, monkeypatch, arguments, encoding, out):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    assert cli.main(arguments.split()) == 0
+    assert written.getvalue() == out
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("arguments", "setting", "out"),
+    [
+        (EVALUATE, {"PYTHONIOENCODING": "ascii"}, b"run      rr\n\\xe9    1.0000\nall  1.0000\n"),
+        (f"{EVALUATE} --format csv", {"LC_ALL": "C"}, HELD),
+    ],
+)
+def test_letters_that_the_encoding_of_the_environment_lacks(files, arguments, setting, out):
+    setting = {"PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"} | setting
+    command = f"'{sys.executable}' -m skfilterrank {arguments}"
+    assert shell(command, **setting) == (0, out, "")
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json", "trec"])
+def test_a_file_name_that_is_not_utf8(files, run, format):
+    os.rename(b"run", b"run\xff")
+    arguments = ["run\udcff", "-m", "rr", "--format", format]
+    code, out, err = run("evaluate", "qrels", *arguments)
+    assert (code, err) == (0, "")
+    assert (json.loads(out)["run"] if format == "json" else out).count("run\\xff") == 1
+    assert run("evaluate", "qrels", "absent\udcff")[2] == (
+        "skfilterrank: error: absent\\udcff: No such file or directory\n"
+    )
+
+
+@pytest.fixture
+def nasty_files(files):
+    """The same with names that a terminal would obey."""
+    for name in ("qrels", "run"):
+        text = (files / name).read_text(encoding="utf-8").replace("é", TOPIC)
+        (files / name).write_text(text, encoding="utf-8")
+    os.rename("run", NASTY)
+
+
+@pytest.mark.usefixtures("nasty_files")
+@pytest.mark.parametrize("format", ["table", "csv"])
+def test_a_terminal_gets_no_control_characters(format):
+    arguments = ["qrels", NASTY, "-m", "rr", "--per-query", "--format", format]
+    terminal = Terminal("evaluate", *arguments)
+    try:
+        code, err = terminal.end()
+        assert (code, err) == (0, "")
+        sent = terminal.rest()
+    finally:
+        terminal.close()
+    assert CODES in sent
+    assert r"é\x9b2J" in sent
+    assert not {"\x07", "\x9b", "\u202e", "\u200b"} & set(sent)
+    assert "\x1b]" not in sent
+
+
+@pytest.mark.usefixtures("nasty_files")
+@pytest.mark.parametrize("format", ["csv", "trec"])
+def test_programs_get_names_as_they_are(run, format):
+    code, out, _ = run("evaluate", "qrels", NASTY, "-m", "rr", "--per-query", "--format", format)
+    assert code == 0
+    (scores,) = read_system_scores(io.StringIO(out)).values()
+    assert (list(scores.systems), list(scores.queries)) == ([NASTY], [TOPIC])
+
+
+def test_messages_have_no_control_characters(files, run):
+    code, out, err = run("evaluate", "qrels", NASTY)
+    assert (code, out) == (2, "")
+    assert err == f"skfilterrank: error: {CODES}: No such file or directory\n"
+    code, out, err = run("evaluate", "qrels", "run", NASTY + "\n", "-x\x1b\n")
+    assert (code, out) == (2, "")
+    assert "there is no option -x" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_nothing_leaves_but_through_the_output():
+    """Nobody prints, and standard error is only asked whether it is a screen."""
+    strays = []
+    for path in Path(cli.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name) else ""
+            if text in ("print", "sys.stdout", "sys.stdin", "sys.stderr.write"):
+                strays.append(path)
+    assert set(strays) == {Path(_output.__file__)}

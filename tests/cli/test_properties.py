@@ -41,7 +41,14 @@ def test_values_are_those_of_the_library(run, judged, missing, tmp_path_factory)
     write_qrels(folder / "qrels", judged)
     words = [word for name in MEASURES for word in ("-m", name)]
     expected = evaluate_run(judged, run, MEASURES, missing=missing)
-    command = ["evaluate", folder / "qrels", folder / "run", "--missing", missing, *words]
+    command = [
+        "evaluate",
+        folder / "qrels",
+        folder / "run",
+        "--holes",
+        f"missing={missing}",
+        *words,
+    ]
     table = pd.read_csv(io.StringIO(printed(*command, "--format", "csv")))
     for name in MEASURES:
         assert table[name].tolist() == pytest.approx([expected[name].mean()], abs=1e-9), name

@@ -165,7 +165,7 @@ def test_judgments_drawn_with_certainty_are_complete():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default:none of the", "default:the judgments hold no label")
-@pytest.mark.parametrize("command", ["evaluate", "evaluate --jobs 2", "compare", "threshold"])
+@pytest.mark.parametrize("command", ["evaluate", "evaluate --n-jobs 2", "compare", "threshold"])
 def test_judgments_of_other_documents_are_told(run, tmp_path, command):
     lines = [(qid, docno) for qid in "123456" for docno in "abcd"]
     for name, sign in (("one", 1), ("two", -1)):
@@ -182,5 +182,5 @@ def test_judgments_of_other_documents_are_told(run, tmp_path, command):
         assert err.count(text) == 1
     if command != "threshold":
         qrels.write_text("".join(f"{q} 0 {d} -1\n" for q, d in lines))
-        _, _, err = run(command.split()[0], qrels, *runs, "--unjudged-label", "trec")
+        _, _, err = run(command.split()[0], qrels, *runs, "--holes", "unjudged-label=trec")
         assert err.count("the judgments hold no label") == 1

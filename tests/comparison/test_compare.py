@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from profiles import times
+from skfilterrank._core.run_words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.comparison._significance.compare import TESTS
+from skfilterrank.comparison._significance.corrections import CORRECTIONS
 
 OF_PAIRS = ["t", "wilcoxon", "sign", "randomization", "bootstrap"]
 # No random numbers, or all 2^n patterns of signs: the order of the queries does not matter.
@@ -19,6 +21,11 @@ FEW = {"n_resamples": 128}
 # Few different values, so that there are ties and pairs without any difference.
 SHAPES = st.tuples(st.integers(2, 5), st.integers(2, 7))
 VALUES = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.integers(0, 4)))
+
+
+def test_names_are_those_of_the_functions():
+    assert [*TESTS] == [*TEST_TITLES]
+    assert [*CORRECTIONS] == [*CORRECTION_NAMES]
 
 
 def figures(found):

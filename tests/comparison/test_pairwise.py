@@ -87,6 +87,33 @@ def test_the_test_says_who_is_better_not_the_mean(greater_is_better, baseline):
     assert systems["n_losses"].sum() == len(significant)
 
 
+@pytest.mark.parametrize("greater_is_better", [True, False])
+def test_contradictions_of_means_are_counted(greater_is_better):
+    values = CONTRADICTED if greater_is_better else -CONTRADICTED
+    params = {"greater_is_better": greater_is_better, "correction": None}
+    assert compared(values, test="sign", **params).contradiction_text() == (
+        "of 1 pair the system with the worse mean is significantly better: the test goes by the "
+        "net share of queries, not by means"
+    )
+    assert compared(values, test="sign", **params).contradiction_text(0.001) == ""
+    assert compared(values, test="t", **params).contradiction_text() == ""
+
+
+def test_few_pairs_are_those_that_differ():
+    # "d", "c" and "b" are alike, "a" is far below them.
+    values = np.array([[5.0], [5.2], [0.0], [5.1]]) + rng.uniform(size=(4, 25))
+    comparison = compared(values)
+    every = comparison.pairs()
+    assert every["significant"].sum() >= 3
+    few = comparison.pairs(most=3)
+    assert few["first"].tolist() == ["d", "c", "b"]
+    first = every[every["significant"]].drop_duplicates("first")
+    assert few.equals(first)
+    assert comparison.pairs(most=99).equals(every)
+    with pytest.raises(ValueError, match="most must be a whole number from 1 up"):
+        comparison.pairs(most=0)
+
+
 def test_pairs_without_an_effect_are_turned_to_the_better_mean():
     # One query each, or all equal: signs say nothing.
     values = [[0, 1, 5], [0, 3, 2], [0, 3, 2], [9, 9, 9]]

@@ -65,7 +65,7 @@ assert recall_level_metric([1, 3], "insq(target=1)") == insq_score(
 )
 
 with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
-    main(["evaluate", "--list-measures"])
+    main(["help", "measures"])
 assert "insq(target=1.0)[@k]" in printed.getvalue()
 
 sys.path.insert(0, "docs")

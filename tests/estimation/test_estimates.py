@@ -314,6 +314,15 @@ def test_differences_by_hand():
     assert pair["p_value"] == pair["p_adjusted"] == pytest.approx(2 * t.sf(2 / 4, OF_BOTH))
 
 
+def test_pairs_have_the_better_run_first():
+    (as_it_is,) = by_hand().compare().pairs().to_dict("records")
+    (turned,) = by_hand(greater_is_better=False).compare().pairs().to_dict("records")
+    assert (as_it_is["first"], as_it_is["difference"], as_it_is["significant"]) == ("a", 2, False)
+    assert (turned["first"], turned["second"], turned["difference"]) == ("b", "a", -2)
+    assert (turned["low"], turned["high"]) == (-as_it_is["high"], -as_it_is["low"])
+    assert by_hand().compare().pairs(0.9)["significant"].tolist() == [True]
+
+
 @pytest.mark.parametrize(("gap", "is_sure"), [(7.5, False), (8.2, True)])
 def test_ranks_by_hand(gap, is_sure):
     # The difference has a standard error of 4, and 1.96 of them are 7.84.

@@ -1,10 +1,13 @@
 """Files are replaced as a whole or not at all, whatever happens while they are written."""
 
-import argparse
 import ast
+import bz2
 import errno
 import functools
 import gzip
+import importlib.util
+import io
+import lzma
 import os
 import re
 import stat
@@ -22,20 +25,40 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import skfilterrank
-from skfilterrank._files.files import check_writable, open_for_writing, open_replacing
+from profiles import times
+from skfilterrank._files import files as packings
+from skfilterrank._files.files import (
+    _parts_of,
+    check_writable,
+    open_for_writing,
+    open_replacing,
+    read_bytes,
+)
+from skfilterrank.cli import _report as report
 from skfilterrank.cli._output import draw
-from skfilterrank.cli.compare.options import add_arguments
-from skfilterrank.cli.compare.report import report
-from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.io import save_model, write_letor, write_prels, write_qrels, write_run
+from skfilterrank.exceptions import FileFormatError, MissingPackageError
+from skfilterrank.io import (
+    read_letor,
+    read_qrels,
+    save_model,
+    write_letor,
+    write_prels,
+    write_qrels,
+    write_run,
+)
 from skfilterrank.ranking import RankAndFilter
 from thinned import thinned
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
 
+
 PARTIAL = re.compile(r"\.out\S*\.partial-\d+-[0-9a-f]{8}")
+
+
 N_ROWS = 2000
+
+
 IDS = [f"d{row:04d}" for row in range(N_ROWS)]
 
 
@@ -55,23 +78,18 @@ def _draw(path):
 
 
 def _report(path):
-    values = np.random.RandomState(0).rand(4, 2)
-    scores = SystemScores(
-        pd.DataFrame(values, columns=list("ab")).rename_axis("system"), measure="ap"
-    )
-    found = {"ap": compare_systems(scores)}
-    with mock.patch.object(report, "_measure", return_value=element("p", "text")):
-        parser = argparse.ArgumentParser()
-        add_arguments(parser)
-        arguments = parser.parse_args(["--scores", __file__])
-        arguments.argv = []
-        report.write_report(
-            path, found, None, alpha=0.05, random_state=0, verbose=False, arguments=arguments
-        )
+    # Equal runs, of which there is a picture of all of them alone.
+    found = {"ap": compare_systems(SystemScores(np.ones((4, 2)), measure="ap", systems="abcd"))}
+    page = report.Page(path, None, None, None, None, None, {})
+    drawn = mock.Mock(svg='<svg width="72.0pt" height="72.0pt"></svg>')
+    with mock.patch.object(report, "draw", return_value=drawn):
+        report.write_report(page, found, None, alpha=0.05, random_state=0, verbose=False)
 
 
 # Everything that the package writes, by the end of the file's name.
 NOISE = np.random.default_rng(0).random(N_ROWS)
+
+
 WRITERS = {
     ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
     ".run.gz": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=NOISE),
@@ -237,12 +255,10 @@ class TestWhatOpenDoes:
         if not os.path.exists(folder):
             pytest.skip(f"there is no {folder}")
         with open(tmp_path / "out", "wb") as file:
-            (tmp_path / "link").symlink_to(f"{folder}/{file.fileno()}")
-            for path in (f"{folder}/{file.fileno()}", tmp_path / "link"):
-                put(path, b"new")
-                assert os.fstat(file.fileno()).st_ino == os.stat(tmp_path / "out").st_ino
-                assert (tmp_path / "out").read_text() == "new"
-        assert sorted(os.listdir(tmp_path)) == ["link", "out"]
+            put(f"{folder}/{file.fileno()}", b"new")
+            assert os.fstat(file.fileno()).st_ino == os.stat(tmp_path / "out").st_ino
+            assert (tmp_path / "out").read_text() == "new"
+        assert os.listdir(tmp_path) == ["out"]
 
     def test_the_final_name_says_what_is_zipped(self, tmp_path):
         for name in ("out.gz", "out"):
@@ -484,8 +500,8 @@ def test_the_package_writes_files_by_this_alone():
     }
     assert {path: calls for path, calls in found.items() if calls} == {
         os.path.join("_files", "files.py"): {
+            "open",
             "os.replace",
-            "os.rename",
             "shutil.copyfile",
             "tempfile.gettempdir",
         },
@@ -537,3 +553,117 @@ def test_a_title_that_is_no_text(tmp_path):
     """A file name that is not UTF-8, which matplotlib does not draw."""
     draw(_drawn_model(), tmp_path / "x.svg", "bce, t\udcff.csv")
     assert (tmp_path / "x.svg").stat().st_size > 1000
+
+
+# As a path and as bytes; as a whole, and part by part.
+WAYS = ("whole path", "whole handle", "parts")
+
+
+HAS_ZSTD = importlib.util.find_spec("zstandard") is not None
+
+
+def zstd(data):
+    import zstandard
+
+    return zstandard.compress(data)
+
+
+# Unpadded: an xz file has a multiple of four bytes.
+PACK = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": zstd}
+
+
+@pytest.fixture(scope="session", params=PACK)
+def packing(request):
+    if request.param == "zstd" and not HAS_ZSTD:
+        pytest.skip("zstandard is not installed")
+    return request.param
+
+
+def read(way, content, folder):
+    if way == "whole handle":
+        return read_bytes(io.BytesIO(content))
+    path = folder / "file.packed"
+    path.write_bytes(content)
+    if way == "whole path":
+        return read_bytes(path)
+    return b"".join(_parts_of(path, 64))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("packed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@times(0.5)
+@given(parts=st.lists(st.binary(max_size=20), min_size=1, max_size=9), n_bytes=st.integers(1, 40))
+def test_members_one_after_the_other(way, packing, parts, n_bytes, folder):
+    # Members of all lengths, around the bytes that are unpacked at a time; zeros may follow each.
+    packed = b"".join(PACK[packing](part) + b"\0" * (len(part) % 3) for part in parts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packings, "_PACKED_BYTES", n_bytes)
+        assert read(way, packed, folder) == b"".join(parts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n_lost", [1, 9, 20])
+def test_cut_short(way, packing, n_lost, folder):
+    pack = PACK[packing]
+    packed = pack(b"1 0 a 1\n") + pack(b"1 0 b 1\n" * 1000)
+    with pytest.raises(FileFormatError, match=f"the {packing} file is damaged or cut short"):
+        read(way, packed[:-n_lost], folder)
+    with pytest.raises(FileFormatError, match=f"the {packing} file is damaged or cut short"):
+        read(way, packed + b"more", folder)
+
+
+@pytest.mark.slow
+def test_the_line_of_the_damage_is_told(packing, tmp_path):
+    lines = [f"{i} 0 d{i * 7919 % 10007} {i % 3}\n".encode() for i in range(9_000)]
+    parts = [b"".join(lines[:6_000]), b"".join(lines[6_000:])]
+    first, second = map(PACK[packing], parts)
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(first + second[:40])
+    with pytest.raises(FileFormatError, match=rf"qrels.txt:\d+: the {packing} file is") as caught:
+        read_qrels(path)
+    assert 6_000 < caught.value.line <= 9_000
+    path.write_bytes(first + second)
+    assert len(read_qrels(path)) == 9_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_what_would_fill_the_memory(way, packing, folder, monkeypatch):
+    packed = PACK[packing](bytes(10**6))
+    monkeypatch.setattr(packings, "_MOST_BYTES", 10**5)
+    assert len(packed) * 200 < 10**6
+    with pytest.raises(FileFormatError, match=r"more than 200 times its size.*100,000 bytes"):
+        read(way, packed, folder)
+    # Large, but not out of proportion; and out of proportion, but not large.
+    monkeypatch.setattr(packings, "_MOST_TIMES", 10**6)
+    assert len(read(way, packed, folder)) == 10**6
+    monkeypatch.setattr(packings, "_MOST_TIMES", 200)
+    monkeypatch.setattr(packings, "_MOST_BYTES", 10**6)
+    assert len(read(way, packed, folder)) == 10**6
+
+
+@pytest.mark.slow
+def test_a_packing_that_needs_a_package_names_the_extra(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    content = b"\x28\xb5\x2f\xfd\x04\x00"
+    with pytest.raises(MissingPackageError, match=r"needs zstandard.*skfilterrank\[zstd\]"):
+        read_qrels(io.BytesIO(content))
+
+
+@pytest.mark.slow
+def test_what_the_error_says_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(packings, "_MOST_BYTES", 10**4)
+    qrels, letor = tmp_path / "qrels.gz", tmp_path / "letor.gz"
+    qrels.write_bytes(gzip.compress(b" " * 10**5 + b"1 0 a 1\n"))
+    letor.write_bytes(gzip.compress(b"\n" * 10**5 + b"1 qid:1 1:2\n"))
+    for reader, path in ((read_qrels, qrels), (read_letor, letor)):
+        with pytest.raises(FileFormatError, match=r"\.gz(:\d+)?: .* such as gzip\.open\(path\)"):
+            reader(path)
+        with gzip.open(path) as handle:
+            assert len(reader(handle)[0 if reader is read_letor else "qid"]) == 1

@@ -15,13 +15,12 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of
 
 _WRITER = """
 import sys, time
-from skfilterrank._files.files import folder_replacing_nothing, open_replacing, temporary_folder
+from skfilterrank._files.files import open_replacing, temporary_folder
 from skfilterrank.cli._signals import signals_as_exits
 folder = sys.argv[1]
 with (
     signals_as_exits(),
     open_replacing(f"{folder}/file"),
-    folder_replacing_nothing(f"{folder}/folder"),
     temporary_folder(folder),
 ):
     print(flush=True)
@@ -40,7 +39,7 @@ def writer(tmp_path):
 
 
 def test_a_process_that_is_told_to_end_leaves_nothing(writer, tmp_path):
-    assert len(os.listdir(tmp_path)) == 3
+    assert len(os.listdir(tmp_path)) == 2
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(20) == 128 + signal.SIGTERM
     assert os.listdir(tmp_path) == []
@@ -53,7 +52,7 @@ def test_files_of_a_killed_process_are_removed_later(writer, tmp_path, is_dead, 
         writer.kill()
         writer.wait(20)
     left = os.listdir(tmp_path)
-    assert len(left) == 3
+    assert len(left) == 2
     monkeypatch.setattr("skfilterrank._files.locks._cleaned", set())
     for name in left[1:]:
         os.utime(tmp_path / name, (0, time.time() - 700))

@@ -2,24 +2,36 @@
 
 import io
 import os
+from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from skfilterrank._files.named_runs import (
     are_runs,
     are_several_runs,
+    as_table,
     errors_of,
     for_any_process,
+    is_by_topic,
+    is_frame,
+    is_table,
     name_of_path,
     named_runs,
 )
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
-from skfilterrank.io import QrelsIndex, read_run, write_runs
+from skfilterrank.io import QrelsIndex, read_run
 
 RUN = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+
+
 QRELS = pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]})
+
+
 NESTED = {"1": {"a": 1.0}}
 
 
@@ -77,26 +89,6 @@ def test_as_many_as_are_needed():
     assert len(named_runs(["a.txt", "b.txt"], least=2)) == 2
 
 
-@pytest.fixture
-def folder(tmp_path):
-    write_runs(tmp_path / "folder", {"first": RUN, "second": RUN})
-    return tmp_path / "folder"
-
-
-def test_a_folder_stands_for_all_that_it_holds(folder):
-    assert list(named_runs(folder)) == ["first", "second"]
-    assert list(named_runs(["x.txt", folder])) == ["x", "first", "second"]
-    with pytest.raises(
-        InputError, match=r"a StoredRun and first\.txt give two runs of the name 'fi"
-    ):
-        named_runs(["first.txt", folder])
-    stored = named_runs(folder)["first"]
-    with pytest.raises(InputTypeError, match="got one StoredRun"):
-        named_runs(stored)
-    assert are_several_runs(folder)
-    assert are_several_runs(stored)
-
-
 @pytest.mark.parametrize(
     ("source", "are", "several"),
     [
@@ -116,11 +108,9 @@ def test_one_run_or_several(source, are, several):
     assert are_several_runs(source) is several
 
 
-def test_what_a_process_in_another_folder_can_read(folder, tmp_path, monkeypatch):
+def test_what_a_process_in_another_folder_can_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert for_any_process("a.txt") == ("a.txt", str(tmp_path / "a.txt"))
-    stored = named_runs(folder)["first"]
-    assert for_any_process(stored) == (None, stored)
     given, copied = for_any_process(io.StringIO("1 Q0 a 1 2.5 x\n"))
     assert given is None
     assert read_run(copied)["score"].tolist() == [2.5]
@@ -144,3 +134,115 @@ def test_errors_name_the_run_and_the_file_as_it_was_given():
     with pytest.raises(KeyError) as caught, errors_of("mine"):
         raise KeyError
     assert not hasattr(caught.value, "__notes__")
+
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
+
+
+COLUMNS = {"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "score": [2.0, 1.0, 3.0]}
+
+
+FRAME = pd.DataFrame(COLUMNS)
+
+
+NESTED_OBJECTS = {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 3.0}}
+
+
+Row = namedtuple("Row", list(COLUMNS))
+
+
+ROWS = list(FRAME.itertuples(index=False, name="Row"))
+
+
+DATASET = SimpleNamespace(
+    qrels_iter=lambda: iter([Row("1", "q", 7)]), scoreddocs_iter=lambda: iter(ROWS)
+)
+
+
+OF_RANX = SimpleNamespace(to_dict=lambda: NESTED_OBJECTS, get_doc_ids_and_scores=None)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FRAME,
+        lambda: pl.DataFrame(COLUMNS),
+        lambda: pl.DataFrame(COLUMNS).lazy(),
+        lambda: pa.table(COLUMNS),
+        lambda: pa.table(COLUMNS).to_reader(),
+        lambda: SimpleNamespace(to_pandas=lambda: FRAME),
+        lambda: NESTED_OBJECTS,
+        lambda: OF_RANX,
+        lambda: DATASET,
+        lambda: ROWS,
+        lambda: tuple(ROWS),
+        lambda: iter(ROWS),
+        lambda: FRAME.to_dict("records"),
+        lambda: iter(FRAME.to_dict("records")),
+    ],
+)
+def test_tables_of_all_kinds(make):
+    assert is_table(make())
+    table = as_table(make(), "score")
+    assert {name: list(table[name]) for name in COLUMNS} == COLUMNS
+
+
+def test_the_value_says_which_of_two_a_dataset_gives():
+    assert as_table(DATASET, "label")["docno"].tolist() == ["q"]
+    assert list(as_table(NESTED_OBJECTS, "label")) == ["qid", "docno", "label"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(None, 3, "run.txt", b"run.txt", [], {}, [1, 2], ["run.txt"], {"a": 1}, {"a": FRAME}),
+        {"a": {"b": {"c": 1}}},
+        {"a": {"b": FRAME}},
+        FRAME["score"],
+        pl.Series([1.0]),
+        pa.array([1.0]),
+        pa.chunked_array([[1.0]]),
+        np.ones((2, 3)),
+        SimpleNamespace(read=None, to_pandas=None),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_what_is_no_table(data):
+    assert not is_table(data)
+    assert as_table(data, "score") is None
+
+
+def test_topics_of_documents():
+    assert is_by_topic(NESTED_OBJECTS)
+    assert is_by_topic({"1": {}})
+    for data in ({}, {"1": 2}, {"1": {"a": {}}}, {"1": {"a": FRAME}}, [NESTED_OBJECTS], FRAME):
+        assert not is_by_topic(data)
+    # A query of which nothing is retrieved has no row.
+    assert as_table({"1": {}, "2": {"a": 1.0}}, "score")["qid"].tolist() == ["2"]
+
+
+def test_frames():
+    assert is_frame(FRAME)
+    assert is_frame(pl.DataFrame(COLUMNS))
+    assert not is_frame(pa.table(COLUMNS))
+    assert not is_frame(NESTED_OBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [
+        ([*ROWS, 3], "Row, int|int, Row"),
+        ([*ROWS, {"qid": 1}], "Row, dict|dict, Row|Row, dict"),
+        (iter([3]), "int"),
+        (iter([NESTED_OBJECTS]), "dict"),
+    ],
+)
+def test_rows_of_several_kinds(rows, shown):
+    with pytest.raises(InputError, match=rf"rows of a run must be named tuples .*, got ({shown})"):
+        as_table(rows, "score")
+    with pytest.raises(InputError, match="rows of qrels must be"):
+        as_table(iter([3]), "label")
+
+
+def test_an_iterator_of_nothing_is_an_empty_table():
+    assert len(as_table(iter([]), "score")) == 0

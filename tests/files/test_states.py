@@ -73,10 +73,16 @@ def test_the_checksum_is_that_of_the_content():
     ("content", "message"),
     [
         (written()[0].replace("3", "4"), "does not go with its checksum: it was changed after"),
-        (written()[0].replace(KIND, "skfilterrank thing 1"), "of another version of this library"),
-        (written()[0].replace(KIND, "other 1"), "it is no file of the kind 'skfilterrank thing 2'"),
-        ("[1]", r"no file of the kind .*; got \[1\]"),
-        ("{", "it is no JSON"),
+        (
+            written()[0].replace(KIND, "skfilterrank thing 1"),
+            "its format is 'skfilterrank thing 1', where 'skfilterrank thing 2' is read",
+        ),
+        (
+            written()[0].replace(KIND, "other 1"),
+            "its format is 'other 1', where 'skfilterrank thing 2' is read",
+        ),
+        ("[1]", r"its format is \[1\], where"),
+        ("{", "it is not JSON"),
         (changed(n=-1), "n must be .*-1.* Make it again instead of editing it"),
         (changed(bounds=["0.1"]), r"bounds\[0\] must be a number, got '0.1'"),
         (changed(name=None), "name must be a text, got None"),
@@ -88,8 +94,8 @@ def test_what_was_changed_is_refused(content, message):
 
 
 def test_half_of_a_character_and_no_file():
-    with pytest.raises(InputError, match=r"a name has \\ud800, half of a character"):
-        written({"name": "\ud800"})
+    with pytest.raises(InputError, match=r"a text holds \\ud800, which the file cannot hold"):
+        write_state(io.BytesIO(), KIND, {"name": "\ud800"}, "save(path)")
     with pytest.raises(TypeError, match=r"save\(path\)"):
         write_state(3, KIND, STATE, "save(path)")
 
@@ -170,7 +176,7 @@ def test_gains_go_to_json_and_back():
     ("gains", "message"),
     [
         (abs, "gains of x is a function, which JSON cannot hold: use a dict"),
-        ({1: [2]}, r"gains of x gives \[2\] for label 1: a gain must be a number"),
+        ({1: [2]}, r"gains of x must be numbers, got \{1: \[2\]\}"),
         ({(1, 2): 1}, r"gains of x has the label \(1, 2\), which JSON cannot hold: use texts"),
     ],
 )

@@ -1,19 +1,25 @@
 """Damaged Parquet and Arrow files, and small ones that say that they are large."""
 
 import contextlib
+import io
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from skfilterrank._files import packings
+from skfilterrank._files import files as packings
+from skfilterrank._files.tables import csv_text, keeps_returns, records_of, restored
+from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import Rows, read_run
+from skfilterrank.io import Rows, read_judged_table, read_qrels, read_run
 from skfilterrank.metrics import evaluate
 from thinned import thinned
 
 N = 300
+
+
 TABLE = pa.table(
     {
         "qid": ["a"] * N + ["b"] * N,
@@ -77,3 +83,131 @@ def test_few_bytes_that_say_they_are_many_rows(tmp_path, monkeypatch):
         FileFormatError, match=r"run\.parquet: the file holds 100,000 rows of 3 col"
     ):
         read_run(tmp_path / "run.parquet")
+
+
+RETURNS = ["a\rb", "\rb", "a\r", 'a"\r"b', "a\r\nb", "a\nb", "a\r,b"]
+
+
+def rows(text, separator=",", **options):
+    return list(records_of(text, separator, "t.csv", **options))
+
+
+def test_what_is_written():
+    frame = pd.DataFrame({"name": ["a,b", 'c "d"', "e"], "n": [1, 2.5, None]}, index=[7, 8, 9])
+    assert csv_text(frame, index=False) == 'name,n\n"a,b",1.0\n"c ""d""",2.5\ne,\n'
+    assert csv_text(frame.rename_axis("row"), header=False).splitlines()[2] == "9,e,"
+
+
+def test_a_carriage_return_is_written_between_quotes():
+    frame = pd.DataFrame({"a\rb": ["c\rd", "e", 'f"\r\ng'], "n": [1, 2, 3]})
+    assert csv_text(frame, index=False) == '"a\rb",n\n"c\rd",1\ne,2\n"f""\r\ng",3\n'
+
+
+@pytest.mark.parametrize("text", RETURNS)
+def test_a_text_with_a_carriage_return_stays_one_field(text):
+    frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["x", "y"], "label": [1, 0], "t": [text, ""]})
+    written = csv_text(frame, index=False)
+    fields = [["qid", "docno", "label", "t"], ["1", "x", "1", restored(text)], ["1", "y", "0", ""]]
+    # What begins with a carriage return has an apostrophe, as a formula has.
+    assert [[restored(field) for field in row] for _, row in rows(written)] == fields
+    read = read_judged_table(io.BytesIO(written.encode()), document="docno", format="csv")
+    assert restored(read["t"].iloc[0]) == text
+    assert read["label"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("text", RETURNS)
+def test_tables_of_pandas_need_no_quotes_around_a_carriage_return(text):
+    """Up to Python 3.12 pandas writes none where rows end in a line feed."""
+    quoted = f'"{text.replace(chr(34), 2 * chr(34))}"' if "\n" in text or '"' in text else text
+    quoted = f'"{text}"' if "," in text else quoted
+    table = f"qid,docno,t,label\n1,{quoted},u,1\n1,y,{quoted},0\n2,x,,1\n"
+    assert [fields for _, fields in rows(table)][1:3] == [
+        ["1", text, "u", "1"],
+        ["1", "y", text, "0"],
+    ]
+    read = read_judged_table(io.BytesIO(table.encode()), format="csv")
+    assert read["docno"].tolist() == [text, "y", "x"]
+    assert read["t"].iloc[1] == text
+    qrels = read_qrels(io.BytesIO(table.encode()))
+    assert qrels["docno"].tolist() == [text, "y", "x"]
+    assert qrels["label"].tolist() == [1, 0, 1]
+
+
+def test_scores_of_a_system_with_a_carriage_return_in_its_name():
+    (scores,) = read_system_scores(
+        io.StringIO("run,qid,ap\nmy\rrun,1,0.5\nmy\rrun,2,0.25\n")
+    ).values()
+    assert scores.to_frame().to_dict("index") == {"my\rrun": {"1": 0.5, "2": 0.25}}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_each_way(end):
+    text = end.join(["a,b", "1,x", "", '2,"y"', ""])
+    assert rows(text) == [(1, ["a", "b"]), (2, ["1", "x"]), (4, ["2", "y"])]
+    assert not keeps_returns(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        ("a\nb\rc\n", True),
+        ('a\n"b\r\nc"\nd\re\n', True),  # the other one stands between quotes
+        ('a\n"b\rc"\n', True),
+        ("a\nb\n", False),  # there is none
+        ("a\nb\rc\r\nd\n", False),  # rows end in both ways
+        ("a\rb\n", False),  # the first row ends in one
+    ],
+)
+def test_where_a_carriage_return_is_part_of_a_text(text, is_kept):
+    assert keeps_returns(text) is is_kept
+
+
+def test_the_line_where_a_row_begins():
+    text = 'a,b\n"1\n2\n3",x\n\n"",\n'
+    assert rows(text) == [(1, ["a", "b"]), (2, ["1\n2\n3", "x"]), (6, ["", ""])]
+    assert [line for line, _ in rows(text.replace("x", "x\ry"))] == [1, 2, 6]
+
+
+def test_a_pair_of_quotes_is_a_row_and_blanks_are_none():
+    assert rows('a\n""\n \n\t\n1\n') == [(1, ["a"]), (2, [""]), (5, ["1"])]
+
+
+def test_an_open_quote_is_an_error_where_it_is_asked_for():
+    assert rows('a\n"1\n2\n') == [(1, ["a"]), (2, ["1\n2\n"])]
+    with pytest.raises(FileFormatError, match=r"t\.csv:2: the row cannot be read .*a quote that"):
+        rows('a\n"1\n2\n', strict=True)
+
+
+def test_other_separators_and_marks():
+    assert rows("\ufeffa;b\n1;x,y\n", ";") == [(1, ["a", "b"]), (2, ["1", "x,y"])]
+
+
+def test_a_table_with_two_other_separators():
+    message = r"separated by ';', where CSV has ',': .*sep=';'\)"
+    with pytest.raises(FileFormatError, match=message):
+        read_judged_table(io.StringIO("qid;docno|label\n1;a|1\n"), format="csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@x", "'@x"),
+        ("-a", "'-a"),
+        ("'=x", "''=x"),
+        ("-1.5", "-1.5"),
+        ("+3", "+3"),
+        ("'x", "'x"),
+        ("a=b", "a=b"),
+        ("\tx", "'\tx"),
+    ],
+)
+def test_texts_that_spreadsheets_take_for_formulas(value, written):
+    assert csv_text(pd.DataFrame({"a": [value]}), index=False, header=False) == f"{written}\n"
+    assert restored(written) == value
+
+
+def test_values_that_are_no_texts():
+    assert [restored(value) for value in (1, None, "a", "''")] == [1, None, "a", "''"]
+    frame = pd.DataFrame({"a": [-1, "-b"], "c": [-0.5, 2.0]})
+    assert csv_text(frame, index=False, header=False) == "-1,-0.5\n'-b,2.0\n"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._files import text_columns
+from skfilterrank._files import tokens as text_columns
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import (
     QrelsIndex,
@@ -18,8 +18,8 @@ from skfilterrank.io import (
     read_run,
     write_run,
 )
-from skfilterrank.io._trec import align as align_module
-from skfilterrank.io._trec import frames, pairs
+from skfilterrank.io import _align as align_module
+from skfilterrank.io import _pairs as pairs
 from skfilterrank.metrics import ndcg_score
 from thinned import thinned
 
@@ -198,10 +198,11 @@ def few_keys(monkeypatch):
     def keys(codes, docnos, salt=0):
         # The fourth salt tells all pairs apart, or no index could be built.
         mask = np.uint64(7) if salt < 3 << 32 else np.uint64(2**64 - 1)
-        return pairs.pair_keys(codes, docnos, salt) & mask
+        return pair_keys(codes, docnos, salt) & mask
 
+    pair_keys = pairs.pair_keys
     monkeypatch.setattr(align_module, "pair_keys", keys)
-    monkeypatch.setattr(frames, "pair_keys", keys)
+    monkeypatch.setattr(pairs, "pair_keys", keys)
 
 
 def test_keys_that_coincide(few_keys):
@@ -297,11 +298,31 @@ def test_index_can_be_sent_to_other_processes():
             "column 'score' of run holds 1 NaN, .* row 1",
         ),
         ({"score": np.inf}, {}, {}, r"column 'score' of run holds 7 \+inf, the first at row 0"),
-        ({"qid": [None, *"123456"]}, {}, {}, "run: column 'qid' holds no id in row 0"),
-        ({"qid": 1.5}, {}, {}, "run: column 'qid' holds 1.5, which is neither a string nor a who"),
-        ({"qid": True}, {}, {}, "run: column 'qid' holds True, which is neither a string nor"),
-        ({"docno": "a"}, {}, {}, r"run holds document 'a' twice in topic '1' \(rows 1 and 2\)"),
-        ({}, {"docno": "a"}, {}, r"qrels holds document 'a' twice in topic '1' \(rows 0 and 1\)"),
+        ({"qid": [None, *"123456"]}, {}, {}, "run holds no id in column 'qid' in row 0"),
+        (
+            {"qid": 1.5},
+            {},
+            {},
+            "run holds 1.5 in column 'qid' in row 0, which is neither a string nor a who",
+        ),
+        (
+            {"qid": True},
+            {},
+            {},
+            "run holds True in column 'qid' in row 0, which is neither a string nor",
+        ),
+        (
+            {"docno": "a"},
+            {},
+            {},
+            r"run holds document 'a' twice in topic '1' in row 2 .first in row 1",
+        ),
+        (
+            {},
+            {"docno": "a"},
+            {},
+            r"qrels holds document 'a' twice in topic '1' in row 1 .first in row 0",
+        ),
         ({}, {"label": "Good"}, {}, "column 'label' of qrels must hold numbers, got 'Good'"),
         ({}, {"label": np.inf}, {}, "qrels holds the label inf in row 0; labels must be finite"),
         (

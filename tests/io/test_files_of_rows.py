@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 
-from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same
+from rows_of_queries import COLUMNS, NAMES, cut, make_rows, same, written
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
@@ -16,57 +16,6 @@ from skfilterrank.metrics import evaluate
 
 # Not among the oldest packages.
 pl = pytest.importorskip("polars")
-
-
-def written(tmp_path, kind):
-    """The same rows as a source of some kind."""
-    table = pa.table(COLUMNS)
-    frame = pd.DataFrame(COLUMNS)
-    if kind == "Parquet":
-        parquet.write_table(table, tmp_path / "a.parquet", row_group_size=101)
-        return tmp_path / "a.parquet"
-    if kind == "Arrow":
-        with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as writer:
-            writer.write_table(table, max_chunksize=50)
-        return str(tmp_path / "a.arrow")
-    if kind == "Arrow stream":
-        with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as writer:
-            writer.write_table(table, max_chunksize=50)
-        return tmp_path / "a.arrow"
-    if kind in ("folder", "files"):
-        (tmp_path / "rows" / "day=1").mkdir(parents=True)
-        frame[:300].to_parquet(tmp_path / "rows/0.parquet")
-        frame[300:310].to_feather(tmp_path / "rows/1.feather")
-        pl.from_pandas(frame[310:]).write_parquet(tmp_path / "rows" / "day=1" / "2.parquet")
-        (tmp_path / "rows/_SUCCESS").touch()
-        names = ("0.parquet", "1.feather", "day=1/2.parquet")
-        folder = tmp_path / "rows"
-        return folder if kind == "folder" else [folder / name for name in names]
-    if kind == "memory maps":
-        for name, values in COLUMNS.items():
-            np.save(tmp_path / f"{name}.npy", values)
-        return {name: np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in COLUMNS}
-    return {
-        "pandas": frame,
-        "index": frame.set_index("qid"),
-        "polars": pl.from_pandas(frame),
-        "polars lazy": pl.from_pandas(frame).lazy(),
-        "polars categories": pl.from_pandas(frame.astype({"qid": str})).with_columns(
-            pl.col("qid").cast(pl.Categorical)
-        ),
-        "dataset": dataset.dataset(table),
-        "pyarrow": table,
-        "dictionary": table.set_column(
-            0, "qid", table["qid"].cast(pa.string()).dictionary_encode()
-        ),
-        "batches": table.to_batches(max_chunksize=37),
-        "reader": table.to_reader(37),
-        "generator": (pl.from_pandas(frame[i : i + 40]) for i in range(0, len(frame), 40)),
-        "function": lambda: iter(cut(COLUMNS, 5, 500)),
-        "other endianness": {name: v.astype(v.dtype.newbyteorder()) for name, v in COLUMNS.items()},
-        "lists": {name: values.tolist() for name, values in COLUMNS.items()},
-        "float32": pd.DataFrame(COLUMNS).astype({"label": "float32"}),
-    }[kind]
 
 
 def test_files_that_end_early(tmp_path):

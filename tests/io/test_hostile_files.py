@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from skfilterrank.cli.forecast.teams import read_teams
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (

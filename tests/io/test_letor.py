@@ -76,7 +76,9 @@ def test_many_blocks_give_the_same_as_one(monkeypatch):
     monkeypatch.setattr("skfilterrank._files.files._CHUNK_BYTES", 100)
     for one, other in zip(whole, read_letor(io.BytesIO(text.encode())), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
-    with pytest.raises(FileFormatError, match=r"<stream>:201: qid:ID was expected"):
+    with pytest.raises(
+        FileFormatError, match=r"<stream>:201: qid:ID behind the label was expected"
+    ):
         read_letor(io.BytesIO(text.encode() + b"1 1:2\n"))
     with pytest.raises(FileFormatError, match=r"<stream>:201: byte 0xff is not UTF-8"):
         read_letor(io.BytesIO(text.encode() + b"1 qid:\xff\n"))
@@ -104,9 +106,7 @@ def test_query_id_types_are_decided_over_all_files():
 
 def test_n_features_widens_and_limits():
     assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
-    with pytest.raises(
-        FileFormatError, match=r"<stream>:3: feature index 3 is above 2, n_features"
-    ):
+    with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: 2 is n_features"):
         read_letor(io.StringIO(TEXT), n_features=2)
 
 
@@ -166,37 +166,97 @@ def test_rows_without_any_feature():
     assert read_letor(io.StringIO("1 qid:1\n0 qid:1\n")).X.shape == (2, 0)
 
 
+FEATURE = "index:value (indices from 1 to 2147483647, values finite or nan) was expected"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1 1:0.5", "qid:ID was expected behind the label, got '1:0.5'"),
-        ("1", "qid:ID was expected behind the label, got the end of the line"),
-        ("1 qid: 1:0.5", "the query id behind 'qid:' is empty"),
-        ("good qid:1 1:0.5", "the label 'good' is not a finite number"),
-        ("inf qid:1 1:0.5", "the label 'inf' is not a finite number"),
+        ("1 1:0.5", "qid:ID behind the label was expected, got '1:0.5'"),
+        ("1", "qid:ID behind the label was expected, got the end of the line"),
+        ("1 qid: 1:0.5", "qid:ID behind the label was expected, got 'qid:'"),
+        (
+            "good qid:1 1:0.5",
+            "label (a finite number, or nan where nobody judged) was expected, got 'good'",
+        ),
+        (
+            "inf qid:1 1:0.5",
+            "label (a finite number, or nan where nobody judged) was expected, got 'inf'",
+        ),
         ("1e999 qid:1 1:0.5", "the label '1e999' is too large"),
-        ("1_0 qid:1 1:0.5", "the label '1_0' is not a finite number"),
-        ("qid:1 1:0.5", "the label 'qid:1' is not a finite number"),
-        ("1 qid:1 1:0.5 2", "index:value was expected, got '2'"),
-        ("1 qid:1 1:0.5 2:", "index:value was expected, got '2:'"),
-        ("1 qid:1 1:0.5 :2", "index:value was expected, got ':2'"),
-        ("1 qid:1 1:0.5 a:2", "index:value was expected, got 'a:2'"),
-        ("1 qid:1 1:0.5 2:x", "index:value was expected, got '2:x'"),
-        ("1 qid:1 1:0x1", "index:value was expected, got '1:0x1'"),
-        ("1 qid:1 1:1_0", "index:value was expected, got '1:1_0'"),
-        ("1 qid:1 1:0.5 2:3:4", "index:value was expected, got '2:3:4'"),
-        ("1 qid:1 1:\u0663", "index:value was expected"),
-        ("1 qid:1 1:0.5 qid:2", "index:value was expected, got 'qid:2'"),
-        ("1 qid:1 0:0.5", "feature index 0; indices start at 1"),
-        ("1 qid:1 -1:0.5", "feature index -1 is not between 1 and 2147483647"),
-        ("1 qid:1 4294967296:1", "feature index 4294967296 is above 2147483647"),
-        ("1 qid:1 99999999999:1", "feature index 99999999999 is not between 1 and 2147483647"),
-        (f"1 qid:1 {'9' * 5000}:1", f"feature index {'9' * 20}... is not between 1 and"),
-        ("1 qid:1 2:1 1:1", "feature index 1 follows 2; indices must ascend"),
-        ("1 qid:1 1:1 1:1", "feature index 1 follows 1; indices must ascend"),
-        ("1 qid:1 1:1 2:inf", "the value of feature 2 is not finite, got 'inf'"),
-        ("1 qid:1 1:1 2:-Infinity", "the value of feature 2 is not finite, got '-Infinity'"),
-        ("1 qid:1 1:1 2:1e999", "the value of feature 2 is not finite in float64"),
+        (
+            "1_0 qid:1 1:0.5",
+            "label (a finite number, or nan where nobody judged) was expected, got '1_0'",
+        ),
+        (
+            "qid:1 1:0.5",
+            "label (a finite number, or nan where nobody judged) was expected, got 'qid:1'",
+        ),
+        (
+            "1 qid:1 1:0.5 2",
+            f"{FEATURE}, got '2'",
+        ),
+        (
+            "1 qid:1 1:0.5 2:",
+            f"{FEATURE}, got '2:'",
+        ),
+        (
+            "1 qid:1 1:0.5 :2",
+            f"{FEATURE}, got ':2'",
+        ),
+        (
+            "1 qid:1 1:0.5 a:2",
+            f"{FEATURE}, got 'a:2'",
+        ),
+        (
+            "1 qid:1 1:0.5 2:x",
+            f"{FEATURE}, got '2:x'",
+        ),
+        (
+            "1 qid:1 1:0x1",
+            f"{FEATURE}, got '1:0x1'",
+        ),
+        (
+            "1 qid:1 1:1_0",
+            f"{FEATURE}, got '1:1_0'",
+        ),
+        (
+            "1 qid:1 1:0.5 2:3:4",
+            f"{FEATURE}, got '2:3:4'",
+        ),
+        (
+            "1 qid:1 1:\u0663",
+            FEATURE,
+        ),
+        (
+            "1 qid:1 1:0.5 qid:2",
+            f"{FEATURE}, got 'qid:2'",
+        ),
+        ("1 qid:1 0:0.5", "feature index 0: indices start at 1"),
+        (
+            "1 qid:1 -1:0.5",
+            f"{FEATURE}, got '-1:0.5'",
+        ),
+        ("1 qid:1 4294967296:1", "feature index 4294967296: 2147483647 is the highest"),
+        (
+            "1 qid:1 99999999999:1",
+            FEATURE,
+        ),
+        (
+            f"1 qid:1 {'9' * 5000}:1",
+            FEATURE,
+        ),
+        ("1 qid:1 2:1 1:1", "feature index 1: indices must ascend"),
+        ("1 qid:1 1:1 1:1", "feature index 1: indices must ascend"),
+        (
+            "1 qid:1 1:1 2:inf",
+            f"{FEATURE}, got '2:inf'",
+        ),
+        (
+            "1 qid:1 1:1 2:-Infinity",
+            f"{FEATURE}, got '2:-Infinity'",
+        ),
+        ("1 qid:1 1:1 2:1e999", "feature index 2: its value is not finite in float64"),
     ],
 )
 def test_broken_line(tmp_path, line, message):
@@ -232,7 +292,7 @@ def test_any_line_is_read_or_explained(line):
 
 def test_value_too_large_for_float32():
     with pytest.raises(
-        FileFormatError, match=":1: the value of feature 1 is not finite in float32"
+        FileFormatError, match=":1: feature index 1: its value is not finite in float32"
     ):
         read_letor(io.StringIO("1 qid:1 1:1e300"), dtype=np.float32)
 
@@ -252,7 +312,7 @@ def test_undecodable_bytes(tmp_path):
         read_letor(path)
     with (
         open(path, encoding="utf-8") as handle,
-        pytest.raises(FileFormatError, match=r"latin1\.txt:1: some byte from here on"),
+        pytest.raises(FileFormatError, match=r"latin1\.txt: some byte does not decode"),
     ):
         read_letor(handle)
 

@@ -503,7 +503,7 @@ def zipped(**files):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "the file is empty"),
+        (b"", "the file is not a model written by save_model"),
         (b"qid,label\n1,0\n", "the file is not a model written by save_model"),
         (b"\x80\x04N.", "the file is not a model written by save_model"),
         (zipped(readme_txt="hello"), "the file is not a model written by save_model"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank._files import tables as module
-from skfilterrank._files.separated import records_of
+from skfilterrank._files.tables import records_of
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table
 
@@ -204,9 +204,9 @@ def test_header_only(tmp_path):
         ("qid,label\n1,0,x\n1,0,y\n", 2, "2 fields were expected, as in the first row, got 3"),
         ("qid,label\n1,0,\n1,0,\n", 2, "2 fields were expected, as in the first row, got 3"),
         ('qid,label\n1,0\n1,"0\n1,0\n', 3, "the row cannot be read.*quote that is not closed"),
-        ("qid,label\n1,0\n\n ,1\n", 4, "the query id in column 'qid' is empty"),
-        ('qid,label\n"1\n2",0\n,1\n', 4, "the query id in column 'qid' is empty"),
-        ("qid,label\n1,0\n\xa0,1\n", 3, "the query id in column 'qid' is empty"),
+        ("qid,label\n1,0\n\n ,1\n", 4, "the query is no id in column 'qid'; every row needs one"),
+        ('qid,label\n"1\n2",0\n,1\n', 4, "the query is no id in column 'qid'; every row needs one"),
+        ("qid,label\n1,0\n\xa0,1\n", 3, "the query is no id in column 'qid'; every row needs one"),
     ],
 )
 def test_broken_csv(tmp_path, text, line, message):
@@ -220,16 +220,24 @@ def test_broken_csv(tmp_path, text, line, message):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ('{"qid": 1, "label": 0}\n\n{"qid": 1,\n', 3, r"the line is not JSON \(.*, column \d+\)"),
+        ('{"qid": 1, "label": 0}\n\n{"qid": 1,\n', 3, r"it is not JSON \(.*, column \d+\)"),
         ('{"qid": 1, "label": 0}\n[1, 0]\n', 2, "a JSON object was expected, got list"),
-        ('{"qid": 1, "label": 0}\n\n{"label": 0}\n', 3, "the query id in column 'qid' is empty"),
-        ('{"qid": 1, "label": 0}\n{"qid": "", "label": 0}\n', 2, "the query id in column 'qid' is"),
-        ('{"qid": "1", "label": 0}\n{"qid": 1.5, "label": 0}\n', 2, "the query id 1.5 in column"),
-        ('{"qid": "1", "label": 0}\n{"qid": true, "label": 0}\n', 2, "the query id True in column"),
+        (
+            '{"qid": 1, "label": 0}\n\n{"label": 0}\n',
+            3,
+            "the query is no id in column 'qid'; every row needs one",
+        ),
+        (
+            '{"qid": 1, "label": 0}\n{"qid": "", "label": 0}\n',
+            2,
+            "the query is no id in column 'qid'",
+        ),
+        ('{"qid": "1", "label": 0}\n{"qid": 1.5, "label": 0}\n', 2, "the query is 1.5 in column"),
+        ('{"qid": "1", "label": 0}\n{"qid": true, "label": 0}\n', 2, "the query is True in column"),
         (
             '{"qid": "1", "label": 0}\n{"qid": [1], "label": 0}\n',
             2,
-            r"the query id \[1\] in column",
+            r"the query is \[1\] in column",
         ),
     ],
 )
@@ -259,7 +267,7 @@ def test_duplicate_documents():
 
 
 def test_empty_document():
-    with pytest.raises(FileFormatError, match=r":3: the document id in column 'docno' is empty"):
+    with pytest.raises(FileFormatError, match=r":3: the document is no id in column 'docno'"):
         read_judged_table(
             io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
         )
@@ -303,7 +311,7 @@ def test_broken_parquet(tmp_path):
 def test_empty_query_in_parquet_names_the_row(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"qid": ["a", None], "label": [1, 2]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(FileFormatError, match=r"t\.parquet:2: the query id in column 'qid' is"):
+    with pytest.raises(FileFormatError, match=r"t\.parquet:2: the query is no id in column 'qid'"):
         read_judged_table(tmp_path / "t.parquet")
 
 

@@ -500,9 +500,7 @@ class TestPlugins:
 
     @pytest.mark.filterwarnings("always:The entry point bad")
     def test_are_listed(self, folder, capsys):
-        with pytest.raises(SystemExit) as stop:
-            main(["evaluate", "--list-measures"])
-        assert not stop.value.code
+        assert main(["help", "measures"]) == 0
         said = capsys.readouterr()
         shown = "plugged(depth=3)[@k]\n    Whether the first places hold something good.\n"
         assert shown in said.out
@@ -529,7 +527,7 @@ class TestPlugins:
             (2, ["--plugin", "loose.py", *files]),
             (2, ["--plugin", "imports", *files]),
             (0, [*files, "--plugin", "loose"]),
-            (0, ["evaluate", "--list-measures"]),
+            (0, ["help", "measures", "--plugin", "loose"]),
         ):
             assert tried(words) == code, words
         told = capsys.readouterr()
@@ -537,9 +535,9 @@ class TestPlugins:
         assert "loose(depth=3)[@k]" in told.out
         said = told.err
         assert "'loose@1' is not a measure" in said
-        assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
-        assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
-        assert said.count("; it must be in the current folder, in one of PYTHONPATH") == 1
+        assert "--plugin: leaves cannot be imported: SystemExit: bye" in said
+        assert "--plugin: no_such cannot be imported: ModuleNotFoundError" in said
+        assert said.count(" It must be in the current folder, in one of PYTHONPATH") == 1
         assert said.count("expected a module's name, not a path") == 2
 
     @pytest.mark.nightly
@@ -547,7 +545,7 @@ class TestPlugins:
         files = ["qrels.txt", "run.txt", "again.txt", "-m", "loose@1", "--format", "csv"]
         (folder / "again.txt").write_text((folder / "run.txt").read_text())
         command = ("-m", "skfilterrank", "--plugin", "loose", "evaluate", *files)
-        assert run(folder, *command, "--jobs", "2").endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
+        assert run(folder, *command, "--n-jobs", "2").endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks processes")
     def test_a_process_is_forked_while_a_thread_of_its_parent_loads_them(

@@ -1,78 +1,13 @@
 """What an estimator is given to learn from: rows, queries, weights, targets, held-out sets."""
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pytest
-from catboost import CatBoostRanker
-from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
-from xgboost import XGBRanker
 
-from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
-
-LIGHTGBM = {
-    "n_estimators": 5,
-    "min_child_samples": 5,
-    "n_jobs": 1,
-    "verbose": -1,
-    "deterministic": True,
-    "force_row_wise": True,
-}
-
-RANKERS = {
-    "LGBMRanker": LGBMRanker(**LIGHTGBM),
-    "XGBRanker": XGBRanker(n_estimators=5, n_jobs=1),
-    "CatBoostRanker": CatBoostRanker(
-        iterations=5, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
-    ),
-    "LambdaRankRanker": LambdaRankRanker(n_estimators=5, min_child_samples=5, n_jobs=1),
-}
-
-OTHERS = {
-    "LogisticRegression": LogisticRegression(),
-    "Ridge": Ridge(),
-    # To the last digit, so that the order of the rows does not show.
-    "SVC": SVC(tol=1e-10),
-    "LGBMClassifier": LGBMClassifier(**LIGHTGBM),
-    "LGBMRegressor": LGBMRegressor(**LIGHTGBM),
-    "OrdinalRanker": OrdinalRanker(),
-    "GridSearchCV": GridSearchCV(
-        Ridge(),
-        {"alpha": [0.1, 10.0]},
-        scoring=make_ranking_scorer("ndcg@3", gains={-1: 0, 1: 1, 2: 2}),
-        cv=GroupKFold(3),
-        error_score="raise",
-    ),
-}
-
-KINDS = RANKERS | OTHERS
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_rank_and_filter(n_queries=120, n_features=6, bayes=False, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def fitted(data):
-    """RankAndFilter around an estimator of a kind, fitted once."""
-
-    @functools.cache
-    def of_kind(name):
-        return RankAndFilter(KINDS[name], measure="ndcg_f@3", cv=2).fit(
-            data.X, data.y, groups=data.groups
-        )
-
-    return of_kind
+from skfilterrank.ranking import RankAndFilter
 
 
 class Spy(BaseEstimator):

@@ -3,7 +3,13 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import false_reject_rate, forbidden_at_k
 from skfilterrank.thresholds import CertifiedThreshold
+
+NO = -np.inf
 
 
 def certified(y_true, y_score, risks, *, groups=None, judged_by=None, **params):
@@ -32,3 +38,35 @@ def risks_at(risk, level, k=None) -> dict:
     """A risk with its level, and with a cut-off where it can have one."""
     has_cutoff = k is not None and risk in ("any_forbidden", "forbidden")
     return {f"{risk}@{k}" if has_cutoff else risk: level}
+
+
+def rates(risk, y_true, y_score, groups, threshold, k):
+    """Rate of each query that counts when documents below a threshold are filtered."""
+    kept = np.where(y_score >= threshold, y_score, NO)
+    params = {"groups": groups, "average": None}
+    if risk == "false_reject_rate":
+        values = false_reject_rate(y_true, kept, undefined="drop", **params)
+        return values[~np.isnan(values)]
+    judged = np.array([(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)])
+    values = forbidden_at_k(y_true, kept, k=k, ties="worst", **params)[judged]
+    return (values > 0).astype(float) if risk == "any_forbidden" else values
+
+
+def real_thresholds(y_score):
+    """Every distinct score, and numbers between, below and above them, ascending."""
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between]))
+
+
+@st.composite
+def judged_rows(draw):
+    """Labels, scores and queries with ties, filtered and unjudged rows."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
+    n = len(groups)
+    label = st.sampled_from([-10.0, -1.0, 0.0, 1.0, 1.0, 2.0, np.nan])
+    score = st.sampled_from([NO, -1.0, 0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 3.0])
+    y_true = draw(st.lists(label, min_size=n, max_size=n))
+    y_score = draw(st.lists(score, min_size=n, max_size=n))
+    return np.array(y_true), np.array(y_score), np.array(groups)

@@ -12,8 +12,7 @@ import sys
 # What commands import until they read a file.
 PRELOADED = [
     "skfilterrank.cli.evaluate.run",
-    "skfilterrank.cli.judge.options",
-    "skfilterrank.cli.judge.run",
+    "skfilterrank.cli._judge",
     "skfilterrank.cli.monitor.options",
     "skfilterrank.cli.monitor.run",
     "skfilterrank.judgments._active.active",

@@ -18,6 +18,17 @@ BASE = ["judge", "--docs", "docs.jsonl", "--topics", "topics.csv", "--out", "qre
 WITH_RUNS = [*BASE, "--runs", "a.run", "b.run"]
 
 
+def changed(base, arguments):
+    """Words of a command in which options of other words take the place of its own."""
+    groups = []
+    for word in base:
+        if word.startswith("--") or not groups:
+            groups.append([])
+        groups[-1].append(word)
+    kept = [group for group in groups if group[0] not in arguments]
+    return [*(word for group in kept for word in group), *arguments]
+
+
 def judged(path="qrels.txt"):
     return [tuple(row) for row in read_qrels(path).itertuples(index=False)]
 

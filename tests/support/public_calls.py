@@ -61,17 +61,13 @@ def _written():
     return os.path.join(tempfile.gettempdir(), f"odd-arguments-{os.getpid()}")
 
 
-def _new_folder():
-    return os.path.join(tempfile.mkdtemp(), "runs")
-
-
 def _new_monitor():
     """Make a monitor that no call has written to a file yet."""
     return thresholds.RiskMonitor({"any_forbidden": 0.1})
 
 
 # Arguments that each call makes anew.
-_MADE_ANEW = (_written, _new_folder, _new_monitor)
+_MADE_ANEW = (_written, _new_monitor)
 
 
 # Arguments of a valid call. What is not named here keeps its default.
@@ -195,7 +191,6 @@ CALLS = {
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },
-    "io.write_runs": {"path": _new_folder, "runs": RUNS},
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.compare_rankers": {
         "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
@@ -260,6 +255,13 @@ CALLS = {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
         "assessor": lambda question: judgments.Answer.STOP,
     },
+    "judgments.merge_answers": {"answers": {"anna": QRELS, "bob": QRELS}},
+    "judgments.write_judging_tasks": {
+        "path": _written,
+        "pool": QRELS,
+        "texts": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
+        "tool": "doccano",
+    },
     "judgments.make_completed_scorer": {"measure": "ap"},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
@@ -277,6 +279,7 @@ READERS = {
     "io.read_qrels",
     "io.read_run",
     "io.save_model",
+    "judgments.read_judging_answers",
     "judgments.read_judgment_log",
     "thresholds.load_threshold",
 }

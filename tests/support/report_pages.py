@@ -2,11 +2,17 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 
+from skfilterrank.cli import _report as report
+from skfilterrank.comparison import compare_systems, read_system_scores, score_systems
+from skfilterrank.io import QrelsIndex
 
 # Labels below 0 are forbidden. The run whose name HTML might take for a tag shows most of them.
 QRELS = """\
@@ -80,3 +86,45 @@ class Page(HTMLParser):
     @property
     def text(self):
         return re.sub(r"\s+", " ", "".join(self.words))
+
+
+class Lists(NamedTuple):
+    runs: dict
+    qrels: QrelsIndex
+    params: dict
+    k: dict
+    has_forbidden: bool
+
+
+def read(path="r.html"):
+    text = Path(path).read_text(encoding="utf-8")
+    return text, Page(text)
+
+
+def page_of(options, html="r.html"):
+    paths = (options.get(name) for name in ("before", "open", "topics", "docs", "text"))
+    return report.Page(html, *paths, options)
+
+
+def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="empty", **options):
+    """Write a report of runs, the files behind the judgments, or of values in one file."""
+    lists = None
+    if len(files) == 1:
+        scores = read_system_scores(files[0])
+        options |= {"scores": list(files)}
+    else:
+        qrels, *paths = files or ("qrels", *RUNS)
+        options |= {"qrels": qrels, "runs": paths}
+        index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
+        runs = {Path(path).name: path for path in paths}
+        scores = score_systems(index, runs, measures, missing=missing, unjudged="zero")
+        k = {name: int(name.partition("@")[2] or 0) or None for name in scores}
+        params = {"gains": None, "unjudged": "zero", "precision": "double"}
+        lists = Lists(runs, index, params, k, bool((index.labels < 0).any()))
+    found = {
+        name: compare_systems(each, test=test, baseline=baseline) for name, each in scores.items()
+    }
+    html = options.get("html", "r.html")
+    page = page_of({"test": test, "baseline": baseline} | options, html)
+    report.write_report(page, found, lists, alpha=0.05, random_state=0, verbose=False)
+    return read(html)

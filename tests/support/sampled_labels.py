@@ -9,6 +9,11 @@ PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
 SAMPLED = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--machine-qrels", "llm.txt"]
 
 
+def sampled(prels):
+    """Options of values from the sample of a file."""
+    return [word.replace("sample.prels", prels) for word in SAMPLED]
+
+
 def estimates_of(runs, measures="dcg@10", **params):
     runs = {Path(path).stem: read_run(path) for path in runs}
     params = {"machine_qrels": {"llm": read_qrels("llm.txt")}} | params

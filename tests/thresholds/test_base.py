@@ -39,7 +39,7 @@ from skfilterrank.thresholds import (
     Surprise,
     TunedThreshold,
 )
-from skfilterrank.thresholds._threshold_curve import curve_of
+from skfilterrank.thresholds._judged_scores import curve_of
 
 INF = np.inf
 

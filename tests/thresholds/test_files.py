@@ -149,11 +149,11 @@ def test_a_changed_file_is_refused(data, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', of an earlier version of "
-         r"this library\. Fit the threshold again, and save it"),
-        ({"format": "skfilterrank threshold 9"}, "of another version of this library"),
-        ({"format": "skfilterrank monitor 3"}, "no file of the kind 'skfilterrank threshold 1'"),
-        ([], "no file of the kind"),
+        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', where .* is read\. "
+         r"Fit the threshold again, and save it"),
+        ({"format": "skfilterrank threshold 9"}, "where 'skfilterrank threshold 1' is read"),
+        ({"format": "skfilterrank monitor 3"}, "is 'skfilterrank monitor 3', where 'skf"),
+        ([], "its format is"),
     ],
 )  # fmt: skip
 def test_other_files_are_refused(tmp_path, content, message):
@@ -277,7 +277,7 @@ def test_a_byte_order_mark_is_no_content(contents, tmp_path):
 
 @pytest.mark.parametrize("label", [pd.Timestamp(0), ("a", 1), np.inf, "\ud800"])
 def test_labels_that_json_cannot_hold(tmp_path, label):
-    with pytest.raises(InputError, match=r"which JSON cannot hold|half of a character"):
+    with pytest.raises(InputError, match=r"which JSON cannot hold|the file cannot hold"):
         RiskMonitor({"forbidden": 0.1}, gains={label: 1}).save(tmp_path / "monitor.json")
     assert list(tmp_path.iterdir()) == []
 

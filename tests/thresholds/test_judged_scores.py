@@ -119,7 +119,11 @@ def test_values_are_of_what_is_shown():
     lists = judged_scores().lists
     shown = np.array([True, False, True, True, True, False])
     expected = dcg_score(GAINS, np.where(shown, SCORES, -INF), groups=GROUPS, average=None)
-    np.testing.assert_array_equal(values_shown(lists, shown, parse_measure("dcg")), expected)
+    # 0.3 is shown and 0.4 above it is not; of the other mask each list is cut.
+    cut = np.array([True, True, False, True, False, False])
+    of_cut = dcg_score(GAINS, np.where(cut, SCORES, -INF), groups=GROUPS, average=None)
+    found = values_shown(lists, parse_measure("dcg"), shown, cut, np.where(shown, SCORES, -INF))
+    np.testing.assert_array_equal(found, [expected, of_cut, expected])
 
 
 def test_nothing_good_and_filters_that_do_not_pay_are_told():

@@ -463,11 +463,11 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("{", "no JSON"),
-            ("[]", "no file of the kind 'skfilterrank monitor 3'"),
-            ('{"format": "skfilterrank monitor 9"}', "of another version"),
-            ('{"format": "other"}', "got 'other'"),
-            ("", "no JSON"),
+            ("{", "not JSON"),
+            ("[]", "where 'skfilterrank monitor 3' is read"),
+            ('{"format": "skfilterrank monitor 9"}', "where 'skfilterrank monitor 3' is read"),
+            ('{"format": "other"}', "its format is 'other'"),
+            ("", "not JSON"),
         ],
     )
     def test_foreign_files(self, tmp_path, content, message):

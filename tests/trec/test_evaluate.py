@@ -184,7 +184,7 @@ def test_paths_that_are_relative(files, monkeypatch, backend):
     ]
     pd.testing.assert_frame_equal(good.values, evaluate_run("qrels.txt", "good.txt", "ndcg"))
     pd.testing.assert_frame_equal(short.values, evaluate_run("qrels.txt", "short.txt", "ndcg"))
-    assert str(broken.error).startswith("broken.txt:1: a score must")
+    assert str(broken.error).startswith("broken.txt:1: the line holds the score")
     assert absent.error.filename == "absent.txt"
 
 
@@ -201,7 +201,7 @@ def test_values_come_as_they_are_ready(files):
         files / "qrels.txt", [files / "good.txt", files / "broken.txt"], "ndcg"
     )
     assert next(found).name == "good"
-    with pytest.raises(ValueError, match=r"broken\.txt:1: a score must") as caught:
+    with pytest.raises(ValueError, match=r"broken\.txt:1: the line holds the score") as caught:
         next(found)
     assert caught.value.__notes__ == ["This came up with the run 'broken'."]
 

@@ -33,10 +33,10 @@ LAYERS = {
     "_files": 2,
     "_response": 2,
     "_group_request": 2,
-    "_wrapping": 2,
     "_ranker": 2,
     # Rows that need not fit into memory.
     "_rows": 3,
+    "_wrapping": 3,
     "io": 4,
     "metrics": 5,
     "thresholds": 6,

@@ -8,6 +8,7 @@ import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.floats import merge_values
+from skfilterrank._core.run_words import TEST_TITLES
 from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
@@ -33,18 +34,17 @@ class SystemTest(NamedTuple):
     """
 
     function: Callable[..., PairFigures]
-    title: str
     is_family_wise: bool = False
 
 
 TESTS = {
-    "t": SystemTest(paired_t, "paired t test"),
-    "wilcoxon": SystemTest(wilcoxon_test, "Wilcoxon's signed rank test"),
-    "sign": SystemTest(sign_test, "sign test"),
-    "randomization": SystemTest(randomization_test, "randomization test"),
-    "bootstrap": SystemTest(bootstrap_test, "studentized bootstrap test"),
-    "tukey": SystemTest(tukey_hsd_blocked, "Tukey's HSD", is_family_wise=True),
-    "randomized_tukey": SystemTest(randomized_tukey, "randomized HSD", is_family_wise=True),
+    "t": SystemTest(paired_t),
+    "wilcoxon": SystemTest(wilcoxon_test),
+    "sign": SystemTest(sign_test),
+    "randomization": SystemTest(randomization_test),
+    "bootstrap": SystemTest(bootstrap_test),
+    "tukey": SystemTest(tukey_hsd_blocked, is_family_wise=True),
+    "randomized_tukey": SystemTest(randomized_tukey, is_family_wise=True),
 }
 
 
@@ -224,7 +224,7 @@ def compare_systems(
         difference=mean_differences(values, pairs),
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
-        title=method.title,
+        title=TEST_TITLES[test],
         is_family_wise=method.is_family_wise,
     )
 

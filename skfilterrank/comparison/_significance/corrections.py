@@ -22,11 +22,6 @@ def bonferroni(p_value):
 
 
 CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "fdr_bh": false_discovery_control}
-CORRECTION_NAMES = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "fdr_bh": "Benjamini and Hochberg's correction",
-}
 
 
 def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skfilterrank._core.checks import check_share
+from skfilterrank._core.checks import check_count, check_share
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import Result, counted, interval_text, p_text
+from skfilterrank._core.run_words import CORRECTION_NAMES
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
+from skfilterrank.comparison._significance.corrections import adjust_p_values
 from skfilterrank.exceptions import InputError, brief
 
 _SYMMETRIC = ("p_adjusted", "p_value")
@@ -158,7 +159,7 @@ class PairwiseComparison(Result):
         # pandas before 3.1 drops the name of the index here.
         return table.loc[scores.means.index].rename_axis("system")
 
-    def pairs(self, alpha: float | None = None) -> pd.DataFrame:
+    def pairs(self, alpha: float | None = None, *, most: int | None = None) -> pd.DataFrame:
         """Pairs turned so that the better system comes first, the best systems on top.
 
         Which system is better is what the test goes by: the sign of ``effect_size``, and where
@@ -169,6 +170,10 @@ class PairwiseComparison(Result):
         ----------
         alpha : float or None, default=None
             Level at which a difference counts, against adjusted p values.
+        most : int or None, default=None
+            Number of pairs to keep, from 1 up; None keeps all. Kept are first those that tell most
+            in a short table: for each system the first one that it differs from, then others that
+            differ, then the rest.
 
         Returns
         -------
@@ -210,13 +215,19 @@ class PairwiseComparison(Result):
                 "significant": self.significant(alpha),
             }
         )
-        return table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+        table = table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+        if most is None:
+            return table
+        differs = table["significant"]
+        is_first = differs & ~table["first"].where(differs).duplicated()
+        kept = np.argsort(-1 * differs - is_first, kind="stable")[: check_count(most, "most")]
+        return table.iloc[np.sort(kept)]
 
     @property
     def notes(self) -> list[str]:
-        """A sentence on values that tell a test nothing: all equal, or differences without spread.
+        """Sentences on values that tell a test nothing, and on too few of them.
 
-        Empty for other values.
+        Values are all equal, differences have no spread, or no p value could be small enough.
         """
         if self._is_all_tied():
             return [
@@ -225,11 +236,12 @@ class PairwiseComparison(Result):
             ]
         n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
         if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
-            return []
+            return self._too_few()
         return [
+            *self._too_few(),
             f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
             "query, of which a test by spread can say nothing: p is that of the signs alone. Check "
-            "these values, or take test='sign'."
+            "these values, or take test='sign'.",
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
@@ -308,7 +320,6 @@ class PairwiseComparison(Result):
             f"{self.scores.n_queries} queries, {self.correction_text()}",
             f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self.alpha:g}"
             f"{self._against()}",
-            *([] if self._is_all_tied() else self._too_few()),
             *self.notes,
         ]
         return "\n".join(lines)
@@ -346,6 +357,17 @@ class PairwiseComparison(Result):
             return "p values not corrected"
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
 
+    def contradiction_text(self, alpha: float | None = None) -> str:
+        """How many pairs differ significantly against the order of their means; or nothing."""
+        sign = 1 if self.scores.greater_is_better else -1
+        n_pairs = int(np.count_nonzero(self.better(alpha) * sign * self.difference < 0))
+        which = "pair the system" if n_pairs == 1 else "pairs the systems"
+        means = "mean is" if n_pairs == 1 else "means are"
+        return (
+            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test goes by "
+            f"the {self.effect_name}, not by means"
+        ) * bool(n_pairs)
+
     def _against(self):
         side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
         return side + (f", against {self.baseline}" if self.baseline is not None else "")
@@ -366,7 +388,7 @@ class PairwiseComparison(Result):
         return [
             f"No difference could be significant: the smallest p value of {what} is "
             f"{self.smallest_p:.3g}{corrected}. {remedy}"
-            + (", or compare fewer pairs (baseline=)." if corrected else ".")
+            + (", or name a baseline, for fewer pairs." if corrected else ".")
         ]
 
 

@@ -9,14 +9,11 @@ from scipy.special import stdtr
 from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.floats import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._core.results import Result, counted, interval_text
+from skfilterrank._core.run_words import CORRECTION_NAMES
 from skfilterrank._core.slices import Slices, read_slices
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._significance.corrections import (
-    CORRECTION_NAMES,
-    adjust_p_values,
-    check_correction,
-)
+from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.pairs import BLOCK_BYTES, ratio
 from skfilterrank.comparison._significance.pairwise import range_of
 from skfilterrank.comparison._significance.t_test import t_interval

@@ -20,13 +20,14 @@ _ADVICE = "correct the line, or delete it and what follows it"
 
 
 class Event(NamedTuple):
-    """An answer: a label, or a skip or an undo, where the label is None."""
+    """An answer: a label, or a skip or an undo, where the label is None; and a note on it."""
 
     kind: str
     qid: str
     docno: str
     label: float | int | None = None
     assessor: str | None = None
+    note: str | None = None
 
 
 def read_judgment_log(path) -> pd.DataFrame:
@@ -71,10 +72,24 @@ def read_judgment_log(path) -> pd.DataFrame:
     0   1    d1      2
     1   1    d2     -1
     """
+    return qrels_of(judgments_of(read_events(path)).values())
+
+
+def read_events(path) -> list:
+    """Read the answers and skips of a log, without those that were undone."""
     with open(path, "rb") as handle:
         content = _read(handle.read(), os.fspath(path))
     _warn_of_torn_line(content)
-    return qrels_of(judgments_of(content.events).values())
+    return content.events
+
+
+def line_of(event, time=None) -> bytes:
+    """Return the line of an answer."""
+    record = {} if time is None else {"time": time}
+    record |= {} if event.assessor is None else {"assessor": event.assessor}
+    record |= {"qid": event.qid, "docno": event.docno}
+    record |= {"label": event.label} if event.kind == "label" else {event.kind: True}
+    return _as_line(record | ({} if event.note is None else {"note": event.note}))
 
 
 class JudgmentLog:
@@ -90,7 +105,7 @@ class JudgmentLog:
             self.path = os.fspath(path)
         except TypeError as error:
             raise InputTypeError(f"log must be a path or None, got {brief(path)}.") from error
-        header = _header(pool, grades)
+        header = header_of(pool, grades)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
@@ -120,11 +135,7 @@ class JudgmentLog:
 
     def append(self, event):
         """Write an answer; it is on the disk when this returns."""
-        record = {"time": datetime.now(UTC).isoformat(timespec="seconds")}
-        record |= {} if event.assessor is None else {"assessor": event.assessor}
-        record |= {"qid": event.qid, "docno": event.docno}
-        record |= {"label": event.label} if event.kind == "label" else {event.kind: True}
-        self._write(_as_line(record))
+        self._write(line_of(event, datetime.now(UTC).isoformat(timespec="seconds")))
 
     def close(self):
         """Give the file back."""
@@ -210,8 +221,8 @@ def qrels_of(events) -> pd.DataFrame:
     return qrels
 
 
-def _header(pool, grades):
-    """First line of the log of a pool."""
+def header_of(pool, grades) -> bytes:
+    """Return the first line of the log of a pool."""
     header = {
         "log": _MARK,
         "version": _VERSION,
@@ -323,7 +334,10 @@ def _event(record, stack, judged):
     assessor = record.get("assessor")
     if not isinstance(assessor, str | None):
         raise _WrongRecordError(f"the assessor {brief(assessor)} is no name")
-    event = Event(kinds[0], qid, docno, record.get("label"), assessor)
+    note = record.get("note")
+    if not isinstance(note, str | None):
+        raise _WrongRecordError(f"the note {brief(note)} is no text")
+    event = Event(kinds[0], qid, docno, record.get("label"), assessor, note)
     if event.kind == "label":
         label = event.label
         if isinstance(label, bool) or not isinstance(label, int | float):

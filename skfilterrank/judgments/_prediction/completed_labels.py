@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import (
+    get_routing_for_object,
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.judges import PEOPLE, PREDICTED
-from skfilterrank._ranker import RankerMixin, all_or_nothing
+from skfilterrank._ranker import all_or_nothing
 from skfilterrank._sklearn_compat import (
     check_method_params,
     final_step,
@@ -28,7 +29,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import WrapsEstimator
+from skfilterrank._wrapping import WrappingRanker, inner_attribute
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
@@ -56,7 +57,7 @@ def _estimator_has(name):
     return has
 
 
-class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstimator):
+class CompletedLabels(WrappingRanker, BaseEstimator):
     """Fit an estimator on labels of which the missing ones are predicted first.
 
     `fit` completes the labels from the rows it is given and from nothing else, so that in
@@ -143,7 +144,8 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     (3,)
     """
 
-    takes_unjudged = True
+    # Labels are completed before the estimator learns from them.
+    is_transparent = False
 
     def __init__(self, estimator, *, predictor=None):
         self.estimator = estimator
@@ -293,7 +295,7 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     @property
     def classes_(self) -> np.ndarray:
         """Classes of a classifier."""
-        return self._of_inner("classes_")
+        return inner_attribute(self, "classes_")
 
     def _ask(self, method, *data, groups=None, **params):
         """Call a method of the fitted estimator, with the topics where it wants them."""
@@ -308,6 +310,9 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         if takes_groups and groups is not None:
             params["groups"] = groups
         return call(*data, **params)
+
+    def _inside_routing(self):
+        return get_routing_for_object(self.estimator)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

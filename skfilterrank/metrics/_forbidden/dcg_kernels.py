@@ -83,7 +83,7 @@ def ndcg_f_bounds(block: ListBlock, k):
 
 def between(block: ListBlock, k, bounds, lowest=-np.inf):
     """Where the DCG of the returned list lies between its bounds."""
-    return _between(bounds(block, k), dcg(block, k, lowest))
+    return _between(block.once(bounds, k), dcg(block, k, lowest))
 
 
 def _between(bounds, achieved):

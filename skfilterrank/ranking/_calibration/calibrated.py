@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.special import logit
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
@@ -14,15 +14,20 @@ from skfilterrank._core.calibrators import (
     fit_calibrator,
     probabilities,
 )
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_choice, check_scores
 from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._ranker import all_or_nothing
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
+from skfilterrank._wrapping import WrappingRanker
+from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+from skfilterrank.ranking._fitting.out_of_fold import (
+    check_inner,
+    find_splits,
+    is_prefit,
+    tuning_scores,
+)
 from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # What stands for the probability of filtered rows in log-odds, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
@@ -177,6 +182,16 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.measure = measure
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _unfitted_inner(self):
+        """The estimator that is cloned and fitted; for "passthrough" one that returns X."""
+        is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
+        return ScoreColumn() if is_word else self.estimator
+
+    def _is_prefit(self):
+        """Whether all rows that `fit` gets are for the wrapper alone."""
+        has_scores = self.estimator is not self._unfitted_inner()
+        return is_prefit(self.cv) or (has_scores and self.cv is None)
 
     @all_or_nothing
     def fit(
@@ -333,3 +348,87 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         # For what reads `predict_proba`; the type of the estimator stays that of no classifier.
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
+
+
+PASSTHROUGH = "passthrough"
+_COLUMN = "score"
+
+
+class ScoreColumn(RegressorMixin, BaseEstimator):
+    """Predict the scores that X holds.
+
+    X is one score per row, in one dimension or in one column, or a table with a column "score".
+    Scores are numbers, -inf where a row is filtered already.
+
+    See Also
+    --------
+    CalibratedRanker : Has it inside for ``CalibratedRanker("passthrough")``.
+
+    Examples
+    --------
+    >>> from skfilterrank.ranking._calibration.calibrated import ScoreColumn
+    >>> ScoreColumn().fit([0.5, 2.0]).predict([[1.0], [3.0]])
+    array([1., 3.])
+    """
+
+    def fit(self, X, y=None) -> "ScoreColumn":
+        """Check that X holds scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores.
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self : ScoreColumn
+            The estimator.
+        """
+        _scores_of(X)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Return the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            The same scores.
+        """
+        return _scores_of(X).astype(np.float64, copy=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.requires_fit = tags.target_tags.required = False
+        return tags
+
+
+def _scores_of(X):
+    """One score per row."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        names = list(columns)
+        if len(names) != 1 and names.count(_COLUMN) != 1:
+            raise InputError(
+                f"estimator='passthrough' takes X for scores: expected one column, or one named "
+                f"{_COLUMN!r}, got the columns {brief_list(names)}. Give the column of the score, "
+                "or an estimator that learns from features."
+            )
+        X = X[names[0] if len(names) == 1 else _COLUMN]
+    elif len(shape := getattr(X, "shape", None) or np.shape(X)) == 2:
+        if shape[1] != 1:
+            raise InputError(
+                f"estimator='passthrough' takes X for scores: expected shape (n_rows,) or "
+                f"(n_rows, 1), got {brief(tuple(shape))}. Give the column of the score, or an "
+                "estimator that learns from features."
+            )
+        X = X.toarray().ravel() if hasattr(X, "toarray") else np.asarray(X).ravel()
+    return check_scores(X, name="X")

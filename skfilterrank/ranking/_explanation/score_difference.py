@@ -13,7 +13,7 @@ from skfilterrank._core.checks import check_count, check_groups, count_rows, fin
 from skfilterrank._core.results import Result, counted
 from skfilterrank._response import before_last, document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_indexing
-from skfilterrank._wrapping import WrapsEstimator
+from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._explanation.contributions import contributions
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
@@ -216,7 +216,7 @@ def _raw_scores(model, X, groups):
 def _innermost(model, X, groups):
     """The estimator that scores, X as it sees it, and the names of its features or None."""
     names = feature_names(X)
-    while isinstance(model, WrapsEstimator | BaseSearchCV | Pipeline | FrozenEstimator):
+    while isinstance(model, WrappingRanker | BaseSearchCV | Pipeline | FrozenEstimator):
         if isinstance(model, Pipeline):
             X = before_last(model, X, groups)
             names = _names_after(model[:-1], names)

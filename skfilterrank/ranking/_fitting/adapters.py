@@ -23,33 +23,10 @@ from skfilterrank._sklearn_compat import (
     metadata_routing_enabled,
     safe_indexing,
 )
+from skfilterrank._wrapping import group_parameter, needs_own_form
 from skfilterrank.exceptions import InputError, brief
 
-# The first of these that `fit` takes is how the estimator learns of queries.
-_GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# Those of other libraries.
-OTHER_GROUPS = {"qid", "group_id", "group"}
-OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 _MOST_GRADES = 31
-
-
-def group_parameter(final) -> str | None:
-    """Name of the parameter of `fit` that takes the queries, or None."""
-    if isinstance(final, BaseSearchCV):
-        return "groups"
-    parameters = inspect.signature(final.fit).parameters
-    for name in _GROUP_PARAMETERS:
-        if name in parameters:
-            return name
-    if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
-        # An ensemble hands them on.
-        return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
-    return None
-
-
-def needs_own_form(estimator):
-    """Whether the estimator's `fit` wants the queries in another form than an id per row."""
-    return group_parameter(final_step(estimator)) in OTHER_GROUPS
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:

@@ -9,8 +9,9 @@ import pandas as pd
 
 from skfilterrank._rows.dask_frames import import_dask
 from skfilterrank._sklearn_compat import final_step
+from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.adapters import clone_inside, group_parameter
+from skfilterrank.ranking._fitting.adapters import clone_inside
 
 _LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
 

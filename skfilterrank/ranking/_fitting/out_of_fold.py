@@ -5,6 +5,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -13,12 +14,32 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, is_number, is_whole_number
 from skfilterrank._core.floats import mean_tolerance
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import document_scores, has_method
-from skfilterrank._sklearn_compat import final_step, safe_indexing
+from skfilterrank._sklearn_compat import BaseSearchCV, final_step, safe_indexing
 from skfilterrank._warnings import warn_user
+from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._fitting.training_rows import TARGETS, TrainingRows
-from skfilterrank.ranking._fitting.wrapping import has_fixed_scale, is_prefit
+
+
+def is_prefit(cv) -> bool:
+    """Whether `cv` says that the estimator is fitted already."""
+    return isinstance(cv, str) and cv == "prefit"
+
+
+def has_fixed_scale(estimator) -> bool:
+    """Whether scores of the estimator fitted on other rows mean the same.
+
+    Probabilities and predicted gains have the scale of what is learned. A ranker learns from the
+    order of a query's documents, and no loss says how large its scores should be.
+    """
+    final = final_step(estimator)
+    while isinstance(final, BaseSearchCV):
+        final = final_step(final.estimator)
+    if isinstance(final, RankerMixin):
+        return final.has_fixed_scale
+    return is_classifier(final) or group_parameter(final) is None
 
 
 class FoldScores(NamedTuple):
@@ -217,7 +238,7 @@ def make_splits(
 
 def _dealt_folds(groups, n_folds):
     """Deal shuffled queries to folds, as GroupKFold does, which sorts the rows for each fold."""
-    fold = np.empty(int(groups.max()) + 1, dtype=np.intp)
+    fold = np.empty(int(groups.max()) + 1, dtype=np.int16 if n_folds < 1 << 15 else np.intp)
     shuffled = np.random.RandomState(0).permutation(len(fold))
     for number, part in enumerate(np.array_split(shuffled, n_folds)):
         fold[part] = number

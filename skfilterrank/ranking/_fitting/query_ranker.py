@@ -7,14 +7,15 @@ from sklearn.base import BaseEstimator
 
 from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import all_or_nothing
+from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
+from skfilterrank.ranking._fitting.out_of_fold import has_fixed_scale
 from skfilterrank.ranking._fitting.training_rows import prepare_rows
 from skfilterrank.ranking._fitting.validation import (
     check_no_sets,
     held_out_rows,
     warn_unless_stopped_by,
 )
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker, has_fixed_scale
 
 
 class QueryRanker(WrappingRanker, BaseEstimator):

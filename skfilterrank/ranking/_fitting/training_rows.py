@@ -13,21 +13,24 @@ from skfilterrank._core.results import counted
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._fitting.adapters import (
+from skfilterrank._wrapping import (
     OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
+    estimators_inside,
+    group_parameter,
+    needs_groups,
+    needs_own_form,
+)
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
+from skfilterrank.ranking._fitting.adapters import (
     clone_inside,
     cut_rows,
     fit_with_groups,
-    group_parameter,
-    needs_own_form,
 )
 from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
-from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
 
 
 class TrainingRows(NamedTuple):
@@ -68,8 +71,10 @@ class TrainingRows(NamedTuple):
         if rows is None and self.judged.all():
             X, target, groups, params = self.X, self.target, self.groups, self.fit_params
         else:
-            rows = np.arange(len(self.judged)) if rows is None else rows
-            rows = rows[self.judged[rows]]
+            if rows is None:
+                rows = np.flatnonzero(self.judged)
+            elif not self.judged.all():
+                rows = rows[self.judged[rows]]
             X, target, groups, params = cut_rows(
                 rows, self.X, self.target, self.groups, self.fit_params
             )

@@ -7,7 +7,7 @@ from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import is_model
 from skfilterrank._sklearn_compat import fitted_end
 from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import WrapsEstimator
+from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.exceptions import FitWarning, InputError
 
 
@@ -42,7 +42,7 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
 def warn_unless_stopped_by(fraction, estimator) -> None:
     """Say so where a fitted estimator made no use of the queries that were held out for it."""
     final = fitted_end(estimator)
-    while isinstance(final, WrapsEstimator):
+    while isinstance(final, WrappingRanker):
         final = fitted_end(final._fitted_inner())
     if not _stops_early(final):
         warn_user(

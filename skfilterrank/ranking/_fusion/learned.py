@@ -10,9 +10,9 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
+from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._fitting.adapters import group_parameter
 from skfilterrank.ranking._fitting.training_rows import prepare_rows
 from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.lists import FILTERED, is_filtered

@@ -24,10 +24,10 @@ from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._ranker import all_or_nothing
 from skfilterrank._response import check_columns, has_method
 from skfilterrank._sklearn_compat import final_step
+from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.training_rows import count_unjudged
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):

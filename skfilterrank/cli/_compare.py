@@ -1,0 +1,295 @@
+"""Work of ``skfilterrank compare``: values, comparisons, and their lines."""
+
+from functools import partial
+from typing import NamedTuple
+
+import pandas as pd
+
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure_names import known_measure
+from skfilterrank._core.results import counted, interval_text
+from skfilterrank.cli._comparison_words import (
+    contradictions,
+    describe_agreement,
+    in_order,
+    notes,
+    number,
+    p_value,
+)
+from skfilterrank.cli._estimates import origin_of
+from skfilterrank.cli._inputs import (
+    STDIN,
+    check_paths,
+    gains_of_labels,
+    named_runs,
+    read_judgments,
+    source,
+)
+from skfilterrank.cli._output import Section, is_verbose, progress, tell
+from skfilterrank.comparison import (
+    compare_systems,
+    read_system_scores,
+    score_systems,
+)
+from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
+from skfilterrank.io import QrelsIndex, read_run
+
+_N_PAIRS = 20
+_SHOWN = 3
+_MAX_MEASURES = 8
+_DROP = "--holes missing=drop leaves these topics out for all runs"
+
+
+class Lists(NamedTuple):
+    """Documents behind values: runs and judgments, and how they were measured."""
+
+    runs: dict
+    qrels: QrelsIndex
+    params: dict
+    k: dict[str, int | None]
+    has_forbidden: bool
+
+
+class Found(NamedTuple):
+    """Estimates of one measure: runs in their order, and pairs, the better run first."""
+
+    runs: pd.DataFrame
+    pairs: pd.DataFrame
+    correction: str | None
+
+    @classmethod
+    def of(cls, estimates, measure, baseline, correction, random_state) -> "Found":
+        """Compare and order runs by one measure."""
+        differences = estimates.compare(measure, baseline=baseline, correction=correction)
+        order = estimates.order(measure, random_state=random_state)
+        order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
+        values = estimates.to_frame().loc[measure].drop(columns="value")
+        return cls(order.join(values), differences.pairs(), correction)
+
+
+def named(files) -> tuple[str, dict]:
+    """Return the judgments, and the runs by their names."""
+    if len(files) < 3:
+        raise InputError(
+            "compare needs judgments and at least two runs: compare QRELS RUN RUN... Values that "
+            "were measured before are given by --scores."
+        )
+    qrels, *paths = files
+    runs = named_runs(qrels, paths)
+    check_paths(runs.values())
+    return qrels, runs
+
+
+def name_of_baseline(given, runs) -> str | None:
+    """Return the name of the baseline, which may be given as its path."""
+    if given is None:
+        return None
+    for name, path in runs.items():
+        if given in (name, path):
+            return name
+    raise InputError(f"--baseline {brief(given)} is none of the runs: {brief_list(list(runs))}.")
+
+
+def measured(qrels, runs, measures, gains, treated, **reading):
+    """Measure runs against judgments; return values by measure, and the lists."""
+    table = read_judgments(qrels, gains, treated, measures=measures)
+    gains = gains_of_labels(table["label"], qrels, gains, treated)
+    runs = {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
+    index = QrelsIndex(table, unjudged_label=None)
+    params = {"gains": gains, "unjudged": treated.unjudged, "precision": reading.pop("precision")}
+    score = partial(
+        score_systems,
+        *(index, runs, measures),
+        undefined=treated.undefined,
+        verbose=progress(),
+        **reading,
+        **params,
+    )
+    is_told = "missing" not in treated.given
+    try:
+        scores = score(missing="raise" if is_told else treated.missing)
+    except MissingValuesError as error:
+        if not is_told or treated.undefined == "drop":
+            ways = f"{_DROP}, missing=empty counts them as empty lists"
+            raise InputError(f"{_who_lacks(error, len(runs))}. {ways}.") from None
+        tell(f"{_who_lacks(error, len(runs))}: counted as empty lists; {_DROP}")
+        scores = score(missing="empty")
+    k = {text: measure.k for text, measure in measures.items()}
+    labels = table["label"].dropna().unique()
+    return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
+
+
+def measured_before(paths, measures, treated):
+    """Read values that were measured before."""
+    if treated.missing == "empty":
+        raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
+    files = [source(path) for path in paths]
+    try:
+        scores = read_system_scores(files, measures=measures, missing=treated.missing)
+    except MissingValuesError as error:
+        raise InputError(f"{_who_lacks(error, None)}. {_DROP}.") from None
+    if measures is None and len(scores) > _MAX_MEASURES:
+        raise InputError(
+            f"{paths[0]} has values of {len(scores)} measures. Choose with -m from "
+            f"{', '.join(scores)}."
+        )
+    return scores
+
+
+def compared(name, scores, testing):
+    """Compare the runs by one measure."""
+    if scores.n_queries < 2 or scores.n_systems < 2:
+        raise InputError(
+            f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
+            f"{counted(scores.n_queries, 'topic')} to compare. Give at least two runs, and two "
+            "topics that every run has."
+        )
+    return compare_systems(scores, **testing, verbose=progress())
+
+
+def _who_lacks(error, n_runs):
+    """Return which runs lack which topics, in words."""
+    lacking = error.lacking
+    shown = [f"{name}: {_listed(topics)}" for name, topics in list(lacking.items())[:_SHOWN]]
+    if len(lacking) > len(shown):
+        shown.append("...")
+    many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
+    lack = "lacks" if len(lacking) == 1 else "lack"
+    return f"{many} {lack} values of topics that systems are to be compared on ({'; '.join(shown)})"
+
+
+def _listed(topics):
+    """Return some topics in words."""
+    shown = ", ".join(map(str, in_order(topics)[:_SHOWN]))
+    return shown + (", ..." if len(topics) > _SHOWN else "")
+
+
+def tell_settings(comparisons, is_corrected) -> None:
+    """Tell what may be unexpected about how runs were compared."""
+    for name, each in comparisons.items():
+        if dropped := each.scores.dropped_queries:
+            tell(f"{name}: {counted(len(dropped), 'topic')} left out: {_listed(dropped)}")
+    for test in {
+        each.test for each in comparisons.values() if is_corrected and each.is_family_wise
+    }:
+        tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
+    for name, each in comparisons.items():
+        for note in notes(each):
+            tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
+        if is_verbose() and known_measure(name) is None:
+            tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
+
+
+def sections(comparisons, format):
+    """Yield runs and pairs of each measure, and then how measures agree."""
+    for name, comparison in comparisons.items():
+        if format == "table":
+            yield from _tables(name, comparison)
+        else:
+            frame = _with_values(name, comparison.pairs(), "mean", comparison.scores.means)
+            yield Section(frame, [_record(name, comparison)], [])
+    if format == "table" and len(comparisons) > 1:
+        yield _table([], "\n".join(describe_agreement(comparisons, comparison.alpha)))
+
+
+def sections_of_estimates(found, estimates, format):
+    """Yield runs and pairs of each measure; for papers the runs alone."""
+    interval, alpha = interval_text(estimates.confidence), round(1 - estimates.confidence, 12)
+    head = f"{estimates.made_from}\n"
+    for name, (runs, pairs, correction) in found.items():
+        record = {
+            "measure": name,
+            "greater_is_better": estimates.results[name].greater_is_better,
+            **origin_of(estimates),
+            "correction": correction,
+            "systems": runs.reset_index().to_dict("records"),
+            "pairs": pairs.to_dict("records"),
+        }
+        rows = [["run", name, interval, "rank", "ranks"]]
+        for row in runs.itertuples():
+            ranks = f"{row.rank:g}", f"{row.rank_low}-{row.rank_high}"
+            rows.append([row.Index, number(row.value, 4), _interval(row), *ranks])
+        yield Section(_with_values(name, pairs, "value", runs["value"]), [record], rows, head)
+        if format == "table":
+            head, how = "", f"p <= {alpha:g}, {correction or 'not corrected'}"
+            yield _table_of_pairs(pairs, pairs.head(_N_PAIRS), interval, how)
+
+
+def _table(rows, head="", foot=""):
+    """Return a section for people alone."""
+    return Section(pd.DataFrame(), [], rows, head, foot)
+
+
+def _with_values(name, pairs, what, values):
+    """Return pairs with the measure and the values of both runs."""
+    pairs = pairs.astype({"significant": int})
+    pairs.insert(0, "measure", name)
+    for place, side in ((3, "first"), (4, "second")):
+        pairs.insert(place, f"{what}_{side}", values[pairs[side]].to_numpy())
+    return pairs
+
+
+def _record(name, comparison):
+    """Return a comparison as an object."""
+    scores = comparison.scores
+    return {
+        "measure": name,
+        "greater_is_better": scores.greater_is_better,
+        "is_preference": scores.is_preference,
+        "n_topics": scores.n_queries,
+        "left_out": list(map(str, in_order(scores.dropped_queries))),
+        "test": comparison.test,
+        "correction": comparison.correction,
+        "baseline": comparison.baseline,
+        "alpha": comparison.alpha,
+        "effect_name": comparison.effect_name,
+        "interval_of": comparison.interval_of,
+        "systems": comparison.systems().reset_index().to_dict("records"),
+        "pairs": comparison.pairs().to_dict("records"),
+    }
+
+
+def _tables(name, comparison):
+    """Yield a table of the runs, and one of the pairs."""
+    scores = comparison.scores
+    left_out = f" ({len(scores.dropped_queries)} left out)" * bool(scores.dropped_queries)
+    topics = f"{counted(scores.n_queries, 'topic')}{left_out}"
+    parts = [counted(scores.n_systems, "run"), topics, comparison.test_text()]
+    parts += ["lower is better"] * (not scores.greater_is_better)
+    parts += [f"against {comparison.baseline}"] * (comparison.baseline is not None)
+    head = f"{name}: {', '.join(parts)}\n"
+    if scores.is_preference:
+        head += "values are the share of the other runs that are worse on a topic\n"
+    rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
+    for row in comparison.systems().itertuples():
+        run = f"{row.Index}{' (baseline)' * (row.Index == comparison.baseline)}"
+        counts = str(row.n_wins), str(row.n_losses)
+        rows.append([run, number(row.mean, 4), _interval(row), *counts])
+    yield _table(rows, head)
+    few, how = comparison.pairs(most=_N_PAIRS), f"p <= {comparison.alpha:g}"
+    yield _table_of_pairs(
+        *(comparison.pairs(), few, comparison.interval_name, how),
+        effect=comparison.effect_name,
+        remarks=contradictions(comparison, comparison.alpha),
+    )
+
+
+def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
+    """Return a table of a few pairs, which says how many of all there are differ."""
+    rows = [["better", "worse", "difference", interval, *[effect] * bool(effect), "p", ""]]
+    for row in few.itertuples():
+        sizes = [number(row.effect_size, 2, "+")] if effect else []
+        outcome = p_value(row.p_adjusted), "*" * row.significant
+        difference = number(row.difference, 4, "+"), _interval(row, "+")
+        rows.append([row.first, row.second, *difference, *sizes, *outcome])
+    n_sure, n_more = int(pairs["significant"].sum()), len(pairs) - len(few)
+    head = f"{n_sure:,} of {counted(len(pairs), 'pair differs', 'pairs differ')} ({how})"
+    n_surely_more = n_sure - int(few["significant"].sum())
+    which = f", {n_surely_more:,} of which differ" * bool(n_surely_more)
+    foot = f"{n_more:,} more pairs{which}: --format csv or json has all of them" * bool(n_more)
+    return _table(rows, "\n".join([head, *remarks]), foot)
+
+
+def _interval(row, sign=""):
+    """Return the ends of an interval."""
+    return f"{number(row.low, 4, sign)} {number(row.high, 4, sign)}"

@@ -1,0 +1,347 @@
+"""Runs, judgments and gains as a command line names them."""
+
+import errno
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+from skfilterrank._core.results import counted
+from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
+from skfilterrank._files.files import is_path
+from skfilterrank._files.named_runs import name_of_path, text_of_path
+from skfilterrank._files.tables import is_table_name
+from skfilterrank._warnings import warn_user
+from skfilterrank.cli._output import progress, standard_input, tell
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
+from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
+
+STDIN = "-"
+# A TREC run cannot say that a topic is shown nothing, so a topic that it lacks may be either.
+DONE_WITH_MISSING = {
+    "drop": "left out; --holes missing=empty counts them as empty lists",
+    "empty": "counted as empty lists",
+}
+_MOST, _LONGEST = 20, 40
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Settings of --holes: how labels and lists that are not there are counted.
+
+    Attributes
+    ----------
+    unjudged : {"zero", "drop"}
+        Gain 0 for documents without a label, or their removal from the lists.
+    unjudged_label : float, "trec", "warn" or None
+        Label that means unjudged; "warn" means that nothing was said of labels below 0.
+    predicted : {"warn", "use", "drop"}
+        Treatment of labels of machines.
+    missing : {"raise", "drop", "empty"}
+        Treatment of topics that a run lacks.
+    undefined : float or "drop"
+        Value of a topic for which a measure is undefined.
+    given : dict
+        The settings that were given.
+    """
+
+    unjudged: str = "zero"
+    unjudged_label: Any = "warn"
+    predicted: str = "warn"
+    missing: str = "empty"
+    undefined: float | str = 0.0
+    given: Any = None
+
+    @classmethod
+    def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
+        """Return the settings given, over the defaults of a command that knows `only` some."""
+        given = given or {}
+        if wrong := [name for name in given if only and name not in only]:
+            raise InputError(
+                f"--holes {wrong[0].replace('_', '-')} has no effect here. Choose from "
+                f"{', '.join(name.replace('_', '-') for name in only)}."
+            )
+        return cls(**(defaults | given), given=given)
+
+    def with_(self, **changes) -> "Holes":
+        """Return the settings with changes."""
+        return replace(self, **changes)
+
+    @property
+    def said_unjudged(self):
+        """Label that was said to mean unjudged, or None."""
+        return None if self.unjudged_label == "warn" else self.unjudged_label
+
+    @property
+    def written_unjudged(self):
+        """Label that is written where there is none, or None."""
+        return -1 if self.unjudged_label == "trec" else self.said_unjudged
+
+
+# The settings that concern labels alone.
+OF_LABELS = ("unjudged_label", "predicted")
+
+
+def named_runs(qrels, paths) -> dict:
+    """Return each run by the name of its file, or by its path where several have one name."""
+    if [*paths, qrels].count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once. Name files for the others.")
+    return named_paths(paths)
+
+
+def named_paths(paths) -> dict:
+    """Return each path by its name, or by the whole path where several have one name."""
+    for path, count in Counter(paths).items():
+        if count > 1:
+            raise InputError(f"{path} is given {count} times as a run. Give it once.")
+    names = ["stdin" if path == STDIN else name_of_path(path) for path in paths]
+    counts = Counter(names)
+    return {
+        name if counts[name] == 1 else text_of_path(path): path for name, path in zip(names, paths)
+    }
+
+
+def read_named_runs(paths) -> dict:
+    """Read runs, by their names."""
+    from tqdm import tqdm
+
+    bar = tqdm(named_paths(paths).items(), unit="run", disable=not progress(), leave=False)
+    return {name: read_run(source(path)) for name, path in bar}
+
+
+def check_paths(paths) -> None:
+    """Raise for a file that is not there, before thousands of others are read."""
+    for path in paths:
+        if is_path(path) and path != STDIN and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def source(path):
+    """Return a path, or the stream of standard input."""
+    if not is_path(path) or path != STDIN:
+        return path
+    stdin = standard_input()
+    return getattr(stdin, "buffer", stdin)
+
+
+def read_scores(path, column):
+    """Read a run, and the second score of each row where a column is named, else None."""
+    run = read_run(source(path))
+    if column is None:
+        return run, None
+    if path == STDIN or not is_table_name(path):
+        raise InputError(
+            f"--filter-scores names a column, and {path} is no table. Give the run as CSV, TSV, "
+            "JSONL or Parquet, in a file whose name ends so."
+        )
+    table = read_judged_table(path, label=None)
+    if column not in table:
+        raise InputError(
+            f"{path} has no column {brief(column)} (--filter-scores), but {brief_list(table)}."
+        )
+    return run, table[column].to_numpy()
+
+
+def align_second(second, run, aligned):
+    """Put second scores of a run in the order of aligned rows; 0 for documents that it lacks."""
+    if second is None:
+        return None
+    pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
+    places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
+    return np.where(places < 0, 0, second[places])
+
+
+def read_judgments(path, gains, holes: Holes, *, measures=None):
+    """Read judgments of all documents; a sample is an error.
+
+    A sample may be read for `measures` that estimate from it.
+    """
+    qrels = read_sample_or_judgments(path, gains, holes)
+    if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
+        return qrels
+    if measures is None:
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, where those "
+            "of all documents were expected. 'skfilterrank evaluate' and 'compare' estimate values "
+            "from it with --interval."
+        )
+    if wrong := measures_of_all_labels(measures):
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, of which these "
+            f"measures take no account: {brief_list(wrong)}. Add --interval to estimate values, or "
+            "take stat_ap."
+        )
+    return qrels
+
+
+def read_sample_or_judgments(path, gains, holes: Holes):
+    """Read judgments, with the probabilities of a sample where they are written down."""
+    try:
+        return read_qrels(
+            source(path),
+            unjudged_label=holes.said_unjudged,
+            predicted=holes.predicted,
+            gains=text_gains(gains, holes),
+        )
+    except FileFormatError as error:
+        try:
+            return read_prels(source(path))
+        except FileFormatError:
+            raise error from None
+
+
+def without_machines(qrels, path):
+    """Return judgments in which labels of machines are missing, and tell of them."""
+    if JUDGED_BY not in qrels:
+        return qrels
+    is_machine = is_of_machine(qrels[JUDGED_BY])
+    if n_labels := int(qrels["label"][is_machine].notna().sum()):
+        tell(f"{path}: {counted(n_labels, 'label')} of machines, taken for not judged")
+    return qrels.drop(columns=JUDGED_BY).assign(label=qrels["label"].mask(is_machine))
+
+
+def load_threshold_of_runs(path, column):
+    """Load a saved threshold; one that wants segments, which runs do not have, is an error."""
+    from skfilterrank.thresholds import SegmentedThreshold, load_threshold
+
+    threshold = load_threshold(path)
+    if isinstance(threshold, SegmentedThreshold):
+        raise InputError(
+            f"{path} holds a threshold for each segment of {brief(threshold.segment)}, of which "
+            "runs say nothing. Apply it in Python, with skfilterrank.thresholds.load_threshold."
+        )
+    if hasattr(threshold, "rule_") != (column is not None):
+        how = "one score: leave out" if column else "two scores: add"
+        raise InputError(f"{path} hides by {how} --filter-scores.")
+    return threshold
+
+
+def text_gains(gains, holes: Holes) -> dict | None:
+    """Return gains that name texts, so that labels are read as their gains; else None."""
+    if not isinstance(gains, dict) or all(map(_is_text_of_number, gains)):
+        return None
+    if holes.unjudged_label not in ("warn", None):
+        raise InputError(
+            "--holes unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
+            "to the one that means unjudged, as in --gains Unknown=nan."
+        )
+    return gains
+
+
+def _is_text_of_number(text):
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def gains_of_labels(labels, path, gains, holes: Holes):
+    """Return the gains by label; tell what may be unexpected about the labels."""
+    if text_gains(gains, holes):
+        return None
+    labels_of = {path: labels}
+    matched = match_gains(gains, labels_of)
+    if unknown := unknown_labels(matched and gains, labels_of):
+        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    unjudged = holes.said_unjudged
+    if unjudged is not None and not labels.isna().any():
+        which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
+        tell(f"no document has {which} (--holes unjudged-label)")
+    warn_of_labels_below_0(labels, matched, gains, holes)
+    return matched
+
+
+def warn_of_labels_below_0(labels, matched, gains, holes: Holes) -> None:
+    """Warn of labels below 0, which trec_eval reads otherwise, unless their meaning was said."""
+    if holes.unjudged_label != "warn" or isinstance(matched, dict) or text_gains(gains, holes):
+        return
+    counts = labels[labels < 0].value_counts()
+    if len(counts):
+        shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
+        warn_user(
+            f"documents with a label below 0 ({shown}) are taken for forbidden, and trec_eval "
+            "takes them for not judged. Say --holes forbidden or --holes trec_eval, or give their "
+            "--gains",
+            DataWarning,
+        )
+
+
+def match_gains(gains, labels: dict[str, pd.Series]):
+    """Return gains with keys of the labels' type, since a command line only knows text.
+
+    `labels` are those of each file; every one of them must have a gain.
+    """
+    distinct = {path: list(y.dropna().unique()) for path, y in labels.items()}
+    every = [label for own in distinct.values() for label in own]
+    if not isinstance(gains, dict):
+        for path, own in distinct.items():
+            if words := [label for label in own if not _is_number(label)]:
+                raise InputError(
+                    f"the labels of {path} are not numbers. Give the gain of each, below 0 where "
+                    f"it is forbidden, with --gains {_listed(words, '=GAIN', ',')}."
+                )
+        return gains
+    texts = {label: _texts(label) for label in every}
+    matched = {
+        label: gain for given, gain in gains.items() for label in every if given in texts[label]
+    }
+    for path, own in distinct.items():
+        if missing := [label for label in own if label not in matched]:
+            raise InputError(
+                f"--gains has no gain for {_listed(missing)}, of the labels of {path}. Add "
+                f"{_listed(missing, '=GAIN', ',')}."
+            )
+    return matched
+
+
+def numbered_gains(gains: dict) -> dict:
+    """Return gains by numbers, which the labels of a sample are."""
+    try:
+        numbered = {float(label): gain for label, gain in gains.items()}
+    except ValueError:
+        numbered = {np.nan: 0.0}
+    if not np.isfinite(list(numbered)).all():
+        raise InputError(
+            f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
+            f"numbers, got {_listed(list(gains))}."
+        )
+    return numbered
+
+
+def with_other_labels(matched, given):
+    """Return matched gains, and those of numbers that do not occur but might have been said."""
+    return matched | numbered_gains(given) if isinstance(matched, dict) else matched
+
+
+def unknown_labels(gains, labels: dict[str, pd.Series]) -> list[str]:
+    """Return labels that have a gain and do not occur."""
+    if not isinstance(gains, dict):
+        return []
+    present = {
+        text for y in labels.values() for label in y.dropna().unique() for text in _texts(label)
+    }
+    return [label for label in gains if label not in present]
+
+
+def _listed(labels, end="", comma=", "):
+    """Return labels as --gains takes them, the first of them where there are many."""
+    text = comma.join(_texts(label)[0][:_LONGEST] + end for label in labels[:_MOST])
+    return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
+
+
+def _is_number(label):
+    """Return whether a label is a number."""
+    return not isinstance(label, str) and pd.api.types.is_number(label)
+
+
+def _texts(label):
+    """Return how a label may be written: 1.0 also as 1 and +1, True also as true."""
+    if _is_number(label) and not isinstance(label, bool):
+        return [f"{label:g}", str(label), f"{float(label)}", f"{label:+g}"]
+    return [str(label), str(label).lower()] if not isinstance(label, str) else [label]

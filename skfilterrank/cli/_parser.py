@@ -1,0 +1,251 @@
+"""The parser of a command, made from its function: arguments, help, choices, defaults and errors.
+
+A keyword-only parameter is an option of its name, required where it has no default; any other
+one is an argument by its place.
+Annotations are ``Annotated[type, Arg(...)]``; the shared ones are in `_types`. The help of a
+parameter stands in the numpydoc section of the function, or else in its `Arg`.
+"""
+
+import argparse
+import difflib
+import inspect
+import re
+import shutil
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from skfilterrank.exceptions import brief
+
+_SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+_PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULTILINE)
+# Columns of the names of options in the help.
+_NAMES = 30
+_LONGEST_CHOICES = 36
+_COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
+
+
+@dataclass(frozen=True)
+class Arg:
+    """Properties of an argument of a command.
+
+    Attributes
+    ----------
+    help : str
+        Text for the help, where the function has none.
+    convert : callable or None
+        Function from the text of a value to the value, which raises ArgumentTypeError.
+    choices : sequence of str
+        The only values there are.
+    metavar : str
+        Name of a value in the help.
+    short : str
+        Second name of the option, such as "-m".
+    many : {"", "?", "*", "+", "repeat"}
+        Whether several values may follow, or the option may be repeated.
+    shown : object
+        Default in words, where the value would not do.
+    file : {"", "read", "write"}
+        Whether the value names a file, and what for.
+    also : tuple of str
+        Endings of further files that are written beside it.
+    """
+
+    help: str = ""
+    convert: Callable[[str], Any] | None = None
+    choices: Sequence[str] = ()
+    metavar: str = ""
+    short: str = ""
+    many: str = ""
+    shown: Any = None
+    file: str = ""
+    also: tuple[str, ...] = ()
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parser of the arguments of a function; errors are one line and name what is similar."""
+
+    def __init__(self, command: Callable, name: str, common: Callable):
+        super().__init__(
+            prog=f"skfilterrank {name}",
+            formatter_class=_Help,
+            allow_abbrev=False,
+            add_help=False,
+        )
+        self._name = name
+        self._args: dict[str, tuple[str, Arg]] = {}
+        summary, texts, examples = _documentation(command)
+        self.description, self.epilog = summary, examples
+        places = self._add(command, texts)
+        self.usage = f"{self.prog} [options] {' '.join(places)}".rstrip()
+        # One line for what `skfilterrank --help` explains.
+        names = inspect.signature(common).parameters
+        self._add(common, dict.fromkeys(names, argparse.SUPPRESS))
+        self.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+        self.epilog = f"{_COMMON}\n\n{self.epilog}" if self.epilog else _COMMON
+
+    def _add(self, function, texts):
+        """Add the parameters of a function; return how the places are written."""
+        places = []
+        hints = get_type_hints(function, include_extras=True)
+        for parameter in inspect.signature(function).parameters.values():
+            name = parameter.name
+            notes = getattr(hints[name], "__metadata__", ())
+            arg = next((note for note in notes if isinstance(note, Arg)), Arg())
+            is_option = parameter.kind is parameter.KEYWORD_ONLY
+            is_required = parameter.default is parameter.empty
+            option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
+            self._args[name] = option, arg
+            text = texts.get(name) or arg.help
+            if isinstance(parameter.default, bool):
+                self.add_argument(
+                    option, dest=name, action="store_true", default=argparse.SUPPRESS, help=text
+                )
+                continue
+            metavar = arg.metavar or "|".join(arg.choices) or name.upper()
+            if arg.choices and len(metavar) > _LONGEST_CHOICES:
+                metavar, text = name.upper(), f"{text}: {', '.join(arg.choices)}"
+            keywords: dict[str, Any] = {
+                "metavar": metavar,
+                "type": arg.convert or (_choice(arg.choices) if arg.choices else str),
+            }
+            if is_option:
+                keywords["action"] = "extend" if arg.many else _Once
+            if arg.many not in ("", "repeat"):
+                keywords["nargs"] = arg.many
+            if is_option:
+                shown = parameter.default if arg.shown is None else arg.shown
+                if isinstance(shown, tuple):
+                    shown = ",".join(map(str, shown))
+                if not is_required and shown not in (None, ""):
+                    text += f" (default: {shown})"
+                flags = (arg.short, option) if arg.short else (option,)
+                action = self.add_argument(
+                    *flags,
+                    dest=name,
+                    default=argparse.SUPPRESS,
+                    required=is_required,
+                    help=text,
+                    **keywords,
+                )
+            else:
+                action = self.add_argument(name, help=text, **keywords)
+                forms = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
+                places.append(forms.get(arg.many, "{}").format(metavar))
+            # For argcomplete; argparse's own choices would be checked after the converter.
+            if arg.choices:
+                action.completer = _Completer(arg.choices)
+        return places
+
+    def parse(self, argv) -> dict[str, Any]:
+        """Return the arguments that are given, by parameter; options may stand anywhere."""
+        values, rest = self.parse_known_intermixed_args(argv)
+        for text in rest:
+            if text.startswith("-"):
+                options = [option for option in self._option_string_actions if option[:2] == "--"]
+                name = text.partition("=")[0]
+                self.error(f"there is no option {name}.{similar(name, options)}")
+            self.error(f"{brief(text)} is one argument too many.")
+        # A place that is not given is None; of an option, that is a value, such as "none".
+        return {
+            name: value
+            for name, value in vars(values).items()
+            if value is not None or self._args[name][0].startswith("-")
+        }
+
+    def options(self) -> dict[str, tuple[str, Arg]]:
+        """Arguments by the name of their parameter: how they are written, and what they are."""
+        return self._args
+
+    def error(self, message):
+        """Print one line and leave with the code 2."""
+        from skfilterrank.cli._output import say
+
+        message = re.sub(r"^argument (-\w/)?(\S+?): ", r"\2: ", message)
+        if message.endswith("expected one argument"):
+            message = message.replace("expected one argument", "a value is missing.")
+            message += " Write --option=VALUE where it begins with -."
+        if "arguments are required" in message:
+            message = message.replace("the following arguments are required:", "missing") + "."
+        say(f"{self.prog}: error: {message} See {self.prog} --help.")
+        self.exit(2)
+
+    def _print_message(self, message, file=None):
+        # Help alone is left to argparse, which says nothing where it cannot write.
+        from skfilterrank.cli._output import finish, put
+
+        put(message)
+        finish()
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """Return a question about the known name that is most like a wrong one, or nothing."""
+    found = difflib.get_close_matches(name, list(known), 1, 0.6)
+    return f" Did you mean {found[0]}?" if found else ""
+
+
+def _choice(choices):
+    """Return a converter that takes only some texts."""
+
+    def convert(text):
+        if text in choices:
+            return text
+        raise argparse.ArgumentTypeError(
+            f"expected {', '.join(choices)}, got {brief(text)}.{similar(text, choices)}"
+        )
+
+    return convert
+
+
+class _Once(argparse.Action):
+    """Action of an option that has one value: a second one would replace the first in silence."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Store the value, or say that there is one already."""
+        if hasattr(namespace, self.dest):
+            parser.error(f"{self.option_strings[-1]} is given twice. Leave out one of them.")
+        setattr(namespace, self.dest, values)
+
+
+class _Completer:
+    """Completion of an option with choices, as argcomplete calls it."""
+
+    def __init__(self, choices):
+        self._choices = tuple(choices)
+
+    def __call__(self, **context):
+        """Return all choices; argcomplete leaves those that begin as the word does."""
+        return self._choices
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Layout of the help: names at the left, text beside them, as wide as the terminal."""
+
+    def __init__(self, prog):
+        width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+        super().__init__(prog, max_help_position=_NAMES, width=width)
+
+    def _format_args(self, action, default_metavar):
+        forms = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
+        if action.nargs in forms and isinstance(action.metavar, str):
+            return forms[action.nargs].format(action.metavar)
+        return super()._format_args(action, default_metavar)
+
+    def start_section(self, heading):
+        super().start_section({"positional arguments": "arguments"}.get(heading, heading))
+
+
+def _documentation(function):
+    """Return a docstring's text, the text of each parameter, and its examples."""
+    document = inspect.getdoc(function) or ""
+    head, *sections = _SECTION.split(document)
+    parts = dict(zip(sections[::2], sections[1::2]))
+    texts = {
+        match["name"]: " ".join(match["text"].split())
+        for match in _PARAMETER.finditer(parts.get("Parameters", "") + "\n")
+    }
+    examples = parts.get("Examples", "").strip("\n")
+    if examples:
+        examples = "examples:\n" + textwrap.indent(examples, "  ")
+    return head.strip(), texts, examples

@@ -1,0 +1,180 @@
+"""Models of the command line, how they are compared, and the report."""
+
+from textwrap import wrap
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from skfilterrank._printable import printable
+from skfilterrank.cli._errors import name_documents
+from skfilterrank.cli._output import Section, is_quiet, progress
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.features import make_text_features
+from skfilterrank.ranking import RankAndFilter, compare_rankers, get_ranker_names, make_ranker
+from skfilterrank.thresholds import FixedThreshold
+
+# Thresholds that are searched along a curve, which can be drawn.
+WITH_CURVE = ("tune", "first_k", "surprise")
+_FOLDS = 5
+_HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
+
+
+def check_baseline(baseline, models, filters) -> None:
+    """Raise for a wrong name, before hours of training."""
+    parts = ("{}", "rank-only ({})", "filter-only ({})") if filters else ("{}",)
+    systems = [part.format(name) for part in parts for name in models] + ["filter-all"]
+    if baseline is not None and baseline not in systems:
+        raise InputError(
+            f"--baseline {brief(baseline)} is not one of the systems. Choose from "
+            f"{', '.join(systems)}."
+        )
+
+
+def check_learner(learner, rows, path) -> None:
+    """Raise for linear models of sparse features."""
+    if learner == "linear" and sp.issparse(rows.X):
+        raise InputError(
+            f"{path}: less than a tenth of the features differ from 0, and --learner linear needs "
+            "more of them. Take --learner trees."
+        )
+
+
+def make_models(
+    names, columns, *, learner, measure, threshold, gains, random_state, n_jobs, n_queries
+) -> dict[str, RankAndFilter]:
+    """Make an unfitted model for each name; `n_queries` are there to tune the threshold on."""
+    if n_queries < 2 and (len(names) > 1 or not isinstance(threshold, FixedThreshold)):
+        raise InputError(
+            "there is only one query to learn from, and choosing a threshold or a model needs at "
+            "least two. Give more queries, or one model and a number as its --threshold."
+        )
+    if learner == "auto":
+        learner = "blend" if columns is not None and columns["text"] else "trees"
+    features = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
+    losses = get_ranker_names("loss")
+    # What has a guarantee is calibrated on queries that the model in use has not seen.
+    folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
+    return {
+        name: RankAndFilter(
+            make_ranker(
+                name,
+                learner=learner if name in losses else None,
+                features=features,
+                random_state=random_state,
+            ),
+            threshold,
+            gains=gains,
+            measure=measure,
+            cv=folds,
+            n_jobs=n_jobs,
+        )
+        for name in names
+    }
+
+
+def _features(columns, kind):
+    """Make the features of a table, for linear models or for trees."""
+    if columns["text"] is not None:
+        others = {role: names for role, names in columns.items() if role != "text"}
+        output = "sparse" if kind == "linear" else "dense"
+        return make_text_features(document=columns["text"], **others, query="qid", output=output)
+    impute = SimpleImputer(keep_empty_features=True)
+    scaled = Pipeline([("impute", impute), ("scale", StandardScaler())])
+    numeric = scaled if kind == "linear" else "passthrough"
+    onehot = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=10, sparse_output=False
+    )
+    return ColumnTransformer(
+        [("numeric", numeric, columns["numeric"]), ("categorical", onehot, columns["categorical"])]
+    )
+
+
+def compared(names, train, test, *, cv, refit, **settings):
+    """Train models and score the rows of `test`, or those of `train` out of fold."""
+    n_queries = train.groups.nunique()
+    if test is None:
+        splits = _splits(train, cv, n_queries)
+        n_queries = min(train.groups[rows].nunique() for rows, _ in splits)
+        where = {"cv": splits, "refit": refit}
+    else:
+        where = {"X_test": test.X, "groups_test": test.groups, "cv": min(_FOLDS, n_queries)}
+    models = make_models(names, train.columns, n_queries=n_queries, **settings)
+    name_documents(train.docnos)
+    return compare_rankers(
+        models,
+        train.X,
+        train.y,
+        groups=train.groups,
+        **where,
+        judged_by=train.judged_by,
+        verbose=0 if is_quiet() else 1 + progress(),
+    )
+
+
+def _splits(train, n_folds, n_queries):
+    """Split the training rows by query."""
+    if n_queries < 2:
+        raise InputError(
+            "there is only one query, and comparing by cross-validation needs at least two. Give "
+            "more queries, or judged rows of other queries with --test-data."
+        )
+    if n_folds is not None and n_folds > n_queries:
+        raise InputError(
+            f"--cv {n_folds} needs as many queries, but there are {n_queries}. Lower it to "
+            f"{n_queries} at most."
+        )
+    folds = GroupKFold(n_folds or min(_FOLDS, n_queries), shuffle=True, random_state=0)
+    return list(folds.split(train.groups, groups=train.groups.to_numpy()))
+
+
+def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
+    """Return a report in at most 100 columns: below each model its ranking and its filter alone."""
+    parts = (("{}", "{}"), ("  rank-only", "rank-only ({})"), ("  filter-only", "filter-only ({})"))
+    systems = {
+        system.format(name): shown.format(name) + " *" * (system == "{}" and name == best)
+        for name in models
+        for shown, system in parts
+    }
+    systems = {name: systems[name] for name in systems if name in report.index}
+    systems |= {name: name for name in report.index if name not in systems}
+    rows = [[label, *_cells(report.loc[name], name == baseline)] for name, label in systems.items()]
+    places = f"the {k} places shown" if k else "all that is shown"
+    notes = [
+        f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;",
+        "lost: share of good documents that is filtered; empty: share of queries shown nothing;",
+        f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
+    ]
+    if "own_difference" in report:
+        own = report.loc[list(models), ["own_difference", "own_p_value"]].itertuples()
+        tested = {name: _tested(*values) for name, *values in own}
+        compared = "; ".join(
+            f"{printable(name)} {difference}{f' (p {p_value})' if p_value else ''}"
+            for name, (difference, p_value) in tested.items()
+        )
+        notes += wrap(f"each model against its own rank-only: {compared}", 90)
+    records = report.reset_index().to_dict("records")
+    return Section(
+        report, records, [[*_HEAD, "diff.", "p"], *rows], foot="\n".join(["", *notes, *foot])
+    )
+
+
+def _cells(row, is_baseline):
+    """Return the cells of a system, shares in percent."""
+    main, low, high, zero, least, *shares, difference, p_value = row.iloc[:10]
+    interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
+    percents = ["" if np.isnan(share) else f"{100 * share:.1f}" for share in shares]
+    tested = ["base", ""] if is_baseline else _tested(difference, p_value)
+    return [f"{main:.3f}", interval, f"{zero:.3f}", f"{least:.3f}", *percents, *tested]
+
+
+def _tested(difference, p_value):
+    """Return a difference and its p value as text, empty where there is none."""
+    return [
+        "" if np.isnan(difference) else f"{difference:+.3f}",
+        "" if np.isnan(p_value) else "<.001" if p_value < 0.0005 else f"{p_value:.3f}",
+    ]

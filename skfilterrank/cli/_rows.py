@@ -1,0 +1,367 @@
+"""Judged rows of a file and the roles of its columns; lists into a file."""
+
+import io
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+from skfilterrank._core.results import counted
+from skfilterrank._core.samples import PROBABILITY, is_sample
+from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.forms import COLUMN_NAMES
+from skfilterrank._files.tables import csv_text, is_table_name
+from skfilterrank._warnings import warn_user
+from skfilterrank.cli._output import data_output, json_line
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
+from skfilterrank.io import read_judged_table, read_letor, write_run
+
+_SHOWN_LABELS = 10
+_LONGEST = 40
+_LARGEST = 1e140
+_MOST_FEATURES = 10_000_000
+# A text has at least this many words on average; shorter strings are names or ids.
+_WORDS_OF_TEXT = 3
+# Two columns name the same kind of thing when they agree in at least this share of the rows.
+_SHARE_EQUAL = 0.01
+_QUERY_TEXT = "query_text"
+
+
+@dataclass
+class JudgedRows:
+    """Rows with everything that the commands need.
+
+    Attributes
+    ----------
+    X : ndarray, sparse matrix or DataFrame
+        Features.
+    y : Series or None
+        Labels; None where they are not read.
+    groups, docnos : Index, ndarray
+        Query and document of each row.
+    settings : dict
+        Plain data by which another file of this kind is read, for a model file.
+    unused : list of str
+        Columns without a role.
+    judged_by : ndarray or None
+        Who gave each label, where the file says it.
+    """
+
+    X: Any
+    y: Any
+    groups: pd.Index
+    docnos: np.ndarray
+    settings: dict[str, Any] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+    judged_by: Any = None
+
+    @property
+    def columns(self) -> dict[str, Any] | None:
+        """Roles of the columns of a table: text, query_text, same, numeric and categorical."""
+        return self.settings.get("columns")
+
+    def told_columns(self):
+        """Yield lines about the roles of columns."""
+        columns = self.columns or {}
+        names = columns | {"same": map("=".join, columns.get("same", []))}
+        names["text"] = [columns["text"]] if columns.get("text") else []
+        roles = {role.replace("_", " "): ", ".join(each) for role, each in names.items()}
+        if shown := "; ".join(f"{role}: {each}" for role, each in roles.items() if each):
+            yield f"columns: {shown}"
+        if self.unused:
+            yield f"columns not used: {', '.join(self.unused)}"
+
+    def lists(self, scores, name) -> pd.DataFrame:
+        """Return lists by scores that are -inf where a model hides, which then has no score."""
+        return pd.DataFrame(
+            {
+                "qid": self.groups,
+                "docno": self.docnos,
+                "score": np.where(scores > -np.inf, scores, np.nan),
+                "is_shown": scores > -np.inf,
+                "run": name,
+            }
+        )
+
+    def __str__(self):
+        text = f"{len(self.groups):,} documents of {self.groups.nunique():,} queries"
+        if self.y is None:
+            return text
+        counts = self.y.value_counts()
+        shown = [
+            f"{f'{label:g}' if isinstance(label, float) else str(label)[:_LONGEST]}: {count:,}"
+            for label, count in counts.iloc[:_SHOWN_LABELS].items()
+        ]
+        if len(counts) > len(shown):
+            shown.append(f"{len(counts) - len(shown)} others")
+        if unjudged := int(self.y.isna().sum()):
+            shown.append(f"unjudged: {unjudged:,}")
+        return f"{text}; labels {', '.join(shown)}"
+
+
+def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=True) -> JudgedRows:
+    """Read a LETOR file or a table.
+
+    `options` are those that were given: input_format, query, label, document, and roles. `like`
+    holds the settings of the file that a model was made of.
+    """
+    options = dict(options)
+    format = options.pop("input_format", None)
+    is_table = is_table_name(path) if format is None else format != "letor"
+    if like is not None and is_table != (like["kind"] == "table"):
+        kinds = ["LETOR text", "a table with named columns"]
+        raise InputError(
+            f"{path} is read as {kinds[is_table]}, but the model learns from {kinds[not is_table]}."
+            " Give the same kind of file, or say with --input-format what it is."
+        )
+    if is_table:
+        return _read_table(path, format, options, like, labelled)
+    if options:
+        raise InputError(
+            f"--{next(iter(options)).replace('_', '-')} names a column, but {path} is read as "
+            "LETOR text. Leave the option out, or say with --input-format what the file is."
+        )
+    return _read_letor(path, format, like or {"n_features": None, "sparse": "auto"})
+
+
+def _read_letor(path, format, like):
+    """Read a LETOR file; a test file gets the width and form of the training file."""
+    try:
+        data = read_letor(path, n_features=like["n_features"], sparse=like["sparse"])
+    except FileFormatError as error:
+        if format is None:
+            error.add_note("(LETOR text was expected from the file's name; see --input-format.)")
+        raise
+    n_features = data.X.shape[1]
+    if not n_features:
+        raise FileFormatError("no line has a feature to learn from, such as 1:0.5.", path)
+    if n_features > _MOST_FEATURES:
+        raise FileFormatError(
+            f"the highest feature index is {n_features:,}, and models learn from at most "
+            f"{_MOST_FEATURES:,} features. Number those that occur from 1 on.",
+            path,
+        )
+    is_dense = isinstance(data.X, np.ndarray)
+    _check_size(data.X if is_dense else data.X.data, "a feature", path)
+    groups = pd.Index(data.groups.astype(str), name="qid")
+    docnos = np.asarray(data.docnos, dtype=object)
+    docnos = np.where(docnos == "", _numbered(groups), docnos)
+    twice = pd.MultiIndex.from_arrays([groups, docnos]).duplicated()
+    if twice.any():
+        row = int(twice.argmax())
+        raise InputError(
+            f"{path}: document {brief(docnos[row])} occurs a second time in query "
+            f"{brief(groups[row])}. Keep one judgment per document and query."
+        )
+    settings = {"kind": "letor", "n_features": int(n_features), "sparse": not is_dense}
+    return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos, settings)
+
+
+def _read_table(path, format, options, like, labelled):
+    """Read a table; a test file needs the columns that the training file was read by."""
+    asked = {name: options.pop(name, None) for name in ("query", "label", "document")}
+    known = {name: asked[name] or (like or {}).get(name) for name in asked}
+    label = (known["label"] or "label") if labelled else None
+    read = partial(
+        read_judged_table, path, query=known["query"] or "qid", label=label, format=format
+    )
+    table = read(document=asked["document"])
+    if asked["document"] is None:
+        candidates = (known["document"], *COLUMN_NAMES["docno"])
+        document = next((name for name in candidates if name in table.columns), None)
+        if document is not None:
+            # Read again as ids, which keep their leading zeros and may occur only once.
+            table = read(document=document)
+    groups = pd.Index(table.index.get_level_values("qid"), name="qid")
+    has_ids = table.index.nlevels > 1
+    docnos = table.index.get_level_values("docno") if has_ids else _numbered(groups)
+    docnos = np.asarray(docnos, dtype=object)
+    table.index = groups
+    y = judged_by = None
+    if label is not None:
+        y, judged_by = table[label], table.get(JUDGED_BY)
+        _check_judgments(table, y, path)
+    # A column "qid" that does not hold the query would be in the way, and marks are no features.
+    X = table.drop(columns=[label, "qid", JUDGED_BY, PROBABILITY], errors="ignore")
+    columns = _chosen_columns(X, options) if like is None else like["columns"]
+    texts = [*([columns["text"]] if columns["text"] else []), *columns["query_text"]]
+    pairs = [name for pair in columns["same"] for name in pair]
+    used = dict.fromkeys([*texts, *columns["numeric"], *columns["categorical"], *pairs])
+    if missing := [name for name in used if name not in X]:
+        raise InputError(
+            f"{path} has no column {brief_list(missing)} to learn from; its columns are "
+            f"{brief_list(X)}."
+        )
+    if not used:
+        raise InputError(
+            f"{path} has neither a text nor a numeric column to learn from. Name the columns with "
+            "--text, --numeric or --categorical."
+        )
+    unused = tuple(name for name in table if name not in used and name != label)
+    numbers = {name: _numbers(X[name], path) for name in columns["numeric"]}
+    words = {name: _words(X[name]) for name in (*texts, *columns["categorical"])}
+    X = X[list(used)].assign(**numbers, **words).reset_index()
+    settings = {"kind": "table", **asked, "columns": columns}
+    judged_by = None if judged_by is None else judged_by.to_numpy()
+    return JudgedRows(X, y, groups, docnos, settings, unused, judged_by)
+
+
+def _chosen_columns(table, named):
+    """Return the roles that are named, and guess those that are left open."""
+    columns: dict[str, Any] = {"text": None, "query_text": [], "same": [], "numeric": []}
+    columns |= {"categorical": []} | named
+    if len(columns["text"] or []) > 1:
+        raise InputError(
+            f"--text names {len(columns['text'])} columns, and models learn from one text."
+        )
+    columns["text"] = columns["text"][0] if columns["text"] else None
+    taken = [columns["text"], *columns["query_text"], *columns["numeric"], *columns["categorical"]]
+    taken += [name for pair in columns["same"] for name in pair]
+    guessed = _guessed_columns(table[[name for name in table if name not in taken]])
+    columns |= {role: names for role, names in guessed.items() if role not in named}
+    if columns["text"] is None:
+        if wrong := [role for role in ("query_text", "same") if role in named]:
+            raise InputError(
+                f"--{wrong[0].replace('_', '-')} says what belongs to a text, but no column is the "
+                "text of the documents. Name it with --text."
+            )
+        # There is nothing to compare them with.
+        columns |= {"query_text": [], "same": []}
+    # As a model file keeps them.
+    return columns | {"same": [list(pair) for pair in columns["same"]]}
+
+
+def _guessed_columns(table):
+    """Tell texts of documents and queries, numbers, and pairs of ids that can be equal.
+
+    A column that is the same in all rows of a query belongs to the query. The longest text that
+    is not is the document. A column that is named "query_text" is what its name says, however
+    short the queries are.
+    """
+    groups = table.index
+    of_query, of_document, numeric = {}, {}, []
+    for column in table:
+        if pd.api.types.is_numeric_dtype(table[column]) and column != _QUERY_TEXT:
+            numeric.append(column)
+            continue
+        text = table[column].astype("str").fillna("")
+        is_constant = bool((text == text.groupby(groups).transform("first")).all())
+        is_of_query = is_constant or column == _QUERY_TEXT
+        (of_query if is_of_query else of_document)[column] = text.str.count(r"\S+").mean()
+    texts = {name: words for name, words in of_document.items() if words >= _WORDS_OF_TEXT}
+    query = [
+        name for name, words in of_query.items() if words >= _WORDS_OF_TEXT or name == _QUERY_TEXT
+    ]
+    same = [
+        (mine, other)
+        for mine in of_document
+        if mine not in texts
+        for other in of_query
+        if other not in query and _often_equal(table[mine], table[other])
+    ]
+    document = max(texts, key=texts.__getitem__, default=None)
+    return {"text": document, "query_text": query, "same": same, "numeric": numeric}
+
+
+def _often_equal(left, right):
+    """Tell whether two columns agree in some, but not in all rows."""
+    known = (left.notna() & right.notna()).to_numpy()
+    share = np.mean(known & (left.astype("str") == right.astype("str")).to_numpy(dtype=bool))
+    return _SHARE_EQUAL <= share < 1
+
+
+def _check_judgments(table, labels, path):
+    """Raise for labels of a sample, and warn of those of machines."""
+    if is_sample(labels, table.get(PROBABILITY)):
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, from which "
+            f"models do not learn. Drop the column {PROBABILITY!r} if people judged all documents."
+        )
+    if JUDGED_BY not in table:
+        return
+    if n_machine := int((is_of_machine(table[JUDGED_BY]) & labels.notna()).sum()):
+        warn_user(
+            f"machines gave {n_machine:,} of {counted(int(labels.notna().sum()), 'label')} of "
+            f"{path}; they count like people's, and values from them may be far off",
+            DataWarning,
+        )
+
+
+def _numbers(values, path):
+    """Return a column as floats, NaN where missing."""
+    column = f"column {brief(values.name)}"
+    try:
+        numbers = pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{path}: {column} must hold numbers ({error}). Correct it, or leave it out by naming "
+            "the other columns with --numeric."
+        ) from None
+    if np.isinf(numbers).any():
+        raise InputError(
+            f"{path}: {column} holds infinite values. Leave them empty where they are missing."
+        )
+    _check_size(numbers, column, path)
+    return numbers
+
+
+def _check_size(numbers, what, path):
+    """Raise for numbers whose squares are infinite, which models make NaN of."""
+    largest = np.max(np.abs(numbers), initial=0, where=~np.isnan(numbers))
+    if largest > _LARGEST:
+        raise InputError(
+            f"{path}: {what} holds numbers as large as {largest:.3g}, whose squares leave the "
+            f"range of float64. Scale them to {_LARGEST:g} at most."
+        )
+
+
+def _words(values):
+    """Return a column as strings, empty where missing."""
+    return values.astype(object).where(values.notna(), "").astype("str")
+
+
+def _numbered(groups):
+    """Name documents that have no id: query and number."""
+    number = groups.to_series().groupby(groups.to_numpy()).cumcount().to_numpy() + 1
+    return np.array([f"{qid}-{n}" for qid, n in zip(groups, number)], dtype=object)
+
+
+def check_ids(rows: JudgedRows, format, instead) -> None:
+    """Raise for ids that a TREC run cannot carry, before any work is done."""
+    if format != "trec":
+        return
+    nothing = np.full(len(rows.groups), -np.inf)
+    try:
+        write_run(io.StringIO(), rows.groups, docnos=rows.docnos, y_score=nothing)
+    except InputError as error:
+        error.add_note(f"({instead} takes any id.)")
+        raise
+
+
+def write_lists(out, lists: pd.DataFrame, format) -> str:
+    """Write lists as a TREC run ranks them, and return in words how much is shown.
+
+    `lists` has the columns qid, docno, score, is_shown and run.
+    """
+    is_shown = lists.pop("is_shown")
+    target = data_output() if out in (None, "-") else out
+    if format == "trec":
+        write_run(target, lists.assign(score=lists["score"].where(is_shown, -np.inf)))
+    else:
+        table = lists[["qid", "docno"]].assign(rank=0, score=lists["score"], shown=is_shown)
+        table = table.sort_values(["qid", "score", "docno"], ascending=[True, False, False])
+        ranks = table.groupby("qid")["shown"].cumsum()
+        table["rank"] = ranks.where(table["shown"], 0).astype(int)
+        with open_for_writing(target) as write:
+            if format == "csv":
+                write(csv_text(table, index=False))
+            else:
+                records: list = table.to_dict("records")
+                write("".join(map(json_line, records)))
+    n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
+    return (
+        f"{n_shown:,} documents, {len(lists) - n_shown:,} filtered, {n_empty:,} queries left empty"
+    )

@@ -1,0 +1,387 @@
+"""Types of arguments that several commands have: how a text becomes a value, and its help."""
+
+import argparse
+import math
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank.cli._parser import Arg, similar
+from skfilterrank.exceptions import brief
+
+_MOST_DIGITS = 100
+
+
+def names(text):
+    """Split names, as in A,B."""
+    return _names_of(text.split(","))
+
+
+def _names_of(parts):
+    """Return the names between the commas."""
+    listed = [name.strip() for name in parts if name.strip()]
+    if not listed:
+        raise argparse.ArgumentTypeError("expected at least one name.")
+    return listed
+
+
+def pairs(text):
+    """Split pairs of names, as in A=B,C=D."""
+    listed = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
+    if any(len(pair) != 2 or not all(pair) for pair in listed):
+        raise argparse.ArgumentTypeError(f"expected A=B,..., got {brief(text)}.")
+    return listed
+
+
+def measures(text):
+    """Split names of measures; commas in parentheses separate the options of one."""
+    # Here, so that --help does not wait for numpy and pandas.
+    from skfilterrank._core.measure_names import split_at_commas
+
+    return _names_of(split_at_commas(text))
+
+
+def gains(text):
+    """Read gains of labels, as in Bad=-1,Good=1, NaN where they mean unjudged; or exp2."""
+    return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "label", "gains")
+
+
+def risks(text):
+    """Read levels of risks, as in any_forbidden=0.1."""
+    return _numbers_by_name(text, "RISK=LEVEL", "risk", "levels")
+
+
+def weights(text):
+    """Read weights of runs, as in A=1,B=2."""
+    return _numbers_by_name(text, "RUN=WEIGHT", "run", "weights")
+
+
+def _numbers_by_name(text, expected, one, values):
+    """Read numbers by name, as in A=1,B=2."""
+    number_of = {}
+    for item in measures(text):
+        name, equals, number = item.rpartition("=")
+        name, number = name.strip(), _float(number)
+        if not equals or not name or number is None or math.isinf(number):
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(item)}.")
+        if name in number_of:
+            raise argparse.ArgumentTypeError(f"{one} {brief(name)} has two {values}.")
+        number_of[name] = number
+    return number_of
+
+
+def number(text):
+    """Read a finite number."""
+    value = _float(text)
+    if value is None or not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a number, got {brief(text)}.")
+    return value
+
+
+def share(text):
+    """Read a number between 0 and 1."""
+    value = _float(text)
+    if value is None or not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {brief(text)}.")
+    return value
+
+
+def positive(text):
+    """Read a whole number from 1 up."""
+    return whole(text, 1, "a whole number from 1 up")
+
+
+def places(text):
+    """Read a number of places from 1 up, or all, which is 0."""
+    return 0 if text == "all" else whole(text, 1, "a whole number from 1 up, or all")
+
+
+def number_or_share(text):
+    """Read a whole number from 1 up, or a number with a point above 0, up to 1."""
+    if "." not in text:
+        return positive(text)
+    value = number(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, got {brief(text)}.")
+    return value
+
+
+def _jobs(text):
+    """Read a number of processes; -1 means all processors."""
+    value = whole(text.removeprefix("-"), 1, "a number of processes, or -1 for all", text)
+    return -value if text.startswith("-") else value
+
+
+def _seed(text):
+    """Read a seed that numpy takes."""
+    return whole(text, 0, "a whole number below 2**31")
+
+
+def whole(text, least, expected, given=None):
+    """Read a whole number below 2**31, written in digits."""
+    # Python makes no number of thousands of digits.
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or not least <= int(text) < 2**31:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(given or text)}.")
+    return int(text)
+
+
+def _float(text):
+    """Read a number; None where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# The estimators that --threshold names, and the measures of confidence of --abstain.
+THRESHOLDS = (
+    *("tune", "auto", "per_query", "expected", "learned"),
+    *("first_k", "largest_gap", "surprise"),
+)
+
+
+def _threshold(text):
+    """Read the name of a threshold, none or a number."""
+    if text in (*THRESHOLDS, "none"):
+        return None if text == "none" else text
+    value = _float(text)
+    if value is None or math.isnan(value):
+        known = (*THRESHOLDS, "none")
+        raise argparse.ArgumentTypeError(
+            f"expected {', '.join(known)} or a number, got {brief(text)}.{similar(text, known)}"
+        )
+    return value
+
+
+# Presets of --holes: each says what becomes of labels and lists that are not there.
+_PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "trec_eval": {"unjudged_label": "trec", "missing": "drop"},
+    "forbidden": {"unjudged_label": None},
+    "judged": {"unjudged": "drop", "predicted": "drop"},
+}
+_HOLES: dict[str, tuple[str, ...]] = {
+    "unjudged": ("zero", "drop"),
+    "predicted": ("warn", "use", "drop"),
+    "missing": MISSING,
+}
+
+
+def holes(text):
+    """Read a preset and changes of it, as in trec_eval,missing=empty, as a dictionary."""
+    settings: dict[str, Any] = {}
+    for item in names(text):
+        name, equals, value = item.partition("=")
+        name, value = name.strip().replace("-", "_"), value.strip()
+        known = list(_PRESETS) if not equals else [*_HOLES, "unjudged_label", "undefined"]
+        if name not in known:
+            raise argparse.ArgumentTypeError(
+                f"expected {', '.join(known)}, got {brief(name)}.{similar(name, known)}"
+            )
+        if not equals:
+            settings |= _PRESETS[name]
+        elif name in _HOLES and value not in _HOLES[name]:
+            expected = ", ".join(_HOLES[name])
+            raise argparse.ArgumentTypeError(
+                f"{name} must be {expected}, got {brief(value)}.{similar(value, _HOLES[name])}"
+            )
+        elif name == "unjudged_label":
+            settings[name] = _unjudged_label(value)
+        elif name == "undefined":
+            settings[name] = value if value == "drop" else number(value)
+        else:
+            settings[name] = value
+    return settings
+
+
+def _unjudged_label(text):
+    """Read the label that means unjudged, trec or none."""
+    return None if text == "none" else text if text in ("trec", "warn") else number(text)
+
+
+def file_to_write(text):
+    """Check that a file can be written, before hours of work."""
+    from skfilterrank._files.files import check_writable
+
+    path = Path(text)
+    if not os.path.isdir(path.parent):
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}. Make it first.")
+    if os.path.isdir(path) or text.endswith(("/", os.sep)):
+        raise argparse.ArgumentTypeError(f"{text} is a folder. Name a file in it.")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be written: {error.strerror}.") from None
+    return text
+
+
+def file_or_stdout(text):
+    """Check a file that can be written; - is standard output."""
+    return text if text == "-" else file_to_write(text)
+
+
+def page(text):
+    """Check a web page with pictures, which can be drawn and written."""
+    import skfilterrank.cli._report_page  # noqa: F401, says what to install
+
+    _figure()
+    return file_to_write(text)
+
+
+def picture(text):
+    """Check a picture in a format that matplotlib draws."""
+    formats = _figure()().canvas.get_supported_filetypes()
+    if Path(text).suffix.removeprefix(".").lower() not in formats:
+        known = ", ".join(f".{name}" for name in sorted(formats))
+        raise argparse.ArgumentTypeError(f"{text} must end in one of {known}.")
+    return file_to_write(text)
+
+
+def _figure():
+    """Return matplotlib's figure, or say what to install."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise argparse.ArgumentTypeError(
+            "drawing needs matplotlib. Install it: pip install 'skfilterrank[plot]'."
+        ) from None
+    return Figure
+
+
+def format_arg(*choices, shown="by --out, else table"):
+    """Return the properties of --format with some choices."""
+    return Arg(", ".join(choices), choices=choices, metavar="FORMAT", shown=shown)
+
+
+def _read(help, metavar="FILE", **properties):
+    """Return the properties of a file that is read."""
+    return Arg(help, metavar=metavar, file="read", **properties)
+
+
+Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
+Runs = Annotated[
+    list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
+]
+PoolRuns = Annotated[list[str] | None, _read("runs that make the pool", "RUN", many="+")]
+Docs = Annotated[str | None, _read("texts of the documents: CSV, TSV, JSONL or Parquet", "DOCS")]
+Topics = Annotated[str | None, _read("texts of the topics", "TOPICS")]
+MachineQrels = Annotated[
+    list[str] | None, _read("labels of machines, a file for each machine", many="+")
+]
+Prels = Annotated[
+    str | None, _read("sample that people judged, as judge --strategy sample writes it")
+]
+Pool = Annotated[
+    str | None, _read("judgments whose documents make the pool; their labels are not read")
+]
+Out = Annotated[
+    str | None,
+    Arg("file to write", file_or_stdout, metavar="FILE", file="write", shown="standard output"),
+]
+Save = Annotated[str | None, Arg("file to save to", file_to_write, metavar="FILE", file="write")]
+Plot = Annotated[
+    str | None,
+    Arg(
+        "draw the best model's threshold curve (.png, .pdf, .svg)",
+        picture,
+        metavar="FILE",
+        file="write",
+    ),
+]
+Measures = Annotated[
+    list[str] | tuple[str, ...],
+    Arg(
+        "measures, by commas or repeated; see help measures",
+        measures,
+        metavar="NAME",
+        short="-m",
+        many="repeat",
+    ),
+]
+K = Annotated[int | None, Arg("places that count", places, metavar="N|all")]
+Depth = Annotated[
+    int | None, Arg("places of each run that count", places, metavar="N|all", shown="all")
+]
+Gains = Annotated[
+    Any,
+    Arg(
+        "gain of each label, below 0 for forbidden, or exp2",
+        gains,
+        metavar="LABEL=GAIN,...",
+        shown="the label",
+    ),
+]
+Holes = Annotated[
+    dict[str, Any] | None,
+    Arg(
+        "treatment of labels and lists that are not there; see help holes",
+        holes,
+        metavar="PRESET",
+    ),
+]
+Ties = Annotated[str, Arg("order of documents of equal score", choices=TIES)]
+Precision = Annotated[str, Arg("single rounds scores as trec_eval 9 does", choices=PRECISIONS)]
+NItems = Annotated[int, Arg("documents in the collection", positive, metavar="N")]
+Threshold = Annotated[
+    Any,
+    Arg("how lists are cut; see help thresholds", _threshold, metavar="HOW"),
+]
+FilterScores = Annotated[
+    str | None,
+    Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
+]
+Risk = Annotated[
+    dict[str, float] | None,
+    Arg(
+        "risks to keep low, such as any_forbidden=0.1; see help thresholds",
+        risks,
+        metavar="RISK=LEVEL,...",
+    ),
+]
+ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
+Guarantee = Annotated[
+    str,
+    Arg(
+        "keep risks with confidence, or in expectation",
+        choices=("confidence", "expectation"),
+        metavar="HOW",
+    ),
+]
+ShowBeyondK = Annotated[bool, Arg("show more documents than the cut-offs of --risk cover")]
+Interval = Annotated[bool, Arg("values with intervals; see help intervals")]
+Unit = Annotated[
+    str, Arg("unit that was drawn: documents or whole topics", choices=("document", "query"))
+]
+Target = Annotated[
+    str | None,
+    Arg(
+        "these-topics or new-topics; see help intervals",
+        choices=("these-topics", "new-topics"),
+        metavar="TOPICS",
+    ),
+]
+Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
+NResamples = Annotated[int, Arg("resamples of tests that resample", positive, metavar="N")]
+InputFormat = Annotated[
+    str | None,
+    Arg(
+        "letor, csv, tsv, jsonl or parquet",
+        choices=("letor", "csv", "tsv", "jsonl", "parquet"),
+        metavar="FORMAT",
+        shown="by their names",
+    ),
+]
+Query = Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")]
+Document = Annotated[
+    str | None, Arg("column of the document id", metavar="COLUMN", shown="docno, docid, ...")
+]
+Text = Annotated[
+    list[str] | None,
+    Arg("columns with the text of the documents", names, metavar="A,B", shown="guessed"),
+]
+RandomState = Annotated[int, Arg("seed of everything random", _seed, metavar="N")]
+NJobs = Annotated[int | None, Arg("processes; -1 for all", _jobs, metavar="N", shown=1)]
+# Formats of ranked lists, and of what is one table.
+LISTS = ("trec", "csv", "json")
+TABLES = ("table", "csv", "json", "latex", "markdown")

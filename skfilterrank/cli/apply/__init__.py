@@ -1,1 +1,0 @@
-"""The command `apply`: its options, its work, its output."""

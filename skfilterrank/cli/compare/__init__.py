@@ -1,1 +1,0 @@
-"""The command `compare`: its options, its work, its output."""

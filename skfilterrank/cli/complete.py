@@ -1,0 +1,176 @@
+"""``skfilterrank complete``: predict the labels that nobody made."""
+
+from typing import Annotated
+
+from skfilterrank.cli import _types as t
+from skfilterrank.cli._parser import Arg
+
+_SHOWN = 10
+_DONE = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudged"}
+
+
+def complete(
+    qrels: t.Qrels,
+    *,
+    docs: t.Docs,
+    runs: t.PoolRuns = None,
+    depth: t.Depth = None,
+    holes: t.Holes = None,
+    document: t.Document = None,
+    text: t.Text = None,
+    input_format: Annotated[
+        str | None, Arg(choices=("csv", "tsv", "jsonl", "parquet"), shown="by their names")
+    ] = None,
+    labels: Annotated[str, Arg(choices=("hard", "soft"))] = "hard",
+    one_class: Annotated[str, Arg(choices=("leave", "copy", "pool"))] = "leave",
+    unjudged_topic: Annotated[str, Arg(choices=("leave", "pool"))] = "leave",
+    list_missing: Annotated[
+        str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")
+    ] = None,
+    n_jobs: t.NJobs = None,
+    out: t.Out = None,
+) -> None:
+    r"""Predict labels for the documents that nobody judged, from the text of those somebody did.
+
+    Completed are documents of QRELS with the label of --holes unjudged-label, and documents of
+    --runs that QRELS does not hold. Labels of people stay; the second column of the output says
+    "predicted" beside others. See help completed.
+
+    Parameters
+    ----------
+    runs
+        runs whose documents are completed, too
+    input_format
+        format of DOCS
+    labels
+        one of the topic's labels, or the expected label with four digits, which trec_eval does
+        not read
+    one_class
+        other documents of topics whose judged labels are all the same: left unjudged, given this
+        label, or asked of a model of all topics
+    unjudged_topic
+        topics without a judged document: left unjudged, or asked of a model of all topics
+    list_missing
+        file for topic and id of each document without text
+
+    Examples
+    --------
+    skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 > completed.txt
+    skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \
+        --holes unjudged-label=-1 --out expected.txt
+    """
+    import warnings
+
+    from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+    from skfilterrank._files.files import open_for_writing
+    from skfilterrank.cli._documents import read_documents
+    from skfilterrank.cli._inputs import Holes, read_judgments, read_named_runs
+    from skfilterrank.cli._output import data_output, progress, tell
+    from skfilterrank.exceptions import InputError, SkfilterrankWarning
+    from skfilterrank.io import write_qrels
+    from skfilterrank.judgments import LabelPredictor, complete_qrels
+
+    if depth is not None and not runs:
+        raise InputError("--depth says how much of the runs counts. Add --runs.")
+    treated = Holes.of(holes, only=("unjudged_label",), predicted="use")
+    judged = read_judgments(qrels, None, treated)
+    for line in _of_labels(judged, qrels, treated):
+        tell(line)
+    # A run that is named twice counts once.
+    named = read_named_runs(list(dict.fromkeys(runs))) if runs else None
+    texts = read_documents(docs, document=document, text=text, format=input_format)
+    if not len(texts):
+        raise InputError(f"{docs} holds no document.")
+    predictor = LabelPredictor(
+        output=labels,
+        one_class=one_class,
+        unjudged_topic=unjudged_topic,
+        n_jobs=n_jobs,
+        verbose=progress(),
+    )
+    with warnings.catch_warnings():
+        # All others are told below, and of labels above.
+        others = "(?!the judged documents stand no higher)"
+        warnings.filterwarnings("ignore", others, SkfilterrankWarning)
+        completed = complete_qrels(
+            judged, named, texts, depth=depth or None, unjudged_label=None, predictor=predictor
+        )
+    for line in _of_completed(completed, docs):
+        tell(line)
+    table, label = completed.qrels, treated.written_unjudged
+    if label is None:
+        table = table[table["label"].notna()]
+    if labels == "soft":
+        is_predicted = is_of_machine(table[JUDGED_BY])
+        rounded = table["label"].where(~is_predicted, table["label"].round(4))
+        table = table.assign(label=rounded)
+    target = data_output() if out in (None, "-") else out
+    write_qrels(target, table, unjudged_label=label)
+    if list_missing is not None:
+        missing = completed.without_text
+        with open_for_writing(list_missing) as write:
+            write("".join(f"{q} {d}\n" for q, d in zip(missing["qid"], missing["docno"])))
+
+
+def _of_labels(judged, path, holes):
+    """Yield lines about labels that are not learned from, or may have another meaning."""
+    from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+    from skfilterrank._core.results import counted
+
+    if JUDGED_BY in judged:
+        is_machine = is_of_machine(judged[JUDGED_BY])
+        if n_machine := int(judged["label"][is_machine].notna().sum()):
+            n_labels = counted(n_machine, "label")
+            yield f"{path}: {n_labels} of machines, not learned from and predicted anew"
+        judged = judged[~is_machine]
+    n_negative = int((judged["label"] < 0).sum())
+    if n_negative and holes.unjudged_label == "warn":
+        yield (
+            f"{counted(n_negative, 'label')} below 0, forbidden documents; where they mean "
+            "unjudged, say so by --holes unjudged-label"
+        )
+
+
+def _of_completed(completed, docs):
+    """Yield lines about labels that were predicted, what they are worth, and what is left."""
+    from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+    from skfilterrank._core.results import counted
+
+    table, predictor, missing = completed.qrels, completed.predictor, completed.without_text
+    if completed.unknown_topics:
+        n_topics = counted(len(completed.unknown_topics), "topic")
+        yield f"{n_topics} of the runs without judgments: left out"
+    is_soft = predictor.output == "soft"
+    imputed = table["label"][is_of_machine(table[JUDGED_BY])]
+    text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
+    if len(imputed):
+        counts = imputed.value_counts().sort_index()
+        shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
+        text += f", {imputed.mean():.4f} on average" if is_soft else f": {shown}"
+    yield text
+    if len(imputed):
+        warning = "warning: " if completed.is_doubtful else ""
+        yield f"{warning}{completed.precision_text()}; column 2 marks them"
+    if is_soft and predictor.calibration_ is None:
+        yield "too few judged documents to calibrate chances: expected labels may be far off"
+    topics_of: dict = {}
+    for topic, reason in predictor.fallback_topics_.items():
+        topics_of.setdefault(reason, []).append(topic)
+    for reason, topics in topics_of.items():
+        how = predictor.unjudged_topic if reason.startswith("no ") else predictor.one_class
+        yield f"{counted(len(topics), 'topic')} with {reason} ({_DONE[how]}): {_some(topics)}"
+    if n_empty := int(predictor.imputed_[predictor.empty_texts_].sum()):
+        yield f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default"
+    if len(missing):
+        n_judged = int(missing["label"].notna().sum())
+        docnos = list(dict.fromkeys(missing["docno"]))
+        yield (
+            f"{counted(len(docnos), 'document')} without text in {docs} "
+            f"({counted(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
+            f"left unjudged): {_some(docnos)}"
+        )
+
+
+def _some(names):
+    """Return the first names."""
+    return ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)

@@ -1,1 +1,0 @@
-"""The command `complete`: its options, its work, its output."""

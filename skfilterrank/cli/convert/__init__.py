@@ -1,1 +1,0 @@
-"""The command `convert`: its options and its work."""

@@ -1,1 +1,0 @@
-"""The command `demo`: its options, its work, its output."""

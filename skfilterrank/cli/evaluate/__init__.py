@@ -1,1 +1,0 @@
-"""The command `evaluate`: its options, its work, its output."""

@@ -1,1 +1,0 @@
-"""The command `filter`: its options, its work, its output."""

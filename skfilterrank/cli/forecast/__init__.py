@@ -1,1 +1,0 @@
-"""The command `forecast`: its options, its work, its output."""

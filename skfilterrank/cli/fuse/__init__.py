@@ -1,1 +1,0 @@
-"""The command `fuse`: its options, its work, its output."""

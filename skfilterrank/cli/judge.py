@@ -1,0 +1,152 @@
+"""``skfilterrank judge``: grade documents at the terminal, or write a page to grade them on."""
+
+import argparse
+from typing import Annotated
+
+from skfilterrank.cli import _types as t
+from skfilterrank.cli._parser import Arg
+from skfilterrank.exceptions import brief
+
+STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
+TOOLS = ("label-studio", "doccano", "argilla", "quepid")
+MEASURES = ("ndcg_f@10",)
+GRADES = (0, 1, 2)
+DEPTH = 100
+
+
+def _grades(text):
+    """Read labels and perhaps their names, as in 0=no,1=yes."""
+    name_of: dict[float, str] = {}
+    for item in t.names(text):
+        label, _, name = item.partition("=")
+        number = t.number(label.strip())
+        if number in name_of:
+            raise argparse.ArgumentTypeError(f"label {number:g} is there twice.")
+        name_of[number] = name.strip()
+    return name_of
+
+
+class ToolFile(str):
+    """A path, and the labelling tool whose file it is."""
+
+    tool = ""
+
+
+def _of_tool(text):
+    """Read a tool and a file, as in doccano=tasks.jsonl; any other text stays."""
+    tool, _, path = text.partition("=")
+    if tool not in TOOLS or not path:
+        return text
+    file = ToolFile(path)
+    file.tool = tool
+    return file
+
+
+def _tasks(text):
+    """Read a tool and a file to write."""
+    file = _of_tool(text)
+    if file is text:
+        expected = ", ".join(f"{tool}=FILE" for tool in TOOLS)
+        raise argparse.ArgumentTypeError(f"expected one of {expected}, got {brief(text)}.")
+    return t.file_to_write(file)
+
+
+def judge(
+    pool: Annotated[str | None, Arg(metavar="POOL", many="?", file="read")] = None,
+    *,
+    docs: t.Docs,
+    out: Annotated[
+        str | None, Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
+    ] = None,
+    page: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
+    export: Annotated[
+        ToolFile | None, Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
+    ] = None,
+    topics: t.Topics = None,
+    text: t.Text = None,
+    grades: Annotated[
+        dict[float, str] | None,
+        Arg(
+            convert=_grades,
+            metavar="LABEL[=NAME],...",
+            shown="those of --gains or --machine-qrels, or 0,1,2",
+        ),
+    ] = None,
+    assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
+    holes: t.Holes = None,
+    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by --runs")] = None,
+    runs: t.PoolRuns = None,
+    depth: Annotated[
+        int | None,
+        Arg(
+            "places of each run that count",
+            t.places,
+            metavar="N|all",
+            shown=f"{DEPTH}, or all with POOL",
+        ),
+    ] = None,
+    judged: Annotated[
+        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="+", file="read")
+    ] = None,
+    second_look: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
+    n_per_query: Annotated[
+        float | None, Arg(convert=t.number_or_share, metavar="N|SHARE", shown="all")
+    ] = None,
+    n_total: Annotated[
+        int | float | None, Arg(convert=t.number_or_share, metavar="N|SHARE")
+    ] = None,
+    only: Annotated[list[str] | None, Arg(convert=t.names, metavar="QID,...")] = None,
+    random_state: t.RandomState = 0,
+    measure: t.Measures = MEASURES,
+    machine_qrels: t.MachineQrels = None,
+    gains: t.Gains = None,
+    unit: t.Unit = "document",
+) -> None:
+    """Show one document after the other, and save a grade for each. See help judging.
+
+    Parameters
+    ----------
+    pool
+        documents to judge: judgments, a run or a table (default: those of --runs or --judged)
+    out
+        file for the judgments; the same command goes on behind QRELS.log
+    page
+        write a page to judge on, in place of asking here
+    export
+        write tasks for label-studio, doccano, argilla or quepid
+    grades
+        labels to choose from, below 0 for forbidden
+    assessor
+        who judges; the log keeps it with each answer
+    holes
+        label that means pooled but not judged, such as unjudged-label=-1
+    strategy
+        what to judge first; see help strategies
+    judged
+        what is judged already: judgments or logs of one or several assessors, or TOOL=FILE
+    second_look
+        ask again about the most doubtful labels of --judged
+    n_per_query
+        documents of each topic, or their share, as in 0.2
+    n_total
+        documents of a sample, or their share; topics with --unit query
+    only
+        topics to judge, in this order
+    measure
+        measures that a sample is for; see help measures
+
+    Examples
+    --------
+    skfilterrank judge --runs runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
+    skfilterrank judge --judged anna.txt.log bob.txt.log --docs docs.jsonl --out settled.txt
+    """
+    given = argparse.Namespace(**locals())
+    from skfilterrank.cli._judge import Judging
+
+    judging = Judging(given)
+    if page:
+        judging.write_tasks(page, "page")
+    elif export:
+        judging.write_tasks(export, export.tool)
+    else:
+        judging.ask()

@@ -1,1 +1,0 @@
-"""The command `judge`: its options, its work, its output."""

@@ -1,0 +1,94 @@
+"""``skfilterrank monitor``: test whether a threshold keeps its promises, and scores their scale."""
+
+import os
+from typing import Annotated
+
+from skfilterrank.cli import _types as t
+from skfilterrank.cli._parser import Arg
+
+FORMATS = ("table", "csv", "json")
+
+
+def monitor(
+    saved: Annotated[str, Arg(metavar="THRESHOLD", file="read")],
+    *,
+    run: Annotated[str | None, Arg(metavar="RUN", file="read")] = None,
+    qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    filter_scores: t.FilterScores = None,
+    state: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
+    alpha: Annotated[float | None, Arg(convert=t.share, metavar="P", shown=0.05)] = None,
+    allow_repeats: bool = False,
+    gains: t.Gains = None,
+    holes: t.Holes = None,
+    format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
+    out: t.Out = None,
+) -> int:
+    """Test with each new judged topic whether the promises of a threshold still hold.
+
+    The chance that an alarm is ever raised while they do is at most --alpha, however often you
+    look. Without --qrels, the scores of the run, and the share of it that is shown, are compared
+    with those of the queries that the threshold was made of; nothing is counted.
+
+    The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
+    of 30 queries or more (a message says if there are too few); 2 after an error.
+
+    Parameters
+    ----------
+    saved
+        file of threshold --risk ... --save
+    run
+        scores of the reranker for these topics, filtered or not
+    qrels
+        judgments of new topics
+    state
+        file that keeps what was counted, for the next call; by default it stands beside
+        THRESHOLD, with the ending .monitor.json
+    alpha
+        chance of a false alarm; that of the state, once there is one
+    allow_repeats
+        let a topic that was counted come again, as another asking of it
+    gains
+        gains of labels that are texts; others have those of the threshold
+
+    Examples
+    --------
+    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save safe.json
+    skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
+    skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
+    skfilterrank monitor safe.json --run today.run
+    """
+    from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
+    from skfilterrank.cli._monitor import compare_scores, count_topics
+    from skfilterrank.cli._output import chosen_format
+    from skfilterrank.exceptions import InputError
+
+    if run is None:
+        raise InputError("the scores to look at are missing. Name their run by --run.")
+    treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
+    threshold = load_threshold_of_runs(saved, filter_scores)
+    where = chosen_format(format, out, FORMATS), out
+    if qrels is None:
+        of_topics = {"state": state, "alpha": alpha, "allow-repeats": allow_repeats}
+        if given := [name for name, value in of_topics.items() if value]:
+            raise InputError(f"--{given[0]} is for judged topics. Name their judgments by --qrels.")
+        return compare_scores(threshold, saved, run, filter_scores, *where)
+    state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
+    judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
+    begun = {"alpha": alpha, "allow_repeats": allow_repeats}
+    return count_topics(threshold, saved, state, begun, *where, **judged)
+
+
+def _state_of(saved, files):
+    """Return the file of the state; where nobody names one, it is no other file of the command."""
+    from skfilterrank.cli import command_parser
+    from skfilterrank.cli._errors import overwritten
+    from skfilterrank.exceptions import InputError
+
+    if files["state"] is None:
+        files["state"] = f"{os.path.splitext(saved)[0]}.monitor.json"
+        if message := overwritten(command_parser("monitor").options(), files):
+            raise InputError(message)
+    state = files["state"]
+    if os.path.exists(state) and not os.path.isfile(state):
+        raise InputError(f"{state} is no regular file, which could keep a state. Name another.")
+    return state

@@ -1,1 +1,0 @@
-"""The command `monitor`: its options, its work, its output."""

@@ -1,0 +1,224 @@
+"""``skfilterrank rank-filter``: train models that rank and filter, and compare them."""
+
+import argparse
+from typing import Annotated
+
+from skfilterrank.cli import _types as t
+from skfilterrank.cli._parser import Arg, similar
+
+_K = 3
+
+
+def _models(text):
+    """Read names of rankers, each once."""
+    from skfilterrank.ranking import get_ranker_names
+
+    listed, known = list(dict.fromkeys(t.names(text))), get_ranker_names()
+    if unknown := [name for name in listed if name not in known]:
+        raise argparse.ArgumentTypeError(
+            f"expected models of {', '.join(known)}, got {', '.join(unknown)}."
+            f"{similar(unknown[0], known)}"
+        )
+    return listed
+
+
+def _folds(text):
+    """Read a number of folds."""
+    return t.whole(text, 2, "a whole number from 2 up")
+
+
+_Names = Annotated[list[str] | None, Arg(convert=t.names, metavar="A,B")]
+
+
+def rank_filter(
+    train: Annotated[str, Arg(metavar="TRAIN", file="read")],
+    *,
+    test_data: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
+    cv: Annotated[int | None, Arg(convert=_folds, metavar="N")] = None,
+    models: Annotated[list[str] | None, Arg(convert=_models, metavar="A,B")] = None,
+    learner: Annotated[
+        str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
+    ] = "auto",
+    measure: t.Measures = ("ndcg_f",),
+    k: t.K = None,
+    gains: t.Gains = None,
+    threshold: t.Threshold = "tune",
+    risk: t.Risk = None,
+    confidence_level: t.ConfidenceLevel = 0.95,
+    guarantee: t.Guarantee = "confidence",
+    show_beyond_k: t.ShowBeyondK = False,
+    baseline: t.Baseline = None,
+    input_format: t.InputFormat = None,
+    query: t.Query = None,
+    document: t.Document = None,
+    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None,
+    text: Annotated[
+        list[str] | None, Arg(convert=t.names, metavar="A", shown="the longest")
+    ] = None,
+    query_text: _Names = None,
+    same: Annotated[list | None, Arg(convert=t.pairs, metavar="A=B,...")] = None,
+    numeric: _Names = None,
+    categorical: _Names = None,
+    save: t.Save = None,
+    out_run: t.Save = None,
+    plot: t.Plot = None,
+    format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
+    out: t.Out = None,
+    random_state: t.RandomState = 0,
+    n_jobs: t.NJobs = None,
+) -> None:
+    """Train models that rank and filter documents, and compare them with ranking alone.
+
+    Parameters
+    ----------
+    train
+        judged rows: LETOR text, CSV, TSV, JSONL or Parquet
+    test_data
+        judged rows to compare the models on
+    cv
+        compare by N folds of TRAIN; without --test-data, 5
+    models
+        losses and ranking methods; see help models (default: all losses)
+    learner
+        auto, linear, trees or blend; see help models
+    k
+        places that count (default: those of the measure, else 3)
+    gains
+        gain of each label, as Bad=-1,Good=1; or exp2
+    baseline
+        system to compare with (default: the best model's ranking)
+    label
+        column of the label
+    text
+        column with the text of the document
+    query_text
+        columns with texts of the query (default: guessed)
+    same
+        columns of document and query to be compared (default: guessed)
+    numeric
+        columns of numbers (default: all)
+    categorical
+        columns of categories (default: none)
+    save
+        save the best model, fitted on all of TRAIN, for apply
+    out_run
+        write the best model's lists: a TREC run, .csv or .jsonl
+
+    Examples
+    --------
+    skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
+    """
+    from skfilterrank.cli import _rank_filter as work
+    from skfilterrank.cli._inputs import match_gains, unknown_labels
+    from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
+    from skfilterrank.cli._rows import check_ids, read_rows, write_lists
+    from skfilterrank.cli._thresholds import chosen_measure, make_threshold, value_of
+    from skfilterrank.exceptions import InputError
+    from skfilterrank.io import save_model
+    from skfilterrank.metrics import rank_filter_report
+    from skfilterrank.ranking import get_ranker_names
+
+    if cv is not None and test_data is not None:
+        raise InputError("--cv holds out rows of TRAIN. Leave out it or --test-data.")
+    models = models or get_ranker_names("loss")
+    chosen = chosen_measure(measure, k)
+    places = chosen.k or (_K if k is None else k or None)
+    if chosen.measure.takes_k:
+        chosen = chosen.with_cutoff(places)
+    unfitted = make_threshold(
+        threshold,
+        chosen,
+        k=k,
+        promise={
+            "risk": risk,
+            "confidence_level": confidence_level,
+            "guarantee": guarantee,
+            "show_beyond_k": show_beyond_k,
+        },
+        drawn={"random_state": random_state, "n_jobs": n_jobs},
+    )
+    work.check_baseline(baseline, models, threshold is not None)
+    if plot and threshold not in work.WITH_CURVE:
+        raise InputError(
+            "--plot draws the curve that a threshold is searched along, and there is none for "
+            f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
+            f"one of {', '.join(work.WITH_CURVE)}."
+        )
+    options = {
+        "input_format": input_format,
+        "query": query,
+        "label": label,
+        "document": document,
+        "text": text,
+        "query_text": query_text,
+        "same": same,
+        "numeric": numeric,
+        "categorical": categorical,
+    }
+    options = {name: value for name, value in options.items() if value is not None}
+    trained = read_rows(train, options)
+    work.check_learner(learner, trained, train)
+    tell(f"{train}: {trained}")
+    for line in trained.told_columns():
+        tell(line)
+    tested = trained
+    if test_data is not None:
+        tested = read_rows(test_data, options, trained.settings)
+        tell(f"{test_data}: {tested}")
+    run_format = chosen_format(None, out_run, t.LISTS)
+    if out_run is not None:
+        check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
+    labels = {train: trained.y, test_data or train: tested.y}
+    matched = match_gains(gains, labels)
+    if unknown := unknown_labels(gains, labels):
+        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    comparison = work.compared(
+        models,
+        trained,
+        None if test_data is None else tested,
+        cv=cv,
+        refit=bool(save or plot),
+        learner=learner,
+        threshold=unfitted,
+        measure=chosen.text,
+        gains=matched,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    best, scores, own = comparison.best, comparison.scores, comparison.own_baselines
+    if threshold is None:
+        # Nothing is filtered: each model is its own ranking, and its filter keeps all.
+        scores, own = {name: scores[name] for name in (*models, "filter-all")}, None
+    baseline = baseline or (best if own is None else f"rank-only ({best})")
+    # Before anything is shown, as whoever reads the output may have gone; first what took longest,
+    # and cannot be made again from the others.
+    if save is not None:
+        saved = {"model": comparison.models[best], "name": best, "table": trained.settings}
+        save_model(saved, save)
+        tell(f"model: {save}")
+    if out_run is not None:
+        lists = tested.lists(scores[best], best)
+        tell(f"run: {out_run}, {write_lists(out_run, lists, run_format)}")
+    if plot is not None:
+        draw(comparison.models[best], plot, f"{best}, {train}")
+        tell(f"picture: {plot}")
+    foot = []
+    if best in comparison.cv_scores:
+        value = value_of(comparison.cv_scores[best], chosen)
+        foot.append(f"* best by cross-validation on {train}: {value:.3f}")
+    if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
+        foot.append(f"\n{certificate}")
+    report = rank_filter_report(
+        tested.y,
+        scores,
+        groups=tested.groups,
+        k=places,
+        gains=matched,
+        baseline=baseline,
+        own_baselines=own,
+    )
+    marked = best if best in comparison.cv_scores else None
+    section = work.report_section(
+        report, models, k=places, best=marked, baseline=baseline, foot=foot
+    )
+    print_sections([section], chosen_format(format, out, t.TABLES), out)

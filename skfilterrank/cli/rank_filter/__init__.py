@@ -1,1 +1,0 @@
-"""The command `rank-filter`: its options, its work, its output."""

@@ -1,0 +1,123 @@
+"""``skfilterrank threshold``: from which score on a reranker's documents are shown."""
+
+from typing import Annotated
+
+from skfilterrank.cli import _types as t
+from skfilterrank.cli._parser import Arg
+
+CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
+RULES = ("ratio", "price", "subset", "harm")
+_Count = Annotated[int | None, Arg(convert=t.positive, metavar="N")]
+
+
+def threshold(
+    qrels: t.Qrels,
+    runs: t.Runs,
+    *,
+    measure: t.Measures = ("ndcg_f",),
+    k: t.K = None,
+    threshold: t.Threshold = "tune",
+    risk: t.Risk = None,
+    confidence_level: t.ConfidenceLevel = 0.95,
+    guarantee: t.Guarantee = "confidence",
+    show_beyond_k: t.ShowBeyondK = False,
+    abstain: Annotated[str | None, Arg(choices=CONFIDENCES)] = None,
+    max_shown: _Count = None,
+    min_shown: _Count = None,
+    filter_scores: t.FilterScores = None,
+    rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
+    gains: t.Gains = None,
+    holes: t.Holes = None,
+    save: t.Save = None,
+    format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
+    out: t.Out = None,
+) -> None:
+    """Find from which score on documents should be shown, and what can be promised of it.
+
+    The scores are those of a reranker. Several runs are compared, each with its own threshold.
+
+    Parameters
+    ----------
+    k
+        places that count; those of the measure, else all
+    abstain
+        show nothing for queries in whose list this confidence is low
+    max_shown
+        documents of a query at most
+    min_shown
+        documents of a query at least
+    rule
+        hide where the gain per harm, the gain less the price of harm, or the harm alone is too
+        low or high; or show the best subset
+    save
+        save the threshold of the run as JSON, for apply and monitor
+
+    Examples
+    --------
+    skfilterrank threshold qrels.txt run.txt --k 10 --gains=0=-1,1=1,2=2 --save threshold.json
+    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save threshold.json
+    skfilterrank threshold qrels.txt runs/*.gz -m ap
+    """
+    import pandas as pd
+    from sklearn.base import clone
+
+    from skfilterrank.cli._inputs import (
+        Holes,
+        gains_of_labels,
+        named_runs,
+        read_judgments,
+        read_scores,
+        with_other_labels,
+    )
+    from skfilterrank.cli._output import chosen_format, frame_section, print_sections, tell
+    from skfilterrank.cli._thresholds import chosen_measure, fit_run, machines_of, make_threshold
+    from skfilterrank.exceptions import InputError
+    from skfilterrank.io import QrelsIndex
+
+    unfitted = make_threshold(
+        threshold,
+        chosen_measure(measure, k),
+        k=k,
+        promise={
+            "risk": risk,
+            "confidence_level": confidence_level,
+            "guarantee": guarantee,
+            "show_beyond_k": show_beyond_k,
+        },
+        filter_scores=filter_scores,
+        abstain=abstain,
+        max_shown=max_shown,
+        min_shown=min_shown,
+        rule=rule,
+    )
+    treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
+    named = named_runs(qrels, runs)
+    if save is not None and len(named) > 1:
+        raise InputError(
+            f"--save saves the threshold of one run, got {len(named)}. Name the run that is to be "
+            "filtered."
+        )
+    judgments = read_judgments(qrels, gains, treated)
+    matched = gains_of_labels(judgments["label"], qrels, gains, treated)
+    # Judgments that come later may hold labels that these do not.
+    unfitted.set_params(gains=with_other_labels(matched, gains))
+    index, machines = QrelsIndex(judgments), machines_of(judgments)
+    rows = {}
+    for name, path in named.items():
+        fitted = clone(unfitted)
+        rows[name] = fit_run(
+            fitted,
+            *read_scores(path, filter_scores),
+            index=index,
+            machines=machines,
+            name=name,
+            how=threshold,
+            missing=treated.missing,
+        )
+    if save is not None:
+        fitted.save(save)
+        tell(f"wrote {save}")
+    certificate = getattr(fitted, "certificate_", None)
+    foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
+    print_sections([frame_section(table, foot=foot)], chosen_format(format, out, t.TABLES), out)

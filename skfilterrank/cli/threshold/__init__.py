@@ -1,1 +1,0 @@
-"""The command `threshold`: its options, its work, its output."""

@@ -1,0 +1,464 @@
+"""Runs joined with judgments: the arrays that the measures take."""
+
+from numbers import Integral
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.arrays import cached_property
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.results import counted
+from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._core.samples import is_sample
+from skfilterrank._files.named_runs import ORDER, is_by_topic
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
+from skfilterrank.io._aligned_run import AlignedRun, rank_order
+from skfilterrank.io._labels import check_unjudged_label
+from skfilterrank.io._pairs import are_distinct, pair_keys
+from skfilterrank.io._read import qrels_rows, run_rows
+
+# Whole numbers above this are scores, not grades.
+_LARGEST_GRADE = 10
+
+
+def align(
+    qrels,
+    run,
+    *,
+    missing: str = "empty",
+    precision: str = "double",
+    ties: str = "docno",
+    unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
+) -> AlignedRun:
+    """Join a run with judgments.
+
+    Parameters
+    ----------
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict or other object
+        Judgments in any form that `read_qrels` takes; a data frame has "qid" (or "query_id"),
+        "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN says that the document is
+        pooled, but not judged. A column "inclusion_probability", as `read_prels` gives it, is
+        carried along. For many runs, pass one `QrelsIndex`.
+    run : str, PathLike, file object, data frame, dict or other object
+        A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
+        "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
+        score of -inf says that the document is filtered out; `read_run` describes other ways.
+    missing : {"raise", "drop", "empty"}, default="empty"
+        What to do with topics of the judgments that are not in the run: raise an error, leave them
+        out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
+    precision : {"double", "single"}, default="double"
+        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
+        are ties to them. trec_eval 10 keeps doubles.
+    ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
+        Tie rule of the measures to come. With "stable" documents of equal scores stand in the order
+        of their rows, with any other by document id, descending, as in trec_eval.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels of `qrels` that mean unjudged, as in `read_qrels`. A `QrelsIndex`, and what
+        `read_qrels` returned, have been told.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels of `qrels` that a machine gave, as in `read_qrels`; the same goes for
+        what has been told.
+
+    Returns
+    -------
+    aligned : AlignedRun
+        The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Topics stand in
+        the order of their ids as text; within each, documents by score, higher first, ties in the
+        order of `ties`, then those judged but not retrieved. So ``ties="stable"`` is this order in
+        every measure.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
+        or +inf, a document that is twice in a topic, no topic in common.
+    MissingValuesError
+        A ValueError: the run lacks topics, with ``missing="raise"``.
+    FileFormatError
+        The same in a file.
+
+    Warns
+    -----
+    DataWarning
+        If no document that the run retrieves is judged: every measure takes it for a run that found
+        nothing. If the judgments hold no label at all.
+
+    See Also
+    --------
+    QrelsIndex : Judgments made ready for many runs.
+
+    Notes
+    -----
+    Ids are compared as text, so that topic 7 of one frame is topic "7" of the other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.io import align
+    >>> from skfilterrank.metrics import ndcg_score
+    >>> qrels = pd.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "label": [2, 0, 1]})
+    >>> run = pd.DataFrame({"qid": "1", "docno": ["b", "c", "a"], "score": [0.5, 0.7, 0.9]})
+    >>> aligned = align(qrels, run)
+    >>> aligned.to_frame()
+               label  score  pooled
+    qid docno
+    1   a        2.0    0.9    True
+        c        NaN    0.7   False
+        b        0.0    0.5    True
+    2   a        1.0   -inf    True
+    >>> print(aligned)
+    2 topics, 1 of them not in the run; 3 documents retrieved, 1 of them not judged; 1 judged \
+document not retrieved
+    >>> y_true, y_score, groups = aligned
+    >>> ndcg_score(y_true, y_score, groups=groups, average=None)
+    array([1., 0.])
+    """
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted)
+    return index.align(run, missing=missing, precision=precision, ties=ties)
+
+
+class QrelsIndex:
+    """Judgments, indexed once and joined with many runs.
+
+    Parameters
+    ----------
+    qrels : str, PathLike, file object, data frame, dict or other object
+        Judgments, as in `align`.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels that mean unjudged, as in `read_qrels`.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels that a machine gave, as in `read_qrels`.
+
+    Attributes
+    ----------
+    topics : ndarray of shape (n_topics,), object (str)
+        The topics, sorted as text.
+    n_judged : int
+        Number of judgments.
+    n_pooled : int
+        Number of judgments and of documents that are pooled, but not judged (label NaN).
+    labels : ndarray of shape (n_labels,), float64
+        The labels that occur, ascending.
+    is_sample : bool
+        Whether some label was drawn with an inclusion probability below 1.
+    n_predicted : dict of str to int
+        Number of labels that count and that a machine gave, by its name; empty where people gave
+        all of them.
+
+    See Also
+    --------
+    align : The same for one run.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.io import QrelsIndex
+    >>> index = QrelsIndex(pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}))
+    >>> for score in (3.5, float("-inf")):
+    ...     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [score]})
+    ...     print(index.align(run))
+    1 topic; 1 document retrieved
+    1 topic; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
+    """
+
+    def __init__(
+        self, qrels, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
+    ):
+        rows = qrels_rows(qrels, unjudged_label=unjudged_label, predicted=predicted)
+        order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
+        self.topics = np.array(rows.topics, dtype=object)[order]
+        self._labels_of_topics = pd.Index(self.topics, name="qid")
+        self._topic_numbers = {topic: i for i, topic in enumerate(self.topics)}
+        codes = np.empty_like(order)
+        codes[order] = np.arange(len(order))
+        codes = codes[rows.codes]
+        by_topic = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
+        self._codes, self._labels = codes[by_topic], rows.values[by_topic]
+        self._docnos = rows.docnos.take(by_topic)
+        self._probabilities = None if rows.probabilities is None else rows.probabilities[by_topic]
+        self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_topic])
+        self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
+        self.n_pooled = len(by_topic)
+        self._is_by_topic = is_by_topic(qrels)
+        self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
+        # Different pairs with one key are a matter of chance: another salt parts them.
+        self._salt = 0
+        while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
+            self._salt += 1 << 32
+        self._index = pd.Index(keys)
+
+    @classmethod
+    def of(
+        cls,
+        qrels,
+        *,
+        unjudged_label: float | str | None = "warn",
+        predicted: str = "warn",
+        gains: Gains = None,
+    ) -> "QrelsIndex":
+        """Give judgments that are indexed already as they are, and index others.
+
+        Parameters
+        ----------
+        qrels, unjudged_label, predicted
+            As in the class; what is indexed has been told what labels mean.
+        gains : None, "exp2", dict or callable, default=None
+            Gains of the labels. A dict or callable says what labels below 0 mean.
+
+        Returns
+        -------
+        index : QrelsIndex
+            The judgments.
+
+        Raises
+        ------
+        ValueError
+            If `qrels` is an index and one of the others is given; as the class.
+        """
+        if isinstance(qrels, cls):
+            for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
+                if not (isinstance(given, str) and given == "warn"):
+                    raise InputError(
+                        f"{name}={brief(given)}, but qrels is a QrelsIndex: say it where that is "
+                        "made."
+                    )
+            return qrels
+        label = check_unjudged_label(unjudged_label)
+        is_said = label == "warn" and not (gains is None or isinstance(gains, str))
+        return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted)
+
+    @cached_property
+    def is_sample(self) -> bool:
+        """True if some label was drawn with an inclusion probability below 1."""
+        return is_sample(self._labels, self._probabilities)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The labels that occur, ascending."""
+        return np.unique(self._labels[~np.isnan(self._labels)])
+
+    def __repr__(self):
+        return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the judgments as a table, topics and documents as text.
+
+        Returns
+        -------
+        DataFrame of shape (n_pooled, 1 to 3)
+            Column "label", NaN where a document is pooled, but not judged; and, where the judgments
+            say it, "inclusion_probability" and "judged_by". Index levels "qid", sorted, and
+            "docno".
+        """
+        index = pd.MultiIndex.from_arrays(
+            [self.topics[self._codes], self._docnos.tolist()], names=["qid", "docno"]
+        )
+        columns = {"label": self._labels}
+        if self._probabilities is not None:
+            columns["inclusion_probability"] = self._probabilities
+        if self._judges is not None:
+            columns["judged_by"] = np.array(self._judges.names, dtype=object)[self._judges.codes]
+        return pd.DataFrame(columns, index)
+
+    def align(
+        self, run, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
+    ) -> AlignedRun:
+        """Join a run with these judgments.
+
+        Parameters
+        ----------
+        run, missing, precision, ties
+            As in `skfilterrank.io.align`.
+
+        Returns
+        -------
+        aligned : AlignedRun
+            As from `skfilterrank.io.align`.
+
+        Warns
+        -----
+        DataWarning
+            As `skfilterrank.io.align`.
+        """
+        check_choice(missing, "missing", MISSING)
+        check_choice(precision, "precision", PRECISIONS)
+        check_choice(ties, "ties", TIES)
+        rows = run_rows(run)
+        scores = rows.values
+        if self._is_by_topic and is_by_topic(run) and self._looks_swapped(run, scores):
+            raise InputError(
+                "qrels holds fractions, another for each document, and run holds whole numbers, "
+                f"so they look swapped: {ORDER} If they are not, pass run as a data frame."
+            )
+        if precision == "single":
+            with np.errstate(over="ignore"):
+                scores = scores.astype(np.float32).astype(np.float64)
+
+        numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics], dtype=int)
+        if not len(numbers) and missing == "drop":
+            raise InputError(
+                "the run holds no document, so that missing='drop' leaves out all topics; pass "
+                "missing='empty' to count each of them as an empty list."
+            )
+        if len(numbers) and (numbers < 0).all():
+            raise InputError(
+                "the run and the judgments have no topic in common: the run's are such as "
+                f"{brief(rows.topics[0])}, the judgments' such as {brief(self.topics[0])}; bring "
+                "them to one form first."
+            )
+        codes, docnos = numbers[rows.codes], rows.docnos
+        is_filtered = scores == -np.inf
+        kept = (codes >= 0) & ~is_filtered
+        n_filtered = int(np.count_nonzero(is_filtered & (codes >= 0)))
+        n_left_out = int(np.count_nonzero(codes < 0))
+        if not kept.all():
+            codes, scores, docnos = codes[kept], scores[kept], docnos.take(kept)
+
+        in_run = np.zeros(len(self.topics), dtype=bool)
+        in_run[numbers[numbers >= 0]] = True
+        if missing == "raise" and not in_run.all():
+            topics, name = list(self.topics[~in_run]), _name_of(rows.name)
+            raise MissingValuesError(
+                f"{name} lacks {len(topics):,} topic(s) of the judgments, such as "
+                f"{brief(topics[0])}: count them as empty lists (missing 'empty'), or leave them "
+                "out (missing 'drop').",
+                {name: topics},
+            )
+        aligned = self._lay_out(
+            codes,
+            scores,
+            docnos,
+            in_run,
+            keep_missing=missing == "empty",
+            n_filtered=n_filtered,
+            n_left_out=n_left_out,
+            unjudged_topics=tuple(t for t, n in zip(rows.topics, numbers, strict=True) if n < 0),
+            name=rows.name,
+            ties="stable" if ties == "stable" else "docno",
+        )
+        if not self.n_judged:
+            warn_user(
+                f"the judgments hold no label: of their {counted(self.n_pooled, 'document')} none "
+                "is judged.",
+                DataWarning,
+            )
+        elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
+            # The first document, and the first that the judgments hold of its topic.
+            (own,) = docnos.take([0]).tolist()
+            (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
+            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
+        return aligned
+
+    def _looks_swapped(self, run, scores):
+        """Tell whether scores are grades, and labels fractions that no two documents share."""
+        pairs = pd.DataFrame({"topic": self._codes, "label": self._labels}).dropna()
+        return (
+            bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
+            and bool((np.abs(scores) <= _LARGEST_GRADE).all())
+            and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
+        )
+
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        """Warn that nothing which the run retrieves is judged, such as its document of a topic."""
+        warn_user(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that "
+            f"{_name_of(aligned.name)} retrieves is "
+            f"judged: of topic {brief(topic)} it holds {brief(own)}, and the judgments hold "
+            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+            DataWarning,
+        )
+
+    def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
+        """Put the retrieved rows and the judged ones that were not retrieved in their places."""
+        hits, judged = self._match(codes, docnos)
+        is_absent = np.ones(self.n_pooled, dtype=bool)
+        is_absent[judged] = False
+        if not keep_missing:
+            is_absent &= in_run[self._codes]
+        absent = np.flatnonzero(is_absent)
+
+        n_topics = len(self.topics)
+        retrieved = np.bincount(codes, minlength=n_topics)
+        missed = np.bincount(self._codes[absent], minlength=n_topics)
+        sizes = retrieved + missed
+        starts = np.cumsum(sizes) - sizes
+        n_rows = int(sizes.sum())
+
+        # Few rows are judged: only these are looked for, the others come in one piece.
+        order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
+        before = np.cumsum(retrieved) - retrieved
+        found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
+        is_retrieved = np.repeat(
+            np.tile([True, False], n_topics), np.column_stack((retrieved, missed)).ravel()
+        )
+        behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
+        absent_places = np.repeat(starts + retrieved, missed) + behind
+
+        y_true = np.full(n_rows, np.nan)
+        y_true[found] = self._labels[judged]
+        y_true[absent_places] = self._labels[absent]
+        y_score = np.full(n_rows, -np.inf)
+        y_score[is_retrieved] = scores[order]
+        pooled = np.zeros(n_rows, dtype=bool)
+        pooled[found] = True
+        pooled[absent_places] = True
+
+        probabilities = None
+        if self._probabilities is not None:
+            probabilities = np.full(n_rows, np.nan)
+            probabilities[found] = self._probabilities[judged]
+            probabilities[absent_places] = self._probabilities[absent]
+
+        filled = sizes > 0
+        return AlignedRun(
+            y_true=y_true,
+            y_score=y_score,
+            pooled=pooled,
+            inclusion_probability=probabilities,
+            index=GroupIndex(
+                self.topics[filled],
+                sizes[filled],
+                starts[filled],
+                None,
+                n_rows,
+                labels=self._labels_of_topics if filled.all() else None,
+            ),
+            missing_topics=tuple(self.topics[~in_run]),
+            n_retrieved=len(codes),
+            n_retrieved_unjudged=len(codes)
+            - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
+            n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
+            keeps_missing_topics=keep_missing,
+            _documents=(
+                (docnos, order, is_retrieved),
+                (self._docnos, absent, absent_places),
+            ),
+            **counts,
+        )
+
+    def _match(self, codes, docnos):
+        """Rows of a run whose pair is in the judgments, and its row there."""
+        matches = self._index.get_indexer(pair_keys(codes, docnos, self._salt))
+        hits = np.flatnonzero(matches >= 0)
+        judged = matches[hits]
+        same = (self._codes[judged] == codes[hits]) & docnos.take(hits).equal(
+            self._docnos.take(judged)
+        )
+        return hits[same], judged[same]
+
+
+def _name_of(name):
+    return "the run" if name is None else f"the run {brief(name)}"
+
+
+def _positions(order, rows, n_rows):
+    """Where some rows stand in an order of all."""
+    if isinstance(order, slice):
+        return rows
+    positions = np.empty(n_rows, dtype=np.int64)
+    positions[order] = np.arange(n_rows)
+    return positions[rows]

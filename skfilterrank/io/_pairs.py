@@ -1,0 +1,335 @@
+"""Judgments and runs as pairs of topic and document, from tables and from lines."""
+
+import re
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.arrays import as_column, as_floats, as_number_array, as_numbers
+from skfilterrank._core.checks import check_scores
+from skfilterrank._files.forms import COLUMN_NAMES, has_labels
+from skfilterrank._files.named_runs import ORDER
+from skfilterrank._files.tokens import Tokens, id_tokens, mix
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import (
+    DataWarning,
+    FileFormatError,
+    InputError,
+    SkfilterrankError,
+    brief,
+    brief_list,
+)
+from skfilterrank.io._columns import MS_MARCO_RUN, RUN
+from skfilterrank.io._labels import ADVICE, Judges, gains_of_texts, judges_of
+
+# Texts of ids take at most so many bytes: eight of them are compared at a time.
+_MOST_BYTES = 1 << 16
+_TRUTHS = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
+
+
+class Pairs(NamedTuple):
+    """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
+
+    `values` holds labels or scores as float64, `name` that of the run where there is one,
+    `probabilities` those with which judged documents were drawn where they are known, `judges` who
+    judged them where a machine may have done it.
+    """
+
+    topics: list[str]
+    codes: np.ndarray
+    docnos: Tokens
+    values: np.ndarray
+    name: str | None = None
+    probabilities: np.ndarray | None = None
+    judges: Judges | None = None
+
+
+class Table:
+    """A data frame of judgments or of a run, by our names of its columns or index levels.
+
+    `name` is the argument, or the file where `line_of` gives the line of a row.
+    """
+
+    may_lack = True
+
+    def __init__(self, frame, name, line_of=None):
+        self.name, self.line_of = name, line_of
+        if isinstance(frame, pd.DataFrame):
+            if any(level is not None for level in frame.index.names):
+                levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
+                frame = frame.reset_index(level=levels)
+            self._present = [str(column) for column in frame.columns]
+        else:
+            self._present = list(frame.columns)
+        self._frame = frame
+
+    def fail(self, row, what, rest=""):
+        """Raise an error of what a row holds."""
+        if self.line_of is None:
+            raise InputError(f"{self.name} holds {what} in row {row}{rest}")
+        raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
+
+    def _alias(self, name):
+        """The first of the known names of a column that the table has; None without one."""
+        names = COLUMN_NAMES[name]
+        if name == "label" and has_labels(self._present):
+            names = (*names, "score")
+        if name == "score":
+            # BEIR writes judgments so, and no runs.
+            names = () if "corpus-id" in self._present else ("score", "rank")
+        return next((each for each in names if each in self._present), None)
+
+    def has(self, name):
+        """Tell whether the table has a column."""
+        return self._alias(name) is not None
+
+    def check(self, value, *, may_be_empty=False):
+        """Raise where a table of "label" or "score" lacks one of its columns, or rows."""
+        for name in ("qid", "docno", value) if self._present else ():
+            self.column(name)
+        if not len(self._frame) and not (may_be_empty and self._present):
+            raise InputError(f"{self.name} has no rows; at least one was expected.")
+
+    def column(self, name):
+        """A column as a pandas Series."""
+        alias = self._alias(name)
+        if alias is None:
+            raise InputError(f"{self.name} {self._lack(name)}")
+        column = self._frame[alias]
+        if isinstance(column, pd.DataFrame):
+            raise InputError(f"{self.name} has several columns {brief(alias)}; keep one of them.")
+        return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=alias)
+
+    def _lack(self, name):
+        """What is wrong with a table that lacks a column, and what to do."""
+        present = set(self._present)
+        advice = "Rename one of these."
+        if name == "score" and present & {"label", "relevance", "corpus-id"}:
+            advice = f"These look like judgments, where a run was expected: {ORDER}"
+        if name == "label" and present & {"score", "rank"}:
+            advice = f"This looks like a run, where judgments were expected: {ORDER}"
+        return (
+            f"has no column {' or '.join(map(repr, COLUMN_NAMES[name][:2]))}; its columns are "
+            f"{brief_list(self._present) or 'none'}. {advice}"
+        )
+
+    def ids(self, name) -> Tokens:
+        """Texts of a column of ids; in a file none may be blank."""
+        column = self.column(name)
+        tokens = id_tokens(column, column.name, self.fail)
+        if self.line_of is not None:
+            first = tokens.data[tokens.starts]
+            rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
+            texts = tokens.take(rows).tolist()
+            blank = next((row for row, text in zip(rows, texts) if not text.strip()), None)
+            if blank is not None:
+                what = f"no id in column {brief(column.name)}"
+                self.fail(int(blank), what, "; every row needs one.")
+        return tokens
+
+    def words(self, name) -> tuple[np.ndarray, Any]:
+        """Number of the word of each row in a column, -1 where it is missing, and the words."""
+        return pd.factorize(self.column(name))
+
+    def numbers(self, name, what=""):
+        """Values of a column of numbers as float64, missing ones as NaN."""
+        column = self.column(name)
+        shown = f"column {brief(column.name)} of {self.name}"
+        numbers = as_numbers(as_column(column, shown), shown)
+        if numbers is None and self.line_of is not None:
+            bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+            row = int(bad.argmax())
+            text = f"{brief(column.iloc[row])} in column {brief(column.name)}"
+            self.fail(row, text, ", where a number was expected.")
+        if numbers is None:
+            got = next((value for value in column if not isinstance(value, Real)), column.dtype)
+            raise InputError(
+                f"{shown} must hold numbers, got {brief(got)}; convert it first, e.g. by "
+                "pandas.to_numeric."
+            )
+        return as_floats(numbers, shown)
+
+
+def qrels_rows_of(content, gains=None) -> Pairs:
+    """Rows of judgments in a table or in lines; labels of a table may be NaN: not judged."""
+    if isinstance(content, Table):
+        content.check("label")
+    if gains is not None:
+        codes, words = content.words("label")
+        labels = gains_of_texts(codes, words, gains, content.name)
+    else:
+        try:
+            labels = content.numbers("label", "the label")
+        except SkfilterrankError as error:
+            error.add_note(ADVICE)
+            raise
+        may_lack = content.may_lack
+        _check(
+            content,
+            labels,
+            np.isfinite(labels) | (may_lack & np.isnan(labels)),
+            "the label",
+            "; labels must be finite, and those of tables are NaN where unjudged. Elsewhere, write "
+            "some number and name it as the unjudged label.",
+        )
+        if content.may_lack and content.column("label").name == "score":
+            advice = (
+                ", where a label was expected, a whole number: this looks like a run; if it is "
+                "none, call the column 'label'."
+            )
+            _check(content, labels, ~(labels % 1 > 0), "the score", advice)
+    rows = _pair_rows(content, labels)._replace(judges=judges_of(content))
+    if not content.has("inclusion_probability"):
+        return rows
+    probabilities = content.numbers("inclusion_probability", "the inclusion probability")
+    is_inside = np.isnan(labels) | ((probabilities > 0) & (probabilities <= 1))
+    advice = ", which has a label; it must be above 0 and at most 1."
+    _check(content, probabilities, is_inside, "the inclusion probability", advice)
+    return rows._replace(probabilities=probabilities)
+
+
+def run_rows_of(content) -> Pairs:
+    """Rows of a run in a table or in lines, and its name where it has one."""
+    rows = _pair_rows(content, scores_of(content))
+    if not len(rows.values):
+        warn_user(
+            f"{content.name} holds no document: it is read as a run that shows nothing for any "
+            "query. Write it again if no filter made it so.",
+            DataWarning,
+        )
+    if content.has("run"):
+        codes, names = content.words("run")
+        if len(names) == 1 and codes.min() >= 0:
+            return rows._replace(name=str(names[0]))
+    return rows
+
+
+def scores_of(content) -> np.ndarray:
+    """Scores of a run: finite, or -inf where a document is hidden.
+
+    Ranks stand for scores that a table lacks. Its column "shown" says which documents are hidden,
+    else a rank of 0 does.
+    """
+    if isinstance(content, Table):
+        content.check("score", may_be_empty=True)
+        column = content.column("score").name
+        scores = content.numbers("score")
+        if column == "rank":
+            scores = -scores
+        is_hidden = _hidden(content, scores)
+        scores = np.where(is_hidden, -np.inf, scores) if is_hidden.any() else scores
+        if content.line_of is None:
+            return check_scores(scores, name=f"column {brief(column)} of {content.name}")
+    elif content.layout is MS_MARCO_RUN:
+        ranks = content.numbers("rank", "the rank")
+        is_rank = (ranks >= 0) & (ranks % 1 == 0)
+        advice = (
+            f", which is no whole number: a run with 3 columns is one of MS MARCO "
+            f"({MS_MARCO_RUN.columns}); scores stand in runs with 6 ({RUN.columns})."
+        )
+        _check(content, ranks, is_rank, "the rank", advice)
+        return -ranks
+    else:
+        scores = content.numbers("score", "the score")
+        large = np.flatnonzero(np.isfinite(scores) & (np.abs(scores) >= 2**53))
+        if len(large):
+            # Beyond 2**53 float64 does not tell neighbours apart.
+            texts = content.ids("score").take(large).tolist()
+            whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
+            name = f"column 'score' of {content.name}"
+            if whole:
+                as_floats(np.asarray(as_number_array(whole, name)), name)
+    if len(scores) and not scores.max() < np.inf:
+        advice = "; a score must be finite, or -inf for a document that is filtered out."
+        _check(content, scores, scores < np.inf, "the score", advice)
+    return scores
+
+
+def _check(content, values, is_good, what, advice):
+    """Raise an error of the first row whose value is not good."""
+    if not is_good.all():
+        row = int(np.argmin(is_good))
+        content.fail(row, f"{what} {values[row]}", advice)
+
+
+def _hidden(table, scores) -> np.ndarray:
+    """Find the rows that a column "shown" hides, or a rank of 0 unless ranks count from 0."""
+    if table.has("shown"):
+        column = table.column("shown")
+        codes, distinct = pd.factorize(column, use_na_sentinel=False)
+        words = [value.lower() if isinstance(value, str) else value for value in distinct]
+        truths = [_TRUTHS.get(word) for word in words]
+        if None in truths:
+            row = int(np.argmax(codes == truths.index(None)))
+            what = f"{brief(distinct.tolist()[truths.index(None)])} in column {brief(column.name)}"
+            rest = ", which says by True or False whether a document is shown; rename the column if"
+            table.fail(row, what, f"{rest} it says something else.")
+        return ~np.array(truths, dtype=bool)[codes]
+    if not table.has("rank"):
+        return np.zeros(len(scores), dtype=bool)
+    has_rank_0 = np.asarray(pd.to_numeric(table.column("rank"), errors="coerce") == 0)
+    is_0 = has_rank_0 & (scores != -np.inf)
+    if not is_0.any():
+        return is_0
+    codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]
+    n_queries = codes.max() + 1
+    if len(codes) > n_queries and has_rank_0.all():
+        raise InputError(
+            f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
+            "leave out the column 'rank' if its scores rank the documents, or say with a column "
+            "'shown' (True or False) what is hidden."
+        )
+    best = np.full(n_queries, -np.inf)
+    np.fmax.at(best, codes, scores)
+    is_first = is_0 & (scores == best[codes])
+    n_of_rank_0 = np.bincount(codes, is_0)[best > -np.inf]
+    counts_from_0 = (n_of_rank_0 == 1).all() and (is_first == is_0).all()
+    return is_0 & (not counts_from_0)
+
+
+def _pair_rows(content, values) -> Pairs:
+    """Rows of values; a document that is twice in its topic is an error."""
+    topics, docnos = content.ids("qid"), content.ids("docno")
+    for tokens in (topics, docnos):
+        if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
+            row = int(tokens.lengths.argmax())
+            content.fail(row, f"an id of {longest:,} bytes", f"; at most {_MOST_BYTES:,} are read.")
+    codes, topics = topics.factorize()
+    repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
+    if repeated is not None:
+        row, before = repeated
+        docno, topic = brief(docnos.take([row]).tolist()[0]), brief(topics[codes[row]])
+        line = before if content.line_of is None else content.line_of(before)
+        where = "row" if content.line_of is None else "line"
+        first = "" if line is None else f" (first in {where} {line})"
+        content.fail(
+            row, f"document {docno} twice in topic {topic}", f"{first}; keep one of the two."
+        )
+    return Pairs(topics, codes, docnos, values)
+
+
+def pair_keys(codes, docnos, salt=0):
+    """A 64-bit number of each pair: equal pairs have equal numbers, others hardly ever."""
+    return mix(docnos.hashes(salt), codes.astype(np.uint64))
+
+
+def are_distinct(keys):
+    """Whether no number is there twice."""
+    keys = np.sort(keys)
+    return not (keys[1:] == keys[:-1]).any()
+
+
+def find_repeated(codes, docnos, keys):
+    """Row of the first pair that was there before, and the row where it was; else None."""
+    if are_distinct(keys):
+        return None
+    rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
+    pairs = pd.DataFrame({"topic": codes[rows], "docno": docnos.take(rows).tolist()})
+    again = pairs.duplicated().to_numpy()
+    if not again.any():
+        return None
+    row = int(again.argmax())
+    before = int((pairs == pairs.iloc[row]).all(axis=1).to_numpy().argmax())
+    return int(rows[row]), int(rows[before])

@@ -1,1 +1,0 @@
-"""TREC runs and judgments: read, written and joined."""

@@ -1,0 +1,467 @@
+"""Writing runs and judgments in TREC format."""
+
+import importlib.util
+import itertools
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.arrays import as_column, as_floats, is_missing
+from skfilterrank._core.checks import check_number, check_scores
+from skfilterrank._core.results import Result
+from skfilterrank._files.files import check_target, open_for_writing
+from skfilterrank._files.named_runs import as_table, is_frame
+from skfilterrank._files.tokens import Tokens, arrow_texts, id_tokens, is_arrow_text
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.io._aligned_run import rank_order
+from skfilterrank.io._labels import iterations_of
+from skfilterrank.io._pairs import Table, find_repeated, pair_keys, qrels_rows_of, scores_of
+
+_DEFAULT_NAME = "skfilterrank"
+# Lines that are text in memory at a time.
+_CHUNK_LINES = 1 << 15
+# What separates columns, or cannot be written and read back as UTF-8.
+_FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
+# Where Arrow writes the digits that Python's repr does; whole numbers lack the ".0".
+_LEAST, _MOST = 1e-4, 1e10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunCounts(Result):
+    """What `write_run` did.
+
+    Attributes
+    ----------
+    written : int
+        Rows in the file.
+    filtered : int
+        Rows with score -inf, which are left out.
+    empty_queries : int
+        Queries of which no row is left.
+    """
+
+    written: int
+    filtered: int
+    empty_queries: int
+
+
+def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) -> RunCounts:
+    r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
+
+    Rows with score -inf are filtered out and do not appear. A query of which nothing is left does
+    not appear either; the counts say how many there are.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
+    run : data frame, dict, other object, or array-like of shape (n_rows,)
+        Run in memory in any form that `read_run` takes; a data frame has columns (or index levels)
+        "qid", "docno", "score" and perhaps "run"; its column "rank" is not used where it has
+        scores. Or, with `docnos` and `y_score`, the query of each row. Rows stand in
+        any order; queries are written in sorted order.
+    docnos : array-like of shape (n_rows,), default=None
+        Document id of each row, where `run` is no DataFrame.
+    y_score : array-like of shape (n_rows,), default=None
+        Score of each row, where `run` is no DataFrame; higher is better, -inf where filtered.
+    name : str, default=None
+        Name of the run, the last column. By default the column "run" of a DataFrame that has one,
+        else "skfilterrank".
+
+    Returns
+    -------
+    counts : RunCounts
+        How many rows were written and filtered, and of how many queries none is left.
+
+    Raises
+    ------
+    ValueError
+        Lengths that differ, no rows, a score that is NaN or +inf, an id that is missing or holds
+        white space, a document that is twice in a query.
+    TypeError
+        `path` is neither a path nor an open file.
+
+    See Also
+    --------
+    read_run : Read such a file.
+    write_qrels : Write judgments.
+
+    Notes
+    -----
+    Ranks count from 1, by score, ties by document id in descending order as trec_eval does. Scores
+    are written so that they read back exactly. trec_eval 9 keeps scores in single precision:
+    scores that differ by less than that are ties to it.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from skfilterrank.io import write_run
+    >>> filtered = -float("inf")
+    >>> write_run(sys.stdout, [7, 7, 7, 8], docnos=["a", "b", "c", "a"],
+    ...           y_score=[0.5, filtered, 0.75, filtered], name="demo")
+    7 Q0 c 1 0.75 demo
+    7 Q0 a 2 0.5 demo
+    <RunCounts: written 2, filtered 2, empty_queries 1>
+    """
+    check_target(path, "write_run(path, run)")
+    is_table = is_frame(run) or (docnos is None and y_score is None)
+    frame = as_table(run, "score") if is_table else None
+    if frame is not None:
+        if docnos is not None or y_score is not None:
+            raise InputError(
+                "a data frame holds documents and scores itself; leave docnos and y_score out."
+            )
+        table = Table(frame, "run")
+        y_score = scores_of(table)
+        groups, docnos = table.column("qid"), table.column("docno")
+        if name is None and table.has("run"):
+            name = table.column("run")
+    elif docnos is None or y_score is None:
+        raise InputError(
+            "run must be a data frame, or the query of each row with docnos= and y_score=, got "
+            f"{type(run).__name__} without them."
+        )
+    else:
+        groups = run
+    groups = as_column(groups, "run", "query id")
+    docnos = as_column(docnos, "docnos", "document id")
+    y_score = as_floats(check_scores(y_score), "y_score")
+    lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
+    if len(set(lengths.values())) != 1 or (frame is None and not y_score.size):
+        shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
+        raise InputError(
+            f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
+            "one entry per row."
+        )
+    name_codes, names = _run_names(_DEFAULT_NAME if name is None else name, len(groups))
+    codes, queries = _sorted_queries(groups)
+    documents = _tokens(docnos, "docnos")
+    _check_tokens(documents, "docnos")
+    repeated = find_repeated(codes, documents, pair_keys(codes, documents))
+    if repeated is not None:
+        row = repeated[0]
+        raise InputError(
+            f"document {brief(documents.take([row]).tolist()[0])} is twice in query "
+            f"{brief(queries[codes[row]])} (again in row {row}); "
+            "a run holds a document once per query."
+        )
+
+    kept = np.flatnonzero(y_score > -np.inf)
+    rows = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
+    sizes = np.bincount(codes[kept], minlength=len(queries))
+    ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    lines_of = _lines_by_arrow if _has_arrow() else _lines
+    with open_for_writing(path) as write:
+        for begin in range(0, len(kept), _CHUNK_LINES):
+            chunk = slice(begin, begin + _CHUNK_LINES)
+            of = rows[chunk]
+            texts = documents.take(of)
+            named = name_codes[of], names
+            write(lines_of((codes[of], queries), texts, ranks[chunk], y_score[of], named))
+    return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
+
+
+@cache
+def _has_arrow():
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def _lines(queries, documents, ranks, scores, names) -> str:
+    """Lines ``qid Q0 docno rank score run``; queries and names are pairs of codes and texts."""
+    (codes, queries), (name_codes, names) = queries, names
+    columns = zip(
+        [queries[code] for code in codes.tolist()],
+        documents.tolist(),
+        ranks.tolist(),
+        scores.tolist(),
+        [names[code] for code in name_codes.tolist()],
+        strict=True,
+    )
+    lines = [f"{qid} Q0 {doc} {rank} {score!r} {name}\n" for qid, doc, rank, score, name in columns]
+    return "".join(lines)
+
+
+def _lines_by_arrow(queries, documents, ranks, scores, names):
+    """Lines as of `_lines`, some four times as fast."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.large_string()
+    (codes, queries), (name_codes, names) = queries, names
+    lines = pc.binary_join_element_wise(
+        pa.array([f"{qid} Q0" for qid in queries], text).take(pa.array(codes)),
+        arrow_texts(documents),
+        pa.array(ranks).cast(text),
+        score_texts(scores),
+        pa.array([f"{name}\n" for name in names], text).take(pa.array(name_codes)),
+        pa.scalar(" ", text),
+    )
+    _, offsets, content = lines.buffers()
+    end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
+    return content.slice(0, int(end)).to_pybytes().decode()
+
+
+def score_texts(scores):
+    """What repr gives for each score, as a pyarrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(scores).cast(pa.large_string())
+    size = np.abs(scores)
+    is_whole = (size < _MOST) & (np.floor(scores) == scores)
+    if is_whole.any():
+        with_point = pc.binary_join_element_wise(
+            texts, pa.scalar(".0", texts.type), pa.scalar("", texts.type)
+        )
+        texts = pc.if_else(pa.array(is_whole), with_point, texts)
+    is_other = ~is_whole & ((size < _LEAST) | (size >= _MOST))
+    if is_other.any():
+        others = [repr(score) for score in scores[is_other].tolist()]
+        texts = pc.replace_with_mask(texts, pa.array(is_other), pa.array(others, texts.type))
+    return texts
+
+
+def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
+    r"""Write judgments in TREC format, ``qid 0 docno label``.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
+    qrels : data frame, dict or other object
+        Judgments in memory in any form that `read_qrels` takes; a data frame has columns (or index
+        levels) "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). They are
+        written in the order of the rows. A column "judged_by" says who gave the label, as that of
+        `read_qrels`: the second column of a machine's is "predicted", or "predicted:NAME".
+    unjudged_label : float, default=None
+        Label to write where it is NaN, for documents that are pooled, but not judged, such as the
+        -1 of trec_eval's infAP. By default a NaN is an error.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged_label`,
+        or
+        equal to it, an id or the name of a machine that is missing or holds white space, a
+        document that is twice in a topic.
+    TypeError
+        `path` is neither a path nor an open file, or `qrels` is no data frame.
+
+    See Also
+    --------
+    read_qrels : Read such a file.
+
+    Notes
+    -----
+    Whole numbers are written without a decimal point, as trec_eval reads labels; others so that
+    they read back exactly.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import pandas as pd
+    >>> from skfilterrank.io import write_qrels
+    >>> labels = [2, -1.0, float("nan")]
+    >>> qrels = pd.DataFrame({"qid": [7, 7, 8], "docno": ["a", "b", "a"], "label": labels})
+    >>> write_qrels(sys.stdout, qrels, unjudged_label=-9)
+    7 0 a 2
+    7 0 b -1
+    8 0 a -9
+    >>> write_qrels(sys.stdout, qrels[:2].assign(judged_by=["people", "large"]))
+    7 0 a 2
+    7 predicted:large b -1
+    """
+    check_target(path, "write_qrels(path, qrels)")
+    unjudged = None if unjudged_label is None else check_number(unjudged_label, "unjudged_label")
+    rows, docnos = _judged_rows(qrels, "qrels")
+    labels = rows.values
+    missing = np.isnan(labels)
+    if unjudged is None and missing.any():
+        raise InputError(
+            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or name "
+            "the unjudged label to write for them."
+        )
+    if unjudged is not None and (same := labels == unjudged).any():
+        raise InputError(
+            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which would "
+            "become one of the missing ones; choose another unjudged label."
+        )
+    labels = np.where(missing, unjudged, labels) if missing.any() else labels
+    _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
+    iterations = iterations_of(rows.judges, len(labels))
+    columns = _topic_names(rows), iterations, docnos, _number_texts(labels)
+    _write_lines(path, "{} {} {} {}\n", columns)
+
+
+def write_prels(path, prels) -> None:
+    r"""Write judgments of a sample, ``qid docno label 1 inclusion_probability``.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
+    prels : DataFrame
+        Judgments with columns (or index levels) "qid", "docno", "label" and
+        "inclusion_probability", by the names that `write_qrels` takes. They are written in the
+        order of the rows.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, no rows, a label that is no finite number, a probability that is not above
+        0 and at most 1, an id that is missing or holds white space, a document that is twice in a
+        topic, a label that a machine gave, by a column "judged_by".
+    TypeError
+        `path` is neither a path nor an open file, or `prels` is no data frame.
+
+    See Also
+    --------
+    read_prels : Read such a file.
+    skfilterrank.judgments.StatAPSelector : Draws such a sample, and has the probabilities.
+
+    Notes
+    -----
+    The column that says by which method a document was chosen is 1 throughout. Labels and
+    probabilities are written so that they read back exactly.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import pandas as pd
+    >>> from skfilterrank.io import write_prels
+    >>> prels = pd.DataFrame({"qid": "10", "docno": ["d7", "d2"], "label": [2, 0]})
+    >>> write_prels(sys.stdout, prels.assign(inclusion_probability=[0.25, 1.0]))
+    10 d7 2 1 0.25
+    10 d2 0 1 1
+    """
+    check_target(path, "write_prels(path, prels)")
+    rows, docnos = _judged_rows(prels, "prels")
+    if rows.probabilities is None:
+        raise InputError(
+            "prels has no column 'inclusion_probability', with which each document was drawn: add "
+            "it, or use write_qrels."
+        )
+    if (missing := np.isnan(rows.values)).any():
+        raise InputError(
+            f"prels holds no label in row {int(missing.argmax())}; leave such rows out."
+        )
+    if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
+        row = int(is_machine.argmax())
+        name = rows.judges.names[rows.judges.codes[row]]
+        raise InputError(
+            f"prels holds a label of the machine {brief(name)} in row {row}: samples are of "
+            "people's labels, and this format says of none whose it is; leave such rows out, and "
+            "write them by write_qrels."
+        )
+    columns = _number_texts(rows.values), _number_texts(rows.probabilities)
+    _write_lines(path, "{} {} {} 1 {}\n", (_topic_names(rows), docnos, *columns))
+
+
+def _write_lines(path, form, columns):
+    """Write a line of this form for each row of the columns."""
+    lines = map(form.format, *columns)
+    with open_for_writing(path) as write:
+        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
+            write(text)
+
+
+def _judged_rows(frame, argument):
+    """Rows of a data frame of judgments, and their documents; the ids can be written."""
+    table = as_table(frame, "label")
+    if table is None:
+        raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
+    rows = qrels_rows_of(Table(table, argument))
+    docnos = rows.docnos.tolist()
+    _check_ids(rows.topics, "qid", begins_line=True)
+    _check_ids(docnos, "docno")
+    return rows, docnos
+
+
+def _topic_names(rows):
+    """Topic of each row."""
+    return np.array(rows.topics, dtype=object)[rows.codes]
+
+
+def _number_texts(numbers):
+    """Numbers that read back exactly, whole ones without a point."""
+    codes, distinct = pd.factorize(numbers)
+    shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
+    return np.array(shown, dtype=object)[codes]
+
+
+def _run_names(names, n_rows):
+    """Number of the name of the run of each row, and the names, of one name or a column."""
+    if not isinstance(names, pd.Series):
+        codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
+    else:
+        try:
+            codes, found = pd.factorize(names, use_na_sentinel=False)
+            distinct = list(found)
+        except TypeError:  # none that can be a key
+            codes, distinct = None, names.tolist()
+    for name in distinct:
+        if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
+            raise InputError(f"name must be a name without white space, got {brief(name)}.")
+    return codes, distinct
+
+
+def _sorted_queries(groups):
+    """Codes in sorted order of the query ids, and these as text; what is no number sorts so."""
+    if getattr(groups.dtype, "kind", "O") in "OUST":
+        codes, texts = _tokens(groups, "run").factorize()
+        order = np.argsort(np.array(texts, dtype=object), kind="stable")
+        codes, texts = np.argsort(order)[codes], [texts[i] for i in order]
+    else:
+        _check_missing(groups, "run")
+        codes, distinct = pd.factorize(np.asarray(groups), sort=True)
+        texts = [str(item) for item in distinct]
+    _check_ids(texts, "run", begins_line=True)
+    return codes, texts
+
+
+def _tokens(ids, name) -> Tokens:
+    """Ids as text."""
+    _check_missing(ids, name)
+    if is_arrow_text(ids.dtype):
+        return id_tokens(pd.Series(ids), name)
+    ids = np.asarray(ids, dtype=object)
+    return Tokens.from_texts([item if type(item) is str else str(item) for item in ids])
+
+
+def _check_missing(ids, name):
+    missing = is_missing(ids, name)
+    if missing.any():
+        raise InputError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
+
+
+def _check_tokens(tokens, name):
+    """Raise on the first id that would not be one column of a line."""
+    if not len(tokens):
+        return
+    text = np.frombuffer(tokens.packed(), dtype=np.uint8)
+    # ASCII is looked at as a whole, other letters one id after the other.
+    if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:
+        _check_ids(tokens.tolist(), name)
+
+
+def _check_ids(texts, name, *, begins_line=False):
+    """Raise on the first id that would not be one column of a line."""
+    # All at once, as nearly always none is to be found.
+    if not all(texts) or _FORBIDDEN.search("".join(texts)):
+        text = next(text for text in texts if not text or _FORBIDDEN.search(text))
+        raise InputError(
+            f"{name} holds {brief(text)}, which a TREC file cannot carry; "
+            "ids must not be empty or hold white space. Rename it."
+        )
+    comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
+    if comment is not None:
+        raise InputError(
+            f"{name} holds the topic {brief(comment)}: a line of a TREC file that begins with '#' "
+            "is a comment. Rename it."
+        )

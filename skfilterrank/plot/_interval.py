@@ -1,0 +1,177 @@
+"""Values with their intervals, one below the other."""
+
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.checks import check_count
+from skfilterrank.exceptions import InputError, brief_list
+from skfilterrank.plot._axes import BETTER, FONT_SIZE, NEUTRAL, new_axes, shorten_all
+
+_COLUMNS = ("value", "low", "high")
+
+
+class IntervalDisplay:
+    """Values of systems, or differences between them, with their intervals.
+
+    Parameters
+    ----------
+    table : DataFrame of shape (n_rows, n_columns)
+        Columns "value", "low" and "high"; others are not used. The index names the rows from the
+        top; one of two levels, the first and the second system of each difference.
+    label : str, default="value"
+        Name of the axis.
+    reference : float or None, default=None
+        A value, such as 0 for differences: a line is drawn there, and intervals that hold it are
+        grey.
+
+    Attributes
+    ----------
+    table : DataFrame of shape (n_rows, 3)
+        Values and ends of the intervals.
+    is_apart : ndarray of shape (n_rows,), bool
+        Intervals that do not hold the reference; all of them without one.
+    lines_ : matplotlib LineCollection
+        An interval for each row that is shown.
+    marks_ : matplotlib PathCollection
+        The values of these rows.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    Raises
+    ------
+    InputError
+        If the table lacks a column or has no row.
+
+    See Also
+    --------
+    PairwiseComparisonDisplay : Differences of all pairs that a test compared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.plot import IntervalDisplay
+    >>> table = pd.DataFrame({"value": [0.2, 0.1], "low": [0.1, -0.1], "high": [0.3, 0.3]},
+    ...                      index=["new against old", "new against older"])
+    >>> IntervalDisplay(table, label="difference in ap", reference=0).is_apart
+    array([ True, False])
+    """
+
+    def __init__(self, table, *, label: str = "value", reference: float | None = None):
+        table = pd.DataFrame(table)
+        if table.empty or not table.columns.isin(_COLUMNS).sum() == len(_COLUMNS):
+            raise InputError(
+                f"table must have rows and the columns {brief_list(_COLUMNS)}, got "
+                f"{len(table)} rows with {brief_list(table.columns)}."
+            )
+        self.table = table[list(_COLUMNS)].astype(float)
+        self.label = label
+        self.reference = reference
+        low, high = self.table["low"].to_numpy(), self.table["high"].to_numpy()
+        holds = np.zeros(len(table), dtype=bool)
+        if reference is not None:
+            holds = (low <= reference) & (reference <= high)
+        self.is_apart = ~holds
+
+    @classmethod
+    def from_estimates(cls, estimates, measure: str | None = None, *, ax=None, **kwargs) -> Self:
+        """Draw the values of runs that were estimated, the best at the top.
+
+        Parameters
+        ----------
+        estimates : Estimates
+            Values with intervals, as :func:`skfilterrank.estimation.estimate` returns them.
+        measure : str or None, default=None
+            Name of the measure; None where there is only one.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        IntervalDisplay
+            The drawn display.
+
+        Raises
+        ------
+        InputError
+            If the measure is none of the estimates.
+        ImportError
+            If matplotlib is not installed.
+        """
+        order = estimates.order(measure).index
+        name = estimates.measures[0] if measure is None else measure
+        return cls(estimates.to_frame().loc[name].loc[order], label=name).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_differences(cls, differences, *, ax=None, **kwargs) -> Self:
+        """Draw differences between runs that were estimated, the surest at the top.
+
+        Parameters
+        ----------
+        differences : EstimatedDifferences
+            Differences with intervals, as `Estimates.compare` returns them.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        IntervalDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        table = differences.to_frame().sort_values("p_value", kind="stable")
+        table = table.set_index(["first", "second"]).rename(columns={"difference": "value"})
+        label = f"difference in {differences.measure}"
+        return cls(table, label=label, reference=0).plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, n_shown: int = 40) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes a new figure.
+        n_shown : int, default=40
+            Number of rows to draw, the first ones; the title counts the others.
+
+        Returns
+        -------
+        IntervalDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        InputError
+            If `n_shown` is not a positive integer.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_count(n_shown, "n_shown")
+        shown = self.table.head(n_shown)
+        ax = new_axes(ax, (7, 1.0 + 0.24 * len(shown)))
+        places = np.arange(len(shown))
+        colors = np.where(self.is_apart[: len(shown)], BETTER, NEUTRAL)
+        self.lines_ = ax.hlines(places, shown["low"], shown["high"], color=colors)
+        self.marks_ = ax.scatter(shown["value"], places, color=colors, s=16, zorder=3)
+        if self.reference is not None:
+            ax.axvline(self.reference, color="0.4", linewidth=0.8)
+        keys = (key if isinstance(key, tuple) else (key,) for key in shown.index)
+        names = map(" − ".join, zip(*map(shorten_all, zip(*keys))))
+        ax.set_yticks(places, list(names), fontsize=FONT_SIZE)
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        ax.set_xlabel(self.label)
+        if len(shown) < len(self.table):
+            ax.set_title(f"the first {len(shown)} of {len(self.table):,}", fontsize="medium")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

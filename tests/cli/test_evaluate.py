@@ -1,0 +1,794 @@
+"""``skfilterrank evaluate``: values of runs, run by run, in every format."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commands import Command
+from evaluated_runs import BEST, GOOD, MEASURES, NAMES, QRELS, RUNS, from_csv, means, values
+from sampled_labels import SAMPLED, estimates_of
+from skfilterrank.cli import main
+from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
+from skfilterrank.comparison import read_system_scores
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.trec import _evaluate as library
+from skfilterrank.trec import evaluate_run
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and runs in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "good.txt").write_text(GOOD)
+    (tmp_path / "best.gz").write_bytes(gzip.compress(BEST.encode()))
+    (tmp_path / "short.run").write_text("2 Q0 a 1 1 short\n")
+    return tmp_path
+
+
+@pytest.fixture
+def evaluate(run, files):
+    """Run the command without messages, expect that it works, and return its output."""
+
+    def evaluate(*arguments, runs=RUNS, measures=MEASURES):
+        named = [word for name in measures for word in ("-m", name)]
+        code, out, err = run("evaluate", "qrels.txt", *runs, *named, "--quiet", *arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return evaluate
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_negative_labels(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
+    args = ["evaluate", "qrels.txt", "good.txt", "-m", "ndcg_f@2", "--format", "csv"]
+    _, out, err = run(*args)
+    with pytest.warns(DataWarning, match="labels below 0"):
+        expected = values(["ndcg_f@2"], ["good.txt"])
+    assert float(out.split(",")[-1]) == expected.mean().item()
+    told = "documents with a label below 0 (-2: 1) are taken for forbidden, and trec_eval"
+    assert told in err
+    assert run(*args, "--quiet")[1:] == (out, "")
+    _, same, err = run(*args, "--holes", "unjudged-label=none")
+    assert (same, "forbidden" in err) == (out, False)
+    code, out, err = run(*args, "--gains=-2=-1,0=0,1=1,2=2")
+    expected = values(["ndcg_f@2"], ["good.txt"], gains={-2: -1, 0: 0, 1: 1, 2: 2})
+    assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
+    assert "forbidden" not in err
+    # With a digit behind the -, it is a value from Python 3.14 on.
+    code, out, err = run(*args, "--gains", "-bad=-1,0=0")
+    assert (code, out) == (2, "")
+    assert "Write --option=VALUE where it begins with -" in err
+    code, out, err = run(*args, "--gains=-2=-1,0=0,5=5")
+    assert (code, out) == (2, "")
+    assert "--gains has no gain for 2, 1, of the labels of qrels.txt. Add 2=GAIN,1=GAIN." in err
+
+
+@pytest.mark.slow
+def test_the_label_of_documents_that_nobody_judged(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
+    args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
+    code, out, err = run(*args, "--holes", "unjudged-label=-1")
+    expected = evaluate_run(read_qrels("qrels.txt", unjudged_label=-1), "good.txt", "inferred_ap")
+    assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
+    assert "forbidden" not in err
+    assert run(*args, "--holes", "unjudged-label=trec")[1] == out
+    assert run(*args, "--holes", "unjudged-label=none")[1] != out
+    assert run(*args, "--gains=-1=nan,0=0,1=1,2=2")[1] == out
+    assert (
+        "no document has the label -7 (--holes unjudged-label)"
+        in run(*args, "--holes", "unjudged-label=-7")[2]
+    )
+    (files / "qrels.txt").write_text(QRELS)
+    err = run(*args, "--holes", "unjudged-label=trec")[2]
+    assert "no document has a label below 0 (--holes unjudged-label)" in err
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_ndcg_of_negative_labels_is_warned_of_once(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
+    args = [
+        "evaluate",
+        "qrels.txt",
+        *RUNS,
+        "-m",
+        "ndcg@2,nDCG_f@2,ap",
+        "--holes",
+        "unjudged-label=none",
+    ]
+    told = "Take ndcg_f@2, where forbidden documents cost, or ndcg_0@2, where they count 0"
+    assert run(*args)[2].count(told) == 1
+    assert run(*args, "--n-jobs", "2")[2].count(told) == 1
+    assert told not in run(*args, "--gains=-2=0,0=0,1=1,2=2")[2]
+    assert run(*args, "--quiet")[2] == ""
+
+
+def test_sort(evaluate):
+    def order(measure, *arguments):
+        out = evaluate("--sort", measure.upper(), "--format", "csv", *arguments)
+        return [line.split(",")[0] for line in out.splitlines()[1:]]
+
+    assert order("ap") == ["best", "short.run", "good"]
+    # The share of empty lists: fewer is better; equal ones keep their order.
+    assert order("empty_list_rate") == ["good", "best", "short.run"]
+    assert evaluate("--sort", "ap").split("\n")[1].startswith("best")
+
+
+def test_a_run_without_a_value_is_sorted_last(evaluate, files):
+    (files / "qrels.txt").write_text(QRELS.replace("2 0 a 1", "2 0 a 0"))
+    out = evaluate(
+        "--sort",
+        "ap",
+        "--holes",
+        "undefined=drop,missing=drop",
+        runs=["short.run", "good.txt"],
+    )
+    assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
+
+
+@pytest.mark.slow
+def test_what_is_not_counted_is_told(run, files):
+    args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
+    assert run(*args)[2] == (
+        "3 of 3 runs (good: 1, best: 1, short.run: 2) lack topics of qrels.txt: counted as empty "
+        "lists; --holes missing=drop leaves them out\n"
+        "1 of 3 runs (good: 1) have topics without judgments: left out\n"
+    )
+    assert (
+        "of qrels.txt: left out; --holes missing=empty" in run(*args, "--holes", "missing=drop")[2]
+    )
+    assert run(*args, "--quiet")[2] == ""
+    many = [f"run{i}" for i in range(5)]
+    for name in many:
+        (files / name).write_text(BEST)
+    assert "5 of 5 runs (run0: 1, run1: 1, run2: 1, ...) lack" in run(*args[:2], *many)[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_bad_run_stops_or_is_left_out(run, files, jobs):
+    (files / "bad.txt").write_text(GOOD + "2 Q0 z 3 much tag\n")
+    args = ["evaluate", "qrels.txt", "good.txt", "bad.txt", "best.gz", "-m", "ap", "--quiet"]
+    args += ["--format", "csv", "--n-jobs", jobs]
+    expected = means(["ap"])["ap"]
+    code, out, err = run(*args)
+    assert (code, out) == (2, f"run,ap\ngood,{expected['good']}\n")
+    assert err.startswith("skfilterrank: error: bad.txt:7: the line holds the score 'much', which")
+    code, out, err = run(*args[:2], "nope", *args[2:], "--keep-going")
+    assert code == 1
+    assert out == f"run,ap\ngood,{expected['good']}\nbest,{expected['best']}\n"
+    told = err.splitlines()
+    assert len(told) == 2
+    assert "nope: No such file or directory" in told[0]
+    assert "bad.txt:7: " in told[1]
+
+
+def test_the_failed_are_counted(run, files):
+    code, _, err = run("evaluate", "qrels.txt", "nope", "-m", "ap", "--keep-going")
+    assert code == 1
+    assert err.endswith("1 of 1 run could not be evaluated\n")
+
+
+def test_an_unforeseen_error_is_one_line_and_names_the_files(monkeypatch, run, files):
+    def bug(*args, **kwargs):
+        return np.zeros(2).reshape(3)
+
+    monkeypatch.setattr(library, "evaluate", bug)
+    for more in ([], ["--keep-going"]):
+        args = ["evaluate", "qrels.txt", "good.txt", "-m", "ap", *more]
+        code, out, err = run(*args)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "ValueError: cannot reshape" in err
+        assert "(files: qrels.txt, good.txt)" in err
+        assert "--debug shows where" in err
+        with pytest.raises(ValueError, match="cannot reshape"):
+            main([*args, "--debug"])
+
+
+@pytest.mark.slow
+def test_processes_do_not_change_anything(evaluate, files):
+    many = [f"run{i}" for i in range(20)]
+    for i, name in enumerate(many):
+        (files / name).write_text((GOOD, BEST, "3 Q0 f 1 1 x\n")[i % 3])
+    for args in (["--per-query", "--format", "csv"], ["--format", "json"], ["--sort", "ap"]):
+        alone = evaluate(*args, runs=many)
+        assert alone.count("\n") >= 20
+        assert evaluate(*args, "--n-jobs", "2", runs=many) == alone
+
+
+def test_each_run_is_written_before_the_next_is_read(files):
+    """The last run is made when what was written of the first is read."""
+    for format in ("csv", "table"):
+        for name in ("first.fifo", f"{format}.out"):
+            os.mkfifo(name)
+        arguments = ["evaluate", "qrels.txt", "good.txt", "first.fifo", "-m", "ap", "--per-query"]
+        out = (f"{format}.out", "w")
+        command = Command(*arguments, "--format", format, stdout=out)
+        with open(f"{format}.out") as written:
+            # Without the first run's lines, each side would wait for the other for ever.
+            timer = threading.Timer(30, command.process.kill)
+            timer.start()
+            first = written.readline()
+            timer.cancel()
+            assert first
+            with open("first.fifo", "w") as handle:
+                handle.write(BEST)
+            assert "first.fifo" in written.read()
+        assert command.end()[0] == 0
+        os.remove("first.fifo")
+
+
+def test_a_reader_that_leaves_ends_it_quietly(files):
+    many = [f"run{i}" for i in range(60)]
+    for name in many:
+        (files / name).write_text(GOOD)
+    os.mkfifo("out.fifo")
+    arguments = ["evaluate", "qrels.txt", *many, "-m", "ap", "--per-query", "--format", "csv"]
+    command = Command(*arguments, stdout=("out.fifo", "w"))
+    with open("out.fifo") as written:
+        assert [written.readline() for _ in range(2)] == ["run,qid,ap\n", "run0,1,0.25\n"]
+    code, _, err = command.end()
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_shell_sees_no_failure_where_a_reader_leaves(files, jobs):
+    many = [f"run{i}" for i in range(60)]
+    for name in many:
+        (files / name).write_text(GOOD)
+    command = [sys.executable, "-m", "skfilterrank", "evaluate", "qrels.txt", *many]
+    command += ["-m", "ap", "--per-query", "--format", "csv", "--n-jobs", jobs]
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$@" | head -2', "-", *command],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "run,qid,ap\nrun0,1,0.25\n"
+
+
+def test_files_of_one_name_go_by_their_paths(evaluate, files):
+    for folder in ("x", "y"):
+        (files / folder).mkdir()
+        (files / folder / "run.txt").write_text(GOOD)
+    out = evaluate("--format", "csv", runs=["x/run.txt", "y/run.txt", "good.txt"])
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == [
+        "x/run.txt",
+        "y/run.txt",
+        "good",
+    ]
+
+
+@pytest.mark.slow
+def test_standard_input(run, files, monkeypatch):
+    def given(text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    args = ["-m", "ap", "--quiet", "--format", "csv"]
+    given(GOOD)
+    for_file = run("evaluate", "qrels.txt", "good.txt", *args)
+    assert run("evaluate", "qrels.txt", "-", *args)[1] == for_file[1].replace("good", "stdin")
+    given(QRELS)
+    assert run("evaluate", "-", "good.txt", *args) == for_file
+    given(GOOD)
+    code, out, _ = run("evaluate", "qrels.txt", "-", "best.gz", *args, "--n-jobs", "2")
+    assert code == 0
+    assert [line.split(",")[0] for line in out.splitlines()] == ["run", "stdin", "best"]
+
+
+def test_progress(run, files, monkeypatch):
+    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--holes", "missing=drop"]
+    assert "run/s" not in run(*args)[2]
+    assert "/1 [" in run(*args, "--verbose")[2]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "/1 [" in run(*args)[2]
+    assert run(*args, "--quiet")[2] == ""
+
+
+@pytest.mark.nightly
+def test_real_runs(run, data_dir):
+    folder = data_dir / "trec-covid-round1"
+    paths = sorted((folder / "runs").iterdir())[::40]
+    measures = ["ndcg_f@20", "lexirecall", "map", "bpref"]
+    code, out, err = run(
+        "evaluate", folder / "qrels.txt.gz", *paths, "-m", ",".join(measures), "--format", "csv"
+    )
+    assert (code, err) == (0, "")
+    index = QrelsIndex(folder / "qrels.txt.gz")
+    names = ["ndcg_f@20", "lexirecall", "ap", "bpref"]
+    expected = pd.DataFrame(
+        {
+            path.name.removesuffix(".txt.gz"): evaluate_run(index, path, names).mean()
+            for path in paths
+        }
+    )
+    expected = expected.T.rename_axis("run").set_axis(measures, axis=1)
+    pd.testing.assert_frame_equal(from_csv(out, "run"), expected, check_exact=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "params"),
+    [
+        (["--gains=0=-1,1=1,2=3"], {"gains": {0: -1, 1: 1, 2: 3}}),
+        (["--gains", "exp2"], {"gains": "exp2"}),
+        (["--ties", "average"], {"ties": "average"}),
+        (["--ties", "worst"], {"ties": "worst"}),
+        (["--ties", "best"], {"ties": "best"}),
+        (["--precision", "single"], {"precision": "single"}),
+        (["--holes", "missing=drop"], {"missing": "drop"}),
+        (["--holes", "unjudged=drop"], {"unjudged": "drop"}),
+        (["--holes", "undefined=0.5"], {"undefined": 0.5}),
+        (["--n-items", "77"], {"n_items": 77}),
+    ],
+)
+def test_options_reach_the_library(evaluate, files, arguments, params):
+    # An unjudged document above a judged one; a topic where nothing is relevant; a tie of which
+    # the greater document id is the better one; above it a score that single precision ties.
+    (files / "good.txt").write_text(
+        GOOD + "1 Q0 d 4 0.4 tag\n2 Q0 B 3 6 tag\n2 Q0 C 4 6.0000000001 tag\n"
+    )
+    (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
+    measures = ["ndcg_f@2", "ndcg_f@5", "ndcg_0", "ap@1", "false_reject_rate", "search_length"]
+    found = from_csv(evaluate("--format", "csv", *arguments, measures=measures), "run")
+    pd.testing.assert_frame_equal(found, means(measures, **params), check_exact=True)
+    assert not found.equals(means(measures))
+
+
+def test_default_measures(evaluate):
+    found = from_csv(evaluate("--format", "csv", measures=[]), "run")
+    pd.testing.assert_frame_equal(found, means(list(DEFAULT_MEASURES)), check_exact=True)
+
+
+def test_names_of_measures(run, files, evaluate):
+    out = evaluate("-m", "RBP(p=0.5)@2,map", "--format", "csv", measures=["ndcg_cut.5"])
+    found = pd.read_csv(io.StringIO(out))
+    assert list(found) == ["run", "ndcg_cut.5", "RBP(p=0.5)@2", "map"]
+    expected = means(["ndcg_0@5", "rbp(persistence=0.5)@2", "ap"])
+    # pandas before 3 reads numbers to the last digit but one.
+    np.testing.assert_allclose(found.iloc[:, 1:], expected, rtol=1e-15)
+    code, out, err = run("evaluate", "qrels.txt", "good.txt", "-m", "zzz,ap,lexircall,ndcgcut_5")
+    assert (code, out) == (2, "")
+    assert "'zzz' is not a measure. 'lexircall' is not a measure: did you mean 'lexirec" in err
+    assert "'ndcgcut_5' is not a measure: did you mean 'ndcg_cut_5'" in err
+    assert "'skfilterrank help measures' prints the names; a cut-off is" in err
+    for text, message in {
+        "map,ap": "--measure names 'ap' twice, as 'map' and 'ap': name each once",
+        "ap@x": "the cut-off in 'ap@x' must be a positive whole number",
+        "rbp(q=3)": "'q=3' in 'rbp(q=3)' is not an option of 'rbp'",
+        ",": "--measure: expected at least one name",
+    }.items():
+        code, out, err = run("evaluate", "qrels.txt", "good.txt", "-m", text)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope", "good.txt"], "nope: No such file or directory"),
+        (["qrels.txt", "good.txt", "nope", "--format", "csv"], "nope: No such file or directory"),
+        (["good.txt", "good.txt"], "good.txt:1: 6 columns where a qrels has 4"),
+        (["qrels.txt", "qrels.txt"], "qrels.txt:1: "),
+        (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
+        (["-", "-"], "standard input (-) can be read once"),
+        (["qrels.txt", "other"], "no topic in common"),
+        (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
+        (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
+        (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
+        (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
+        (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
+        (["qrels.txt", "good.txt", "--holes", "undefined=x"], "expected a number, got 'x'"),
+        (["qrels.txt", "good.txt", "--holes", "undefined=nan"], "expected a number, got 'nan'"),
+        (["qrels.txt", "good.txt", "--holes", "unjudged-label=x"], "expected a number, got 'x'"),
+        (
+            ["qrels.txt", "good.txt", "--n-jobs", "0"],
+            "expected a number of processes, or -1 for all",
+        ),
+        (["qrels.txt"], "missing RUN."),
+    ],
+)
+def test_errors(run, files, arguments, message):
+    (files / "other").write_text("77 Q0 a 1 1 other\n")
+    code, out, err = run("evaluate", *arguments, "-m", "ap")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["csv", "trec"])
+def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
+    measures = ["AP(rel=2)", "ap", "ndcg(gains={0:0, 1:1,2:9})@2", "RBP(rel=2, p=0.5)"]
+    expected = means(measures)
+    found = evaluate("--per-query", "--format", format, measures=measures)
+    with open(f"values.{format}", "w") as file:
+        file.write(found)
+    for written in measures:
+        name = "".join(written.split()) if format == "trec" else written
+        (scores,) = read_system_scores(f"values.{format}", measures=[name]).values()
+        assert scores.means.to_dict() == pytest.approx(expected[written].to_dict(), abs=5e-5)
+        assert scores.greater_is_better
+
+
+@pytest.mark.slow
+def test_tables_for_papers(evaluate, files, run):
+    found = evaluate("--format", "markdown").splitlines()
+    expected = means()
+    assert found[:2] == [
+        r"| run | ndcg\_f@2 | ap | empty\_list\_rate |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    best = {name: expected[name].max() for name in ("ndcg_f@2", "ap")}
+    best["empty_list_rate"] = expected["empty_list_rate"].min()
+    for line, (name, values_of_run) in zip(found[2:], expected.iterrows(), strict=True):
+        cells = [
+            f"**{value:.4f}**" if value == best[measure] else f"{value:.4f}"
+            for measure, value in values_of_run.items()
+        ]
+        assert line == f"| {name} | {' | '.join(cells)} |"
+    latex = evaluate("--format", "latex", "--per-query", runs=["good.txt"])
+    assert latex.startswith("\\begin{tabular}{lrrr}\n\\toprule\ngood & ndcg\\_f@2 & ap &")
+    assert latex.count("\\\\\n") == 5  # the head, three topics and their mean
+    evaluate("--out", "table.tex")
+    assert (files / "table.tex").read_text() == evaluate("--format", "latex")
+    args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--holes", "missing=empty", "--quiet"]
+    code, out, err = run(*args, "--format", "markdown")
+    assert (code, err) == (0, "")
+    assert out.startswith("| system | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
+    assert run(*args, "--format", "latex")[1].startswith("\\begin{tabular}{lrr}")
+
+
+@pytest.mark.slow
+def test_csv_of_means_and_of_topics(evaluate):
+    found = from_csv(evaluate("--format", "csv"), "run")
+    pd.testing.assert_frame_equal(found, means(), check_exact=True)
+    found = from_csv(evaluate("--format", "csv", "--per-query"), ["run", "qid"])
+    pd.testing.assert_frame_equal(found, values(), check_exact=True)
+
+
+@pytest.mark.slow
+def test_json(evaluate):
+    found = [json.loads(line) for line in evaluate("--format", "json", "--per-query").splitlines()]
+    assert [each["run"] for each in found] == NAMES
+    for each in found:
+        assert each["mean"] == means().loc[each["run"]].to_dict()
+        assert each["topics"] == values().loc[each["run"]].to_dict("index")
+        assert each["n_topics"] == 3
+    assert [each["missing_topics"] for each in found] == [["3"], ["3"], ["1", "3"]]
+    assert [each["unjudged_topics"] for each in found] == [["9"], [], []]
+    assert all("topics" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
+
+
+def test_table_of_means(evaluate):
+    # good, topic 1: b, a tied (the greater id first), x; of a and d, a is found at place 2.
+    # Topic 2: a at place 2. Topic 3: nothing. AP = (1/2 / 2 + 1/2 + 0) / 3 = 0.25.
+    # best: (1 + 1 + 0) / 3; short: (0 + 1 + 0) / 3.
+    assert evaluate(measures=["ap", "empty_list_rate"]) == (
+        "run            ap  empty_list_rate\n"
+        "good       0.2500           0.3333\n"
+        "best       0.6667           0.3333\n"
+        "short.run  0.3333           0.6667\n"
+    )
+
+
+def test_table_of_topics(evaluate):
+    assert evaluate("--per-query", measures=["ap"], runs=["good.txt", "best.gz"]) == (
+        "good      ap\n"
+        "1     0.2500\n"
+        "2     0.5000\n"
+        "3     0.0000\n"
+        "all   0.2500\n"
+        "\n"
+        "best      ap\n"
+        "1     1.0000\n"
+        "2     1.0000\n"
+        "3     0.0000\n"
+        "all   0.6667\n"
+    )
+
+
+def test_values_too_small_for_four_digits(evaluate):
+    # The relevant document of topic 2 is at place 2 of 50,000: exposure 1/2; of topics 1 and 3
+    # the last one is unretrieved, at place 50,000: (1/2 + 2 / 50,000) / 3.
+    out = evaluate("--per-query", "--n-items", "50000", runs=["good.txt"], measures=["tse"])
+    assert [line.split()[1] for line in out.splitlines()[1:]] == [
+        "2.0e-05",
+        "0.5000",
+        "2.0e-05",
+        "0.1667",
+    ]
+
+
+def test_trec_format_is_trec_evals(evaluate):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = ["map", "ndcg_cut_2", "ndcg_cut.5", "P_5", "recall_10", "Rprec", "recip_rank"]
+    found = {}
+    for line in evaluate("--format", "trec", "--per-query", measures=names).splitlines():
+        measure, qid, value = line.split("\t")
+        assert len(measure) == 22
+        found.setdefault((measure.strip().replace(".", "_"), qid), []).append(value)
+    assert found.pop(("runid", "all")) == NAMES
+    judgments = nested(read_qrels("qrels.txt"), "label")
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        judgments, {"map", "ndcg_cut_2,5", "P_5", "recall_10", "Rprec", "recip_rank"}
+    )
+    for number, path in enumerate(RUNS):
+        expected = evaluator.evaluate(nested(read_run(path), "score"))
+        for (measure, qid), texts in found.items():
+            if qid == "all":
+                # trec_eval -c: topics that are not in the run count, with 0.
+                total = sum(topic[measure] for topic in expected.values())
+                assert texts[number] == f"{total / 3:6.4f}"
+            else:
+                assert texts[number] == f"{expected.get(qid, {}).get(measure, 0.0):6.4f}"
+
+
+def nested(frame, column):
+    return {
+        qid: dict(zip(rows["docno"], rows[column].tolist())) for qid, rows in frame.groupby("qid")
+    }
+
+
+def test_trec_format_line_by_line(evaluate):
+    out = evaluate("--format", "trec", "--per-query", runs=["good.txt"], measures=["ap"])
+    name, runid = "ap" + " " * 20, "runid" + " " * 17
+    assert out == (
+        f"{name}\t1\t0.2500\n{name}\t2\t0.5000\n{name}\t3\t0.0000\n"
+        f"{runid}\tall\tgood\n{name}\tall\t0.2500\n"
+    )
+
+
+def test_official_measures_as_trec_eval_prints_them(evaluate):
+    out = evaluate("--format", "trec", runs=["good.txt"], measures=["official"]).splitlines()
+    found = {name.strip(): value for name, _, value in (line.split("\t") for line in out)}
+    assert [*found][:5] == ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]
+    assert found["num_q"] == "3"
+    assert all(found[name].isdecimal() for name in ("num_ret", "num_rel", "num_rel_ret"))
+    assert [name for name in found if name.startswith("iprec")] == [
+        f"iprec_at_recall_{level / 10:.2f}" for level in range(11)
+    ]
+    assert found["map"] == "0.2500"
+
+
+def test_undefined_topics(evaluate, files):
+    # In topic 4 nothing is relevant.
+    (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
+    args = ["--holes", "undefined=drop", "--per-query"]
+    kwargs = {"runs": ["best.gz"], "measures": ["ap"]}
+    found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
+    assert np.isnan(found["ap"]["best", "4"])
+    found = json.loads(evaluate(*args, "--format", "json", **kwargs))
+    assert found["topics"]["4"] == {"ap": None}
+    assert found["mean"] == {"ap": 2 / 3}
+    assert evaluate(*args, **kwargs).splitlines()[4].split() == ["4", "-"]
+    assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
+
+
+# Of topic 1 good has a at place 2 of 3, of topic 2 a at place 2 of 2, and nothing of topic 3; there
+# are 2, 1 and 1 relevant documents. Each measure has values of its own.
+BY_HAND = {
+    "ap": {"1": 0.25, "2": 0.5, "3": 0, "all": 0.25},
+    "rr": {"1": 0.5, "2": 0.5, "3": 0, "all": 1 / 3},
+    "num_ret": {"1": 3, "2": 2, "3": 0, "all": 5},
+    "empty_list_rate": {"1": 0, "2": 0, "3": 1, "all": 1 / 3},
+    "recall@1": {"1": 0, "2": 0, "3": 0, "all": 0},
+    "precision@2": {"1": 0.5, "2": 0.5, "3": 0, "all": 1 / 3},
+}
+
+
+def cells(format, out):
+    """What is written of the run good: a table of texts by topic and measure, as far as it says."""
+    if format == "trec":
+        lines = [[word.strip() for word in line.split("\t")] for line in out.splitlines()]
+        found = {}
+        for measure, qid, value in lines:
+            found.setdefault(qid, {})[measure] = value
+        assert found["all"].pop("runid") == "good"
+        return found
+    if format == "json":
+        (line,) = map(json.loads, out.splitlines())
+        return line["topics"] | {"all": line["mean"]}
+    if format == "csv":
+        head, *rows = [line.split(",") for line in out.splitlines()]
+        assert head[:2] == ["run", "qid"]
+        assert {row[0] for row in rows} == {"good"}
+        head, *rows = [line[1:] for line in (head, *rows)]
+    elif format == "table":
+        head, *rows = [line.split() for line in out.splitlines()]
+    else:
+        out = out.replace("\\_", "_").replace("\\\\", "")
+        rule, between = ("|", "|") if format == "markdown" else ("", "&")
+        lines = [line.strip(rule).split(between) for line in out.splitlines() if between in line]
+        head, *rows = [[cell.strip() for cell in line] for line in lines if "---" not in line[0]]
+    if format != "csv":
+        assert head[0] == "good"
+    return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
+@pytest.mark.parametrize("names", [list(BY_HAND), list(BY_HAND)[::-1]], ids=["", "reversed"])
+def test_each_column_has_the_values_of_its_measure(evaluate, format, names):
+    out = evaluate("--per-query", "--format", format, measures=names, runs=["good.txt"])
+    found = cells(format, out)
+    assert list(found) == ["1", "2", "3", *(["all"] if format != "csv" else [])]
+    for qid, row in found.items():
+        assert list(row) == names
+        for name in names:
+            assert float(row[name]) == pytest.approx(BY_HAND[name][qid], abs=5.1e-5), (qid, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
+def test_each_column_has_the_mean_of_its_measure(evaluate, format):
+    out = evaluate("--format", format, measures=list(BY_HAND), runs=["good.txt"])
+    numbers = [BY_HAND[name]["all"] for name in BY_HAND]
+    if format == "json":
+        found = list(json.loads(out)["mean"].items())
+    elif format == "trec":
+        lines = [line.split() for line in out.splitlines()]
+        assert lines[0] == ["runid", "all", "good"]
+        found = [(name, float(value)) for name, _, value in lines[1:]]
+    else:
+        mark = {"csv": ",", "table": None, "markdown": "|", "latex": "&"}[format]
+        lines = out.replace("\\_", "_").replace("\\\\", "").splitlines()
+        lines = [line.strip("| ").split(mark) for line in lines if mark is None or mark in line]
+        lines = [line for line in lines if "---" not in line[0]]
+        head, values = ([cell.strip() for cell in line] for line in lines)
+        assert (head[0], values[0]) == ("run", "good")
+        found = list(zip(head[1:], map(float, values[1:]), strict=True))
+    assert [name for name, _ in found] == list(BY_HAND)
+    assert [value for _, value in found] == pytest.approx(numbers, abs=5.1e-5)
+
+
+@pytest.fixture
+def runs(sampled_runs):
+    """Paths of the runs, in the working folder."""
+    return sampled_runs
+
+
+@pytest.mark.slow
+def test_evaluate_prints_what_python_returns(run, runs):
+    measures = ["dcg@10", "precision@10"]
+    arguments = [*SAMPLED, "-m", "precision@10"]
+    code, out, err = run("evaluate", "people.txt", *runs, *arguments, "--format", "csv")
+    assert (code, err) == (0, "")
+    found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"]).sort_index()
+    expected = estimates_of(runs, measures).to_frame()
+    pd.testing.assert_frame_equal(found, expected.sort_index(), check_exact=True)
+    code, out, _ = run("evaluate", "people.txt", *runs, *arguments)
+    assert out.startswith(
+        "95 % intervals for these topics: 150 of 807 documents judged by people, 30 topics"
+    )
+    row = expected.loc["dcg@10", "alpha"]
+    assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
+
+
+@pytest.mark.slow
+def test_evaluate_of_new_topics_in_json_in_order(run, runs):
+    arguments = [
+        *SAMPLED,
+        "--target",
+        "new-topics",
+        "--confidence-level",
+        "0.8",
+        "--sort",
+        "dcg@10",
+    ]
+    _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
+    expected = estimates_of(runs, target="new topics", confidence=0.8).to_frame()
+    assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
+    assert (records[0]["target"], records[0]["confidence"]) == ("new topics", 0.8)
+
+
+SLICES = "qid,language,source\n1,en,web\n2,fr,web\n3,en,mail\n4,,mail\n"
+
+
+@pytest.mark.slow
+def test_slices_are_those_of_the_library(evaluate, files):
+    (files / "slices.csv").write_text(SLICES)
+    text = evaluate("--slices", "slices.csv", "--format", "csv", measures=["ap", "ndcg_f@2"])
+    table = pd.read_csv(io.StringIO(text))
+    assert table["run"].unique().tolist() == NAMES
+    for measure in ("ap", "ndcg_f@2"):
+        whole = values([measure], missing="empty")[measure]
+        for name in NAMES:
+            own = table[(table["run"] == name) & (table["measure"] == measure)]
+            assert own["slice"].tolist() == ["en", "fr", "mail", "web"]
+            assert own["n_topics"].tolist() == [2, 1, 1, 2]
+            by_topic = whole.loc[name]
+            assert own["value"].tolist() == pytest.approx(
+                [by_topic[["1", "3"]].mean(), by_topic["2"], by_topic["3"],
+                 by_topic[["1", "2"]].mean()]
+            )  # fmt: skip
+            assert own["whole"].tolist() == pytest.approx([by_topic.mean()] * 4)
+
+
+@pytest.mark.slow
+def test_slices_as_table_and_json(evaluate, files):
+    (files / "slices.csv").write_text(SLICES)
+    shown = evaluate("--slices", "slices.csv", runs=["good.txt"], measures=["ap"])
+    assert shown.splitlines()[0].split() == (
+        ["good", "topics", "value", "95", "%", "interval", "difference", "p"]
+    )
+    assert shown.splitlines()[1].split()[:4] == ["ap", "language", "en", "2"]
+    lines = evaluate("--slices", "slices.csv", "--format", "json", runs=["good.txt"])
+    rows = [json.loads(line) for line in lines.splitlines()]
+    assert len(rows) == 4 * len(MEASURES)
+    assert rows[1]["low"] is None  # one topic
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (SLICES, ["--per-query"], "Leave out it or --per-query"),
+        (SLICES, ["--sort", "ap"], "Leave out it or --sort"),
+        (SLICES, ["--format", "trec"], "--format trec has no slices"),
+        ("qid,language\n1,en\n2,en\n", [], "nothing of 1 of 3 queries"),
+        ("qid,language\n1,a\n2,b\n3,c\n", [], "a slice of its own"),
+        ("qid\n1\n2\n3\n", [], "no column but that of the topics"),
+        ("language\nen\n", [], "no column is called qid"),
+        ("qid,language\n1,a\n1,b\n", [], "a second time"),
+    ],
+)
+def test_bad_slices(run, files, text, options, message):
+    (files / "slices.csv").write_text(text)
+    code, _, err = run(
+        "evaluate", "qrels.txt", "good.txt", "-m", "ap", "--slices", "slices.csv", *options
+    )
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_formats_of_slices_say_the_same(evaluate, files):
+    (files / "slices.csv").write_text(SLICES)
+    arguments = ["--slices", "slices.csv"]
+    kwargs = {"runs": ["good.txt"], "measures": ["ap", "rr"]}
+    table = pd.read_csv(io.StringIO(evaluate(*arguments, "--format", "csv", **kwargs)))
+    # By hand: ap of the topics is 0.25, 0.5 and 0, rr 0.5, 0.5 and 0.
+    value = {"ap": [0.125, 0.5, 0, 0.375], "rr": [0.25, 0.5, 0, 0.5]}
+    for measure, whole in (("ap", 0.25), ("rr", 1 / 3)):
+        own = table[table["measure"] == measure]
+        assert own["value"].tolist() == value[measure]
+        assert own["whole"].tolist() == pytest.approx([whole] * 4)
+        differences = [each - whole for each in value[measure]]
+        assert own["difference"].tolist() == pytest.approx(differences)
+        assert (own["low"].dropna() <= own["value"][own["low"].notna()]).all()
+        assert (own["value"][own["low"].notna()] <= own["high"].dropna()).all()
+        assert (own["p_value"].dropna() <= own["p_adjusted"].dropna()).all()
+    lines = evaluate(*arguments, **kwargs).splitlines()[1:]
+    for line, row in zip(lines, table.itertuples(), strict=True):
+        *named, n_topics, value, interval, difference, p_value = line.split()
+        is_alone = row.low != row.low  # a slice of one topic
+        assert named == [row.measure, row.slicing, row.slice]
+        assert (n_topics, value) == ("1" if is_alone else "2", f"{row.value:.4f}")
+        assert interval == ("-" if is_alone else f"{row.low:.4f}-{row.high:.4f}")
+        assert difference == f"{row.difference:+.4f}"
+        if p_value == "-":
+            assert row.p_adjusted != row.p_adjusted
+        else:
+            assert float(p_value) == pytest.approx(row.p_adjusted, abs=5.1e-5)
+    records = evaluate(*arguments, "--format", "json", **kwargs).splitlines()
+    for record, row in zip(map(json.loads, records), table.to_dict("records"), strict=True):
+        assert record == {
+            name: None if each != each else pytest.approx(each) if isinstance(each, float) else each
+            for name, each in row.items()
+        }

@@ -1,0 +1,386 @@
+"""``skfilterrank monitor``: promises watched."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from commands import GONE, Command
+from skfilterrank.io import read_run, write_qrels, write_run
+from skfilterrank.thresholds import RiskMonitor
+
+# Labels below 0 are told of, as they may mean something else.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+# Filters that hide nothing.
+hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+
+
+def prepare(run, data):
+    """A filter with a promise, and two days of judged topics."""
+    run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
+        "--save", "filter.json",
+    )  # fmt: skip
+    for day, (first, last) in {"monday": (0, 100), "tuesday": (100, 200)}.items():
+        number = data["qid"].str[1:].astype(int)
+        rows = data[(number >= first) & (number < last)]
+        write_run(f"{day}.run", rows)
+        write_qrels(f"{day}.qrels", rows)
+
+
+def look(run, day, *arguments):
+    return run(
+        "monitor", "filter.json", "--qrels", f"{day}.qrels", "--run", f"{day}.run", *arguments
+    )
+
+
+@pytest.mark.slow
+def test_counts_day_by_day(run, data):
+    prepare(run, data)
+    code, out, err = look(run, "monday")
+    assert code == 0, err
+    assert out.startswith("No alarm: the share of queries with a forbidden document in the")
+    assert "on 100 queries" in out
+    assert "counted 100 topics; the state is in filter.monitor.json" in err
+    code, out, err = look(run, "tuesday", "--format", "csv")
+    assert code == 0, err
+    assert pd.read_csv(io.StringIO(out))["n_queries"].tolist() == [200]
+    monitor = RiskMonitor.load("filter.monitor.json")
+    assert monitor.levels == {"any_forbidden@3": 0.3}
+
+
+@pytest.mark.slow
+def test_a_day_is_not_counted_twice(run, data):
+    prepare(run, data)
+    look(run, "monday")
+    before = Path("filter.monitor.json").read_text()
+    code, _, err = look(run, "monday")
+    assert code == 2
+    assert "there are queries that were counted already: 'q000'" in err
+    assert "or pass --allow-repeats where" in err
+    assert Path("filter.monitor.json").read_text() == before
+    assert look(run, "monday", "--allow-repeats")[0] == 0
+    assert look(run, "monday")[0] == 0  # as the state remembers
+
+
+@pytest.mark.slow
+def test_no_other_file_of_the_command_is_the_state(run, data):
+    prepare(run, data)
+    look(run, "monday")
+    before = Path("filter.monitor.json").read_text()
+    code, _, err = look(run, "tuesday", "--out", "filter.monitor.json")
+    assert code == 2
+    assert "--out filter.monitor.json is the same file as --state filter.monitor.json" in err
+    assert Path("filter.monitor.json").read_text() == before
+    code, _, err = look(run, "tuesday", "--state", os.devnull)
+    assert code == 2
+    assert "is no regular file" in err
+
+
+@pytest.mark.slow
+def test_unjudged_documents_are_named(run, data):
+    prepare(run, data)
+    long = data.groupby("qid").filter(lambda rows: len(rows) > 1)
+    top = long.sort_values(["qid", "score"], ascending=[True, False]).iloc[0]
+    write_qrels("monday.qrels", data.drop(top.name))
+    named = f"query '{top['qid']}' document '{top['docno']}'"
+    _, _, err = look(run, "monday")
+    assert named in err
+    code, _, err = run(
+        "threshold", "monday.qrels", "monday.run", "--k", 3, "--risk", "any_forbidden=0.5"
+    )
+    assert code == 0
+    assert named in err
+
+
+@pytest.mark.slow
+def test_too_few_lists_are_not_taken_for_usual_ones(run, data):
+    prepare(run, data)
+    for n_rows, is_told in ((20, True), (len(data), False)):
+        write_run("some.run", data.head(n_rows))
+        code, _, err = run("monitor", "filter.json", "--run", "some.run")
+        assert code == 0
+        assert ("too few lists" in err) == is_told
+
+
+@pytest.mark.slow
+def test_an_alarm_is_told_by_the_exit_code(run, data):
+    prepare(run, data)
+    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+    code, out, _ = look(run, "monday", "--format", "json", "--state", "state.json")
+    assert code == 1
+    assert json.loads(out)["alarm_at"] < 100
+
+
+@pytest.mark.slow
+def test_states_of_others(run, data):
+    prepare(run, data)
+    look(run, "monday", "--alpha", 0.1)
+    code, _, err = look(run, "tuesday", "--alpha", 0.01)
+    assert code == 2
+    assert "was begun with --alpha 0.1" in err
+    run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
+        "--save", "filter.json",
+    )  # fmt: skip
+    code, _, err = look(run, "tuesday")
+    assert code == 2
+    assert "is the state of another threshold than filter.json" in err
+
+
+@pytest.mark.slow
+def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(run, data):
+    """Also where it promises the same with another threshold."""
+    prepare(run, data)
+    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+    assert look(run, "monday")[0] == 1
+    run(
+        "threshold", "tuesday.qrels", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
+        "--save", "filter.json",
+    )  # fmt: skip
+    code, _, err = look(run, "tuesday")
+    assert code == 2
+    assert "is the state of another threshold than filter.json holds now" in err
+    Path("filter.monitor.json").unlink()
+    assert look(run, "tuesday")[0] == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_day_whose_output_could_not_be_written_is_not_counted(run, data):
+    prepare(run, data)
+    command = ["monitor", "filter.json", "--qrels", "monday.qrels", "--run", "monday.run"]
+    assert Command(*command, stdout=("/dev/full", "w")).end()[0] == 2
+    assert not Path("filter.monitor.json").exists()
+    # A reader that has gone wanted no more, which is no failure.
+    assert Command(*command, stdout=GONE).end()[0] == 0
+    assert RiskMonitor.load("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
+
+
+@pytest.mark.slow
+def test_processes_at_once_count_all_topics(run, data):
+    prepare(run, data)
+    number = data["qid"].str[1:].astype(int)
+    commands = []
+    for part in range(4):
+        rows = data[number // 10 == part]
+        write_run(f"{part}.run", rows)
+        write_qrels(f"{part}.qrels", rows)
+        command = ["monitor", "filter.json", "--qrels", f"{part}.qrels", "--run", f"{part}.run"]
+        commands.append(Command(*command))
+    assert [command.end()[0] for command in commands] == [0] * 4
+    assert RiskMonitor.load("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
+    assert not list(Path().glob(".*"))
+
+
+@pytest.mark.slow
+def test_scores_without_judgments(run, data):
+    prepare(run, data)
+    code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
+    assert code == 0, err
+    table = pd.read_csv(io.StringIO(out), index_col="scores")
+    assert table.columns.tolist() == ["0 %", "10 %", "50 %", "90 %", "100 %", "shown"]
+    pd.testing.assert_series_equal(table.loc["run"], table.loc["calibration"], check_names=False)
+    other = read_run("run.txt")
+    write_run("other.run", other.assign(score=100 * other["score"] - 50))
+    code, out, err = run("monitor", "filter.json", "--run", "other.run")
+    assert code == 1
+    assert out.splitlines()[2].startswith("run ")
+    assert "the scores are on another scale: 80 % of them lie from" in err
+    assert not Path("filter.monitor.json").exists()
+    code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--alpha", 0.1)
+    assert code == 2
+    assert "--alpha is for judged topics. Name their judgments by --qrels" in err
+    run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
+    code, _, err = run("monitor", "filter.json", "--run", "run.txt")
+    assert code == 2
+    assert "filter.json holds no scores to compare with" in err
+
+
+@pytest.mark.slow
+def test_a_filter_that_promises_nothing(run, data):
+    prepare(run, data)
+    run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
+    code, _, err = look(run, "monday")
+    assert code == 2
+    assert "filter.json promises nothing that could be monitored" in err
+
+
+@pytest.fixture
+def graded(tmp_path, monkeypatch):
+    """Filters by other gains of the labels 0, 1 and 2, and two days of judged topics.
+
+    All filters show everything. On the first day of six topics two show a document of label 0, one
+    of label 1; on the second day of four topics all show one of label 0, and none of label 1.
+    """
+    monkeypatch.chdir(tmp_path)
+    Path("run.txt").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in range(60)))
+    Path("qrels.txt").write_text("".join(f"{topic} 0 a 2\n" for topic in range(60)))
+    days = {"first": [0, 0, 1, 2, 2, 2], "second": [0, 0, 0, 0]}
+    for day, labels in days.items():
+        topics = list(zip([f"{day}-{place}" for place in range(len(labels))], labels))
+        Path(f"{day}.run").write_text("".join(f"{topic} Q0 b 1 1 x\n" for topic, _ in topics))
+        Path(f"{day}.qrels").write_text("".join(f"{topic} 0 b {each}\n" for topic, each in topics))
+
+
+GAINS = {"zero": "--gains=0=-1,1=0,2=1", "one": "--gains=0=0,1=-1,2=1", "none": "--quiet"}
+
+
+@pytest.mark.slow
+@hides_nothing
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("zero", 2 / 6, 6 / 10), ("one", 1 / 6, 1 / 10), ("none", 0, 0)],
+)
+def test_what_is_forbidden_is_told_by_the_gains_of_the_filter(run, graded, name, first, second):
+    """Also where a filter of other gains, and its state, are beside it."""
+    for each, said in GAINS.items():
+        made = ["--risk", "any_forbidden=0.5", "--save", f"{each}.json"]
+        assert run("threshold", "qrels.txt", "run.txt", said, *made)[0] == 0
+    for day, share, count in (("first", first, 6), ("second", second, 10)):
+        found = {}
+        for each in GAINS:
+            files = ["--qrels", f"{day}.qrels", "--run", f"{day}.run"]
+            code, out, err = run("monitor", f"{each}.json", *files, "--format", "csv")
+            assert code == 0, err
+            (found[each],) = pd.read_csv(io.StringIO(out)).to_dict("records")
+        assert found[name]["n_queries"] == count
+        assert found[name]["observed"] == pytest.approx(share)
+
+
+@hides_nothing
+def test_gains_are_said_for_texts_alone(run, graded):
+    made = ["--risk", "any_forbidden=0.5", "--save", "f.json"]
+    assert run("threshold", "qrels.txt", "run.txt", GAINS["zero"], *made)[0] == 0
+    files = ["--qrels", "first.qrels", "--run", "first.run"]
+    for gains in ("--gains=0=0,1=-1,2=1", "--gains=Bad=-1,Good=1"):
+        code, out, err = run("monitor", "f.json", *files, gains)
+        assert (code, out) == (2, "")
+        assert "f.json has gains of numbers ({" in err
+        assert "Leave out --gains" in err
+    assert not Path("f.monitor.json").exists()
+
+
+@pytest.mark.slow
+@hides_nothing
+def test_the_state_of_other_gains_is_not_taken_up(run, graded):
+    files = ["--qrels", "first.qrels", "--run", "first.run", "--state", "s.json"]
+    for name in ("zero", "one"):
+        made = ["--risk", "any_forbidden=0.5", "--save", f"{name}.json"]
+        assert run("threshold", "qrels.txt", "run.txt", GAINS[name], *made)[0] == 0
+    assert run("monitor", "zero.json", *files)[0] == 0
+    before = Path("s.json").read_text()
+    code, out, err = run("monitor", "one.json", *files)
+    assert (code, out) == (2, "")
+    assert "s.json is the state of another threshold than one.json holds now" in err
+    assert Path("s.json").read_text() == before
+
+
+def test_filtered_documents_make_no_list_longer(run, tmp_path, monkeypatch):
+    """40 lists of two scores are enough, although one of them has 500 filtered documents more."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{topic} Q0 d{rank} 1 {rank} x\n" for topic in range(40) for rank in range(2)]
+    Path("run.txt").write_text("".join(lines))
+    Path("qrels.txt").write_text("".join(f"{t} 0 d{r} {r}\n" for t in range(40) for r in range(2)))
+    assert run("threshold", "qrels.txt", "run.txt", "--save", "f.json")[0] == 0
+    more = [line.replace(" 1 x", " 100 x") for line in lines]
+    filtered = [f"0 Q0 e{number} 1 -inf x\n" for number in range(500)]
+    Path("other.txt").write_text("".join(more + filtered))
+    code, _, err = run("monitor", "f.json", "--run", "other.txt")
+    assert code == 1
+    assert "too few lists" not in err
+    assert "the scores are on another scale" in err
+
+
+def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
+    """Each row has the scores that it is called after, and the share of them that is shown."""
+    monkeypatch.chdir(tmp_path)
+    for name, top in (("run", 10), ("other", 20)):
+        lines = [
+            f"{topic} Q0 d{rank} 1 {rank * top // 10} x\n"
+            for topic in range(40)
+            for rank in range(11)
+        ]
+        Path(f"{name}.txt").write_text("".join(lines))
+    Path("qrels.txt").write_text(
+        "".join(f"{t} 0 d{r} {1 if r > 4 else -1}\n" for t in range(40) for r in range(11))
+    )
+    made = ["--holes", "forbidden", "--save", "f.json"]
+    assert run("threshold", "qrels.txt", "run.txt", "-m", "forbidden", *made)[0] == 0
+    _, out, _ = run("monitor", "f.json", "--run", "other.txt", "--format", "csv")
+    table = pd.read_csv(io.StringIO(out), index_col="scores")
+    assert table.loc["calibration"].tolist() == pytest.approx([0, 1, 5, 9, 10, 6 / 11])
+    # From 5 on is shown: 6 of 0, 2, ..., 20 and more.
+    assert table.loc["run"].tolist() == pytest.approx([0, 2, 10, 18, 20, 8 / 11])
+    for format in ("table", "json"):
+        out = run("monitor", "f.json", "--run", "other.txt", "--format", format)[1]
+        if format == "json":
+            rows = {row.pop("scores"): row for row in map(json.loads, out.splitlines())}
+            pd.testing.assert_frame_equal(pd.DataFrame(rows).T, table, check_names=False)
+        else:
+            rows = [line.split() for line in out.splitlines()[1:]]
+            assert [row[0] for row in rows] == ["calibration", "run"]
+            assert [float(each) for each in rows[1][1:6]] == [0, 2, 10, 18, 20]
+
+
+@pytest.fixture
+def ask(run, tmp_path, monkeypatch):
+    """Look at ten topics with a filter that promises that few lists are empty."""
+    monkeypatch.chdir(tmp_path)
+    for name, topics in {"old": range(40), "new": range(40, 50)}.items():
+        Path(f"{name}.run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
+        Path(f"{name}.qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
+    made = ["--risk", "empty_list_rate=0.4", "--save", "f.json"]
+    assert run("threshold", "old.qrels", "old.run", *made)[0] == 0
+    return lambda *arguments: run("monitor", "f.json", "--run", "new.run", *arguments)
+
+
+@pytest.mark.slow
+@hides_nothing
+def test_alpha(ask):
+    assert ask("--qrels", "new.qrels")[0] == 0
+    assert RiskMonitor.load("f.monitor.json").alpha == 0.05
+    assert ask("--qrels", "new.qrels", "--state", "s.json", "--alpha", "0.2")[0] == 0
+    assert RiskMonitor.load("s.json").alpha == 0.2
+    # What the state was begun with may be said again, or left out.
+    for words in ([], ["--alpha", "0.2"]):
+        more = ["--state", "s.json", "--allow-repeats", *words]
+        assert ask("--qrels", "new.qrels", *more)[0] == 0
+    assert RiskMonitor.load("s.json").status.rates["n_queries"].tolist() == [30]
+
+
+@pytest.mark.slow
+@hides_nothing
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--alpha 2 --qrels new.qrels", "--alpha: expected a number between 0 and 1, got '2'"),
+        ("--alpha 0.1", "--alpha is for judged topics. Name their judgments by --qrels"),
+        ("--state s.json", "--state is for judged topics. Name their judgments by --qrels"),
+        ("--allow-repeats", "--allow-repeats is for judged topics. Name their judgments by"),
+        ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
+        ("--qrels absent", "absent: No such file or directory"),
+        ("--qrels new.qrels --format trec", "expected table, csv, json, got 'trec'"),
+    ],
+)
+def test_what_does_not_go_together(ask, words, message):
+    code, out, err = ask(*words.split())
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not list(Path().glob("*.monitor.json"))
+
+
+@pytest.mark.slow
+@hides_nothing
+@pytest.mark.parametrize(("missing", "n_counted"), [("drop", 10), ("empty", 20)])
+def test_topics_that_the_run_lacks(ask, missing, n_counted):
+    Path("more.qrels").write_text(
+        Path("new.qrels").read_text() + "".join(f"{topic} 0 a 1\n" for topic in range(50, 60))
+    )
+    code, _, err = ask("--qrels", "more.qrels", "--holes", f"missing={missing}", "--alpha", "0.001")
+    assert code in (0, 1)
+    assert "new.run lacks 10 judged topics" in err
+    assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

@@ -1,0 +1,628 @@
+"""``skfilterrank rank-filter``: from files to a table, a run, a picture and a model."""
+
+import re
+from io import StringIO
+from itertools import chain, repeat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._rank_filter import report_section
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.io import load_model
+from skfilterrank.metrics import ndcg_f_score, rank_filter_report
+from skfilterrank.thresholds import CertifiedThreshold
+
+pytestmark = pytest.mark.slow
+
+GAINS = {"Bad": -1, "Ok": 1, "Good": 2}
+
+
+def systems(out):
+    """Names in the printed table, with the marks."""
+    body = out.split("\n\n")[0].splitlines()[1:]
+    return [re.match(r"\s*\S+( \*)?", line)[0].strip() for line in body]
+
+
+def test_the_table_is_all_of_the_output(train):
+    code, out, err = train("--test-data", "test.csv")
+    assert code == 0
+    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    assert max(map(len, out.splitlines())) <= 100
+    assert "against rank-only (bce), paired t test" in out
+    assert "* best by cross-validation on train.csv: 0." in out
+    assert "train.csv: " in err
+    assert "labels Ok: " in err
+    assert "columns: numeric: f0, f1, f2, f3\n" in err
+    assert "columns not used: color\n" in err
+    assert "1/1" in err
+    assert "\x1b" not in err  # progress in a log is plain text
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_quiet(train):
+    code, out, err = train("--test-data", "test.csv", "--quiet")
+    assert (code, err) == (0, "")
+    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+
+
+def test_all_six_losses_fit_on_a_screen(run, folder, table):
+    table[:60].to_csv("some.csv", index=False)
+    code, out, err = run(
+        "rank-filter", "some.csv", "--gains", "Bad=-1,Ok=1,Good=2", "--cv", "2", "--learner",
+        "linear", "--threshold", "0.1",
+    )  # fmt: skip
+    assert code == 0, err
+    assert len(systems(out)) == 6 * 3 + 1
+    assert max(map(len, out.splitlines())) <= 100
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_what_is_written_agrees_with_what_is_printed(train, table):
+    arguments = ["--test-data", "test.csv", "--out-run", "r.txt", "--save", "m.skops"]
+    code, out, _ = train(*arguments)
+    assert code == 0
+    for name in ("t.csv", "t.json"):
+        assert train("--test-data", "test.csv", "--out", name)[:2] == (0, "")
+    by_name = pd.read_json("t.json", lines=True).set_index("system")
+    by_line = pd.read_csv("t.csv", index_col="system")
+    pd.testing.assert_frame_equal(by_name, by_line, check_dtype=False)
+    assert train("--test-data", "test.csv", "--out", "t.txt")[0] == 0
+    assert Path("t.txt").read_text(encoding="utf-8") == out
+    report = pd.read_csv("t.csv", index_col="system")
+    assert f"{report.loc['bce', 'ndcg_f@3']:.3f}" in out
+    lists = pd.read_csv(
+        "r.txt",
+        sep=" ",
+        names=["qid", "q0", "docno", "rank", "score", "run"],
+        dtype={"docno": str},
+    )
+    assert set(lists["run"]) == {"bce"}
+    judged = pd.read_csv("test.csv", dtype={"docno": str})
+    both = judged.merge(lists, how="left", on=["qid", "docno"])
+    assert both["score"].notna().sum() == len(lists)  # leading zeros of ids are kept
+    scores = both["score"].fillna(-np.inf)
+    value = ndcg_f_score(both["label"], scores, groups=both["qid"], k=3, gains=GAINS)
+    assert value == pytest.approx(report.loc["bce", "ndcg_f@3"])
+    model = load_model("m.skops")["model"]
+    X = judged[["f0", "f1", "f2", "f3"]]
+    np.testing.assert_array_equal(model.predict(X), scores)
+
+
+def test_cross_validation_lists_every_row_once(train, table):
+    code, _, err = train(
+        "--cv", "3", "--threshold", "0.3", "--out-run", "r.txt", "--save", "m.skops"
+    )
+    assert code == 0
+    assert "4/4" in err  # three folds, and the model that is saved
+    counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
+    n_rows = len(pd.read_csv("train.csv"))
+    assert sum(map(int, counts.groups())) == n_rows
+
+
+def test_the_same_seed_prints_the_same_table(train):
+    first, again = (
+        train("--cv", "2", "--threshold", "0.3", "--random-state", "4")[1] for _ in range(2)
+    )
+    assert first == again
+
+
+def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
+    code, out, err = run(
+        "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+        "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
+    )  # fmt: skip
+    assert code == 0
+    assert "12/12" in err  # two models, and five folds of each
+    assert "* best by cross-validation on train.csv" in out
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_one_fixed_threshold_has_nothing_to_choose(train):
+    code, out, _ = train("--test-data", "test.csv", "--threshold", "0.3")
+    assert code == 0
+    assert "best by" not in out
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_no_threshold_ranks_only(train):
+    code, out, err = train("--test-data", "test.csv", "--threshold", "none", "--out-run", "r.txt")
+    assert code == 0
+    assert systems(out) == ["bce", "filter-all"]
+    assert " 0 filtered" in err
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_a_threshold_that_filters_everything(train):
+    code, out, err = train("--test-data", "test.csv", "--threshold", "inf", "--out-run", "r.txt")
+    assert code == 0
+    assert "r.txt, 0 documents" in err
+    bce = next(line for line in out.splitlines() if line.startswith("bce"))
+    assert bce.split()[-5:-2] == ["0.0", "100.0", "100.0"]
+
+
+@pytest.mark.filterwarnings("ignore:no label has a gain above 0")
+@pytest.mark.usefixtures("trained_once")
+def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
+    table.assign(label="Bad").to_csv("bad.csv", index=False)
+    code, _, err = train(
+        "--models", "mse", "--test-data", "bad.csv", "--plot", "c.png", file="bad.csv"
+    )
+    assert code == 0, err
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_one_test_query_has_no_interval(train, table):
+    table[table["qid"] == "q5"].to_csv("one.csv", index=False)
+    code, out, _ = train("--test-data", "one.csv")
+    assert code == 0
+    assert "nan" not in out
+
+
+def test_one_training_query(train, table):
+    table[table["qid"] == table["qid"].mode()[0]].to_csv("one.csv", index=False)
+    code, _, err = train(file="one.csv")
+    assert code == 2
+    assert "there is only one query" in err
+    code, _, err = train("--test-data", "test.csv", file="one.csv")
+    assert code == 2
+    assert "there is only one query to learn from" in err
+    assert train("--test-data", "test.csv", "--threshold", "0.5", file="one.csv")[0] == 0
+
+
+@pytest.mark.filterwarnings("ignore:100 % of the lists have other sizes")
+def test_few_queries_are_tuned_with_fewer_folds(train, table):
+    some = [f"q{number}" for number in (1, 4, 6, 7)]
+    table[table["qid"].isin(some)].to_csv("few.csv", index=False)
+    assert train("--test-data", "test.csv", "--models", "mse", file="few.csv")[0] == 0
+    assert train("--models", "mse", "--threshold", "0", file="few.csv")[0] == 0
+    code, _, err = train("--cv", "5", file="few.csv")
+    assert code == 2
+    assert "--cv 5 needs as many queries, but there are 4. Lower it to 4 at most" in err
+
+
+def test_letor(run, folder):
+    rows = [
+        f"{label} qid:{query} 1:{label + noise / 9} 3:{noise} # docid = d{query}-{label}\n"
+        for query in range(1, 13)
+        for label, noise in zip(range(3), (query % 5, query % 3, query % 2))
+    ]
+    (folder / "train.txt").write_text("".join(rows[:24]))
+    (folder / "test.txt").write_text("".join(rows[24:]))
+    code, out, err = run(
+        "rank-filter", "train.txt", "--test-data", "test.txt", "--gains", "0=-1,1=1,2=2",
+        "--k", "10", "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save",
+        "m.skops", "--threshold", "0",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "train.txt: 24 documents of 8 queries" in err
+    assert "labels 0: 8, 1: 8, 2: 8\n" in err
+    assert "measures at 10 places" in out
+    # The first feature is the label and a little: of each query 2, then 1, and 0 left out.
+    lines = [line.split() for line in (folder / "a.txt").read_text().splitlines()]
+    expected = {f"d{query}-{label}" for query in range(9, 13) for label in (1, 2)}
+    assert {line[2] for line in lines} == expected
+    assert run("apply", "m.skops", "test.txt", "--out", "b.txt")[0] == 0
+    assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
+
+
+@pytest.mark.nightly
+def test_letor_of_public_data(run, folder, data_dir):
+    files = [data_dir / "mq2007" / f"S{number}.txt.gz" for number in (1, 5)]
+    code, out, err = run(
+        "rank-filter", files[0], "--test-data", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
+        "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save", "m.skops",
+    )  # fmt: skip
+    assert code == 0
+    assert "labels 0: 10,274, 1: 2,997, 2: 742\n" in err
+    assert "measures at 10 places" in out
+    assert run("apply", "m.skops", files[1], "--out", "b.txt")[0] == 0
+    with open("a.txt") as ours, open("b.txt") as theirs:
+        assert ours.read() == theirs.read()
+
+
+def test_texts(run, folder, texts):
+    texts[:56].to_json("texts.jsonl", orient="records", lines=True)
+    code, out, err = run(
+        "rank-filter", "texts.jsonl", "--gains", "Bad=-1,Good=1", "--models", "lambdarank",
+        "--cv", "2", "--learner", "linear", "--threshold", "0",
+    )  # fmt: skip
+    assert code == 0
+    assert (
+        "columns: text: answer; query text: question; same: author=asker; numeric: place\n" in err
+    )
+    assert "not used" not in err
+    assert "lambdarank *" in systems(out)
+
+
+def test_categories_beside_texts(run, folder, texts):
+    texts.assign(kind=texts["label"].str.lower())[:40].to_csv("texts.csv", index=False)
+    job = [
+        "rank-filter", "texts.csv", "--gains", "Bad=-1,Good=1", "--models", "bce", "--cv", "2",
+        "--learner", "linear", "--text", "question", "--out", "t.csv", "--threshold", "0",
+    ]  # fmt: skip
+    code, _, err = run(*job, "--categorical", "kind")
+    assert code == 0
+    assert "text: question; same: author=asker; numeric: place; categorical: kind\n" in err
+    assert "columns not used: answer\n" in err
+    told = pd.read_csv("t.csv", index_col="system").loc["bce", "ndcg_f@3"]
+    assert "columns not used: answer, kind\n" in run(*job)[2]
+    assert told > 0.1 + pd.read_csv("t.csv", index_col="system").loc["bce", "ndcg_f@3"]
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_gzip_and_parquet_give_the_table_of_csv(train, table):
+    table = table[:200]
+    table.to_csv("t.csv", index=False)
+    table.to_csv("t.csv.gz", index=False)
+    table.to_csv("t.tsv", index=False, sep="\t")
+    table.to_csv("plain", index=False)
+    table.to_parquet("t.parquet", index=False)
+    table.to_json("t.jsonl.gz", orient="records", lines=True, double_precision=15)
+    quick = ["--cv", "2", "--threshold", "0"]
+    names = ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.jsonl.gz")
+    printed = [train(*quick, file=name)[1] for name in names]
+    printed.append(train(*quick, "--input-format", "csv", file="plain")[1])
+    assert systems(printed[0]) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    # The name of the file stands behind this.
+    assert len({text.rpartition("* best by")[0] for text in printed}) == 1
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_files_are_written_before_the_table(folder, train, monkeypatch):
+    """A reader of the output that has left costs no model."""
+
+    def gone(*given):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("skfilterrank.cli._output.print_sections", gone)
+    files = ["m.skops", "p.png", "x.run"]
+    options = zip(("--save", "--plot", "--out-run"), files)
+    assert (
+        train("--models", "mse", "--cv", "2", *(word for pair in options for word in pair))[0] == 0
+    )
+    assert all((folder / name).exists() for name in files)
+    assert (folder / "p.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_many_or_long_labels_are_cut(folder, run, table):
+    for labels in ([f"word{row}" for row in range(len(table))], ["x" * 5000] * len(table)):
+        table.assign(label=labels).to_csv("labels.csv", index=False)
+        code, _, err = run("rank-filter", "labels.csv", "--models", "mse", "--cv", "2")
+        assert code == 2
+        assert "Give the gain of each" in err
+        assert len(err) < 1500
+
+
+def test_ids_that_no_run_carries_are_found_before_training(folder, train, table, monkeypatch):
+    table.assign(qid="what is " + table["qid"]).to_csv("blanks.csv", index=False)
+    lists = ["--cv", "2", "--threshold", "0", "--out-run", "lists.csv", "--save", "m.skops"]
+    assert train(*lists, file="blanks.csv")[0] == 0
+    found = pd.read_csv("lists.csv")
+    assert found["qid"].str.startswith("what is q").all()
+    assert set(found) == {"qid", "docno", "rank", "score", "shown"}
+
+    def trained(*given, **how):
+        raise AssertionError("it trains")
+
+    monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_rankers", trained)
+    code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
+    assert (code, out) == (2, "")
+    assert "which a TREC file cannot carry" in err
+    assert err.endswith("(--out-run FILE.csv or FILE.jsonl takes any id.)\n")
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
+    def full(*given, **how):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("skfilterrank.cli._rows.write_lists", full)
+    monkeypatch.setattr("skfilterrank.cli._output.draw", full)
+    for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
+        code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.skops")
+        assert code == 2
+        assert "No space left on device" in err
+        assert (folder / f"{name}.skops").exists()
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_certificates_state_holes_by_the_names_of_documents(run, folder):
+    X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
+    table = pd.DataFrame(X[:, :3], columns=["f0", "f1", "f2"])
+    table["qid"] = [f"q{query}" for query in groups]
+    table["docno"] = [f"d{row}" for row in range(len(y))]
+    table["label"] = np.where(np.arange(len(y)) % 3 == 0, np.nan, y)
+    table["judged_by"] = np.where(np.arange(len(y)) % 3 == 1, "large", "people")
+    table.to_csv("holes.csv", index=False)
+    code, out, err = run(
+        *("rank-filter", "holes.csv", "--models", "bce", "--learner", "linear", "--k", "2"),
+        *("--risk", "any_forbidden=0.6", "--cv", "2", "--save", "m.skops"),
+    )
+    assert code == 0, err
+    certificate = load_model("m.skops")["model"].certificate_
+    assert str(certificate) in out
+    assert "Machines gave" in out
+    rows = certificate.to_judge["row"]
+    assert certificate.to_judge["query"].tolist() == table["qid"][rows].tolist()
+    assert err.count("are unjudged although") == 1
+    assert f"query '{table['qid'][rows[0]]}' document 'd{rows[0]}'" in err
+
+
+def test_ranking_methods_stand_beside_losses(run, folder):
+    code, out, _ = run(
+        *("rank-filter", "train.csv", "--cv", "2", "--gains", "Bad=-1,Ok=1,Good=2"),
+        *("--models", "bce,lambdamart,logistic", "--learner", "linear", "--threshold", "0"),
+    )
+    assert code == 0
+    assert {"bce", "lambdamart", "logistic"} <= {name.strip(" *") for name in systems(out)}
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_fixed_threshold_has_no_curve_to_draw(train):
+    code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
+    assert (code, out) == (2, "")
+    assert "--plot draws the curve that a threshold is searched along" in err
+    assert "there is none for --threshold 0.3. Leave one out" in err
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_baseline(train):
+    code, out, _ = train("--test-data", "test.csv", "--baseline", "filter-all")
+    assert code == 0
+    assert "nDCG_f against filter-all" in out
+    code, out, err = train("--test-data", "test.csv", "--baseline", "mse")
+    assert (code, out) == (2, "")
+    assert (
+        "--baseline 'mse' is not one of the systems. Choose from bce, rank-only (bce), filter-only"
+        in err
+    )
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_all_places_count(train):
+    code, out, _ = train("--test-data", "test.csv", "--k", "all")
+    assert code == 0
+    assert "measures at all places" in out
+    code, out, _ = train("--test-data", "test.csv", "--k", "all", "--format", "csv")
+    assert "ndcg_f" in pd.read_csv(StringIO(out)).columns
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_the_measure_that_is_tuned(train):
+    code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
+    assert code == 0
+    assert load_model("m.skops")["model"].measure_ == "forbidden@2"
+
+
+@pytest.mark.usefixtures("trained_once")
+def test_a_measure_without_a_cut_off_is_tuned_at_all_places(train):
+    code, out, _ = train(
+        *("--test-data", "test.csv", "--models", "mse"),
+        *("--measure", "lexirecall", "--save", "m.skops"),
+    )
+    assert (code, "measures at 3 places" in out) == (0, True)
+    assert load_model("m.skops")["model"].measure_ == "lexirecall"
+
+
+def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
+    assert "--measure names 2 measures" in train("-m", "ap,rr")[2]
+    assert "--k 3 contradicts the cut-off of 'ap@5'" in train("-m", "ap@5", "--k", "3")[2]
+
+
+def test_risk_is_that_of_the_library(train, table):
+    options = [
+        "--risk",
+        "any_forbidden=0.6",
+        "--confidence-level",
+        "0.8",
+        "--test-data",
+        "test.csv",
+    ]
+    code, out, _ = train(*options, "--save", "m.skops")
+    assert code == 0
+    model = load_model("m.skops")["model"]
+    assert isinstance(model.threshold, CertifiedThreshold)
+    assert model.threshold.risks == {"any_forbidden@3": 0.6}
+    assert model.threshold.confidence_level == 0.8
+    assert model.certificate_.exact
+    assert str(model.certificate_) in out
+    assert "With confidence 0.8, the share of queries with a forbidden document" in out
+
+
+def test_promises_in_expectation(train):
+    code, out, _ = train(
+        *("--risk", "any_forbidden=0.5,false_reject_rate=0.8", "--guarantee", "expectation"),
+        *("--test-data", "test.csv"),
+    )
+    assert code == 0
+    assert "In expectation, the share of queries with a forbidden document" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--risk", "any_forbidden=0.1", "--threshold", "0.5"], "Leave out --threshold or --risk"),
+        (["--risk", "any_forbidden=0.01"], "needs at least 299 calibration queries"),
+        (["--risk", "nonsense=0.1"], "--risk must name"),
+        (["--models", "bce,nonsense"], "got nonsense."),
+    ],
+)
+def test_bad_promises(train, options, message):
+    code, _, err = train("--test-data", "test.csv", *options)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.fixture
+def four_of_each(folder):
+    """Twelve queries of four documents: the first forbidden, the others told by the feature."""
+    rows = [
+        f"q{query:02},{query}-{place},{label},{label + (query * place) % 3 / 9}"
+        for query in range(12)
+        for place, label in enumerate((-1, 0, 1, 2))
+    ]
+    (folder / "four.csv").write_text("\n".join(["qid,docno,label,f", *rows]) + "\n")
+    return "four.csv"
+
+
+@pytest.mark.parametrize(
+    ("measure", "threshold", "value"),
+    [
+        # All is shown: of four documents one is forbidden, and no list is empty.
+        ("forbidden@4", "none", "0.250"),
+        ("any_forbidden@4", "none", "1.000"),
+        ("empty_list_rate", "none", "0.000"),
+        # Nothing is shown.
+        ("empty_list_rate", "inf", "1.000"),
+        ("forbidden@4", "inf", "0.000"),
+        # Greater is better: of four documents two have a gain above 0.
+        ("precision@4", "none", "0.500"),
+    ],
+)
+def test_the_held_out_value_is_that_of_the_measure(train, four_of_each, measure, threshold, value):
+    arguments = ["--models", "mse", "--cv", "2", "-m", measure, "--threshold", threshold]
+    code, out, err = train(*arguments, file=four_of_each, gains="0=0,-1=-1,1=1,2=2")
+    assert code == 0, err
+    assert f"\n* best by cross-validation on four.csv: {value}\n" in out
+
+
+def test_the_best_model_is_the_one_with_the_lower_value(train, four_of_each):
+    """From -0.5 on, bce shows all here, and mse all but the forbidden ones."""
+    for models in ("bce,mse", "mse,bce"):
+        arguments = ["--models", models, "--cv", "2", "-m", "forbidden@4", "--threshold=-0.5"]
+        code, out, err = train(*arguments, file=four_of_each, gains="0=0,-1=-1,1=1,2=2")
+        assert code == 0, err
+        shown = {line[:3]: line for line in out.splitlines() if line[:3] in ("bce", "mse")}
+        assert "25.0" in shown["bce"].split()
+        assert shown["mse"].startswith("mse *")
+        assert out.endswith("\n* best by cross-validation on four.csv: 0.000\n")
+
+
+LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+
+
+def write(table, path, first, last):
+    """Write the rows of some queries, as the working folder has them."""
+    table[table["qid"].str[1:].astype(int).between(first, last)].to_csv(path, index=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("learner", "loss", "threshold"),
+    [
+        # The threshold is kept beside the model, whatever the model is: others have none to learn,
+        # which takes folds.
+        *zip(repeat("linear"), LOSSES, chain(["tune", "per_query"], repeat("0.3"))),
+        ("trees", "bce", "0.3"),
+        ("trees", "weighted-ordinal", "0.3"),
+        ("blend", "mse", "0.3"),
+        *(
+            pytest.param(learner, loss, threshold, marks=pytest.mark.nightly)
+            for learner in ("trees", "blend")
+            for loss, threshold in zip(LOSSES, ["tune", "per_query", "0.3", "0.3"])
+        ),
+    ],
+)
+def test_every_kind_of_model_loads_without_further_trust(
+    run, table, folder, learner, loss, threshold
+):
+    write(table, "train.csv", 0, 19)
+    write(table, "test.csv", 50, 59)
+    code, _, err = run(
+        "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+        "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.skops",
+        "--out-run", "a.txt", "--categorical", "color",
+    )  # fmt: skip
+    assert code == 0
+    assert "warning" not in err
+    assert run("apply", "m.skops", "test.csv", "--out", "b.txt")[0] == 0
+    assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
+
+
+# Two queries of a good (2), an acceptable (1) and a forbidden document (-1).
+LABELS, QUERIES = [2, 1, -1] * 2, ["a"] * 3 + ["b"] * 3
+KEPT = np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, 2.0])
+SCORES = {
+    # Of a the forbidden document is filtered, of b the acceptable one.
+    "m": KEPT,
+    "rank-only (m)": np.array([3.0, 2.0, 1.0, 1.0, 0.0, 2.0]),
+    "filter-only (m)": np.where(-np.inf < KEPT, 0.0, -np.inf),
+    "filter-all": np.full(6, -np.inf),
+}
+
+
+def report(k, baseline="rank-only (m)"):
+    return rank_filter_report(
+        LABELS, SCORES, groups=QUERIES, k=k, baseline=baseline,
+        own_baselines={"m": "rank-only (m)"},
+    )  # fmt: skip
+
+
+def printed(frame, k, best="m", baseline="rank-only (m)"):
+    section = report_section(frame, ["m"], k=k, best=best, baseline=baseline)
+    return "\n".join([*align_columns(section.rows), section.foot])
+
+
+def columns(text):
+    """Cells of each line of a report, whose names may have blanks."""
+    head, *lines = text.split("\n\n")[0].splitlines()
+    return head.split(), lines
+
+
+@pytest.mark.parametrize("k", [2, None])
+def test_each_column_of_the_report_has_its_value(k):
+    """Shares by hand: of 2 places, or all; good: what has a gain above 0."""
+    frame = report(k)
+    text = printed(frame, k)
+    head, lines = columns(text)
+    assert " ".join(head) == "nDCG_f 95 % CI nDCG_0 nDCG_min forbid % lost % empty % diff. p"
+    names = ["m *", "  rank-only", "  filter-only", "filter-all"]
+    systems = ["m", "rank-only (m)", "filter-only (m)", "filter-all"]
+    # Forbidden: of the shown documents. In b it stands first, with or without the filter.
+    forbidden = {2: [25, 25, 25, 0], None: [25, 100 / 3, 25, 0]}[k]
+    lost, empty = [25, 0, 25, 100], [0, 0, 0, 100]
+    for line, name, system, *shares in zip(
+        lines, names, systems, forbidden, lost, empty, strict=True
+    ):
+        assert line.startswith(name)
+        row = frame.loc[system].iloc[:3]
+        cells = line.removeprefix(name).split()
+        value, interval, *cells = cells if "-" in cells[1] else [cells[0], "", *cells[1:]]
+        assert value == f"{frame.loc[system].iloc[0]:.3f}"
+        if interval:
+            assert interval == f"{row.iloc[1]:.3f}-{row.iloc[2]:.3f}"
+        assert cells[:2] == [f"{each:.3f}" for each in frame.loc[system].iloc[3:5]]
+        assert [float(each) for each in cells[2:5]] == pytest.approx(shares, abs=0.05)
+    assert lines[1].split()[-1] == "base"
+    places = "the 2 places shown" if k else "all that is shown"
+    assert f"measures at {k or 'all'} places; forbid: share of {places} that is forbidden;" in text
+    assert "nDCG_f against rank-only (m), paired t test over queries" in text
+    own = frame.loc["m", "own_difference"]
+    assert f"each model against its own rank-only: m {own:+.3f}" in text
+
+
+def test_differences_stand_by_their_signs():
+    text = printed(report(2, "m"), 2, best=None, baseline="m")
+    _, lines = columns(text)
+    assert lines[0].startswith("m ")
+    assert lines[0].split()[-1] == "base"
+    frame = report(2, "m")
+    for line, system in zip(lines[1:], ["rank-only (m)", "filter-only (m)", "filter-all"]):
+        difference = frame.loc[system].iloc[0] - frame.loc["m"].iloc[0]
+        assert f" {difference:+.3f}" in line
+
+
+def test_a_small_p_value_is_no_zero():
+    frame = report(2).copy()
+    place = frame.columns.get_loc("p_value")
+    frame.iloc[0, place] = 0.0004
+    text = printed(frame, 2, baseline="filter-all")
+    assert columns(text)[1][0].endswith(" <.001")
+    assert pd.notna(frame.iloc[0, place])

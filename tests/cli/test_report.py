@@ -1,0 +1,631 @@
+"""The HTML report of comparisons and of estimates."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+import skfilterrank
+from report_pages import ODD, QRELS, RUNS, compared, page_of, read
+from skfilterrank.cli._estimates import Sampled
+from skfilterrank.cli._output import note_typed
+from skfilterrank.cli._report import write_report, write_report_of_estimates
+from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.estimation import RankedPool, estimate, machine_report
+from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.io import QrelsIndex, read_prels, read_qrels
+from skfilterrank.plot import StabilityCurveDisplay
+
+pytestmark = pytest.mark.slow
+
+
+def write_values(path, values):
+    """Write values of topics of ap, a list for each run."""
+    rows = [
+        f"{name},{topic},{value}"
+        for name, own in values.items()
+        for topic, value in enumerate(own, 1)
+    ]
+    Path(path).write_text("\n".join(["run,qid,ap", *rows]) + "\n")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"qrels": QRELS, **RUNS}.items():
+        Path(name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def not_drawn(monkeypatch):
+    """Pictures are made, and empty ones put on the page in their place: this takes less time."""
+    blank = '<svg width="72.0pt" height="72.0pt"></svg>'
+    monkeypatch.setattr(Figure, "savefig", lambda self, out, **params: out.write(blank))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The report of the runs by two measures, written once for all tests that read it."""
+    folder = tmp_path_factory.mktemp("shared")
+    for name, text in {"qrels": QRELS, **RUNS}.items():
+        (folder / name).write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return compared(measures=["ndcg_f@3", "forbidden@3"])
+
+
+@pytest.fixture
+def contradicting():
+    """Values of eleven topics: steady is ahead on ten by a little, lucky on one by far."""
+    steady, lucky = [0.06] * 11, [0.05] * 11
+    steady[9], lucky[9] = 0.0, 0.9
+    write_values("values", {"steady": steady, "lucky": lucky})
+
+
+@pytest.fixture
+def many():
+    """Six runs on twelve topics, with lists of 16 documents."""
+    docnos = [f"d{number}" for number in range(16)]
+    labels = [f"{q} 0 {d} {(p * q) % 3 - 1}" for q in range(1, 13) for p, d in enumerate(docnos)]
+    Path("qrels").write_text("\n".join(labels) + "\n")
+    for number in range(1, 7):
+        lines = [
+            f"{q} Q0 {d} 1 {(p * (number + 3) + q * number) % 17} x"
+            for q in range(1, 13)
+            for p, d in enumerate(docnos)
+        ]
+        Path(f"run{number}").write_text("\n".join(lines) + "\n")
+    return ["qrels", *(f"run{number}" for number in range(1, 7))]
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_it_is_one_file_that_needs_nothing_else(shared):
+    text, page = shared
+    for _, attributes in page.attributes:
+        for name in ("src", "href", "xlink:href", "action", "srcset"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert "default-src 'none'" in text
+    # The SVG pictures name their language by an address, which no browser fetches.
+    assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
+
+
+def test_its_only_script_is_known_by_its_hash(shared):
+    text, page = shared
+    (script,) = re.findall("<script>(.*?)</script>", text, flags=re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = [attrs["content"] for _, attrs in page.attributes if "http-equiv" in attrs]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert not any(name.startswith("on") for _, attrs in page.attributes for name in attrs)
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_names_that_a_page_would_obey_or_hide():
+    """Names of either direction stand by themselves, and invisible letters are codes."""
+    names = ["עברית-1", "x\u202e\x1b\u200b"]
+    for name, text in zip(names, RUNS.values()):
+        Path(name).write_text(text)
+    text, _ = compared("qrels", *names)
+    assert not {"\u202e", "\x1b", "\u200b"} & set(text)
+    codes = r"x\u202e\x1b\u200b"
+    for name in ("עברית-1", codes):
+        assert f"<bdi>{name}</bdi>" in text
+    assert re.search(f"<h4><bdi>[^<]*</bdi> against <bdi>{re.escape(codes)}</bdi></h4>", text)
+    # Attributes hold no elements.
+    assert re.search(f'aria-label="[^"<]*\u2068{re.escape(codes)}\u2069', text)
+
+
+def test_it_is_well_formed(shared):
+    _, page = shared
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    tags = [tag for tag, _ in page.attributes]
+    assert ("html", {"lang": "en"}) in page.attributes
+    assert tags.count("h1") == tags.count("title") == tags.count("main") == 1
+    assert all("aria-label" in attrs for tag, attrs in page.attributes if tag == "svg")
+    assert all("scope" in attrs for tag, attrs in page.attributes if tag == "th")
+    assert tags.count("caption") == tags.count("table")
+    links = {attrs["href"] for tag, attrs in page.attributes if tag == "a"}
+    assert links == {"#m1", "#m2", "#agreement", "#made"}
+    assert {"m1", "m2", "agreement", "made"} <= set(page.ids)
+
+
+def test_names_are_escaped(shared):
+    text, page = shared
+    assert "<b>" not in text
+    assert "<i>&" not in text
+    assert ODD in page.text
+    assert ODD in [row[0] for row in page.table("Mean ndcg_f@3")]
+
+
+def test_names_that_are_no_formulas_and_no_latin():
+    names = ["$\\x$", "$a_b$", "检索"]
+    for name in names:
+        Path(name).write_text(RUNS["good"])
+    text, page = compared("qrels", *names)
+    for name in names:
+        assert name in [row[0] for row in page.table("Mean ndcg_f@3")]
+        assert f">{name}</text>" in text
+
+
+def test_no_window_is_asked_for():
+    """No display is needed, and pictures are closed again."""
+    mpl.use("template")  # stands for one that opens windows
+    compared("qrels", "good", "filtered", measures="ap")
+    assert (mpl.get_backend(), plt.get_fignums()) == ("agg", [])
+
+
+def test_the_same_input_gives_the_same_file():
+    write_values("values", {"a": [0.5, 0.25, 1], "b": [0.25, 0.5, 0.75]})
+    first, again = (compared("values")[0] for _ in range(2))
+    assert first == again
+    assert "<svg" in first
+
+
+def test_an_earlier_page_stays_where_a_new_one_cannot_be_made(monkeypatch):
+    Path("r.html").write_text("old")
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compared()
+    assert Path("r.html").read_text() == "old"
+    plt.close("all")
+
+
+def test_jinja2_is_needed():
+    code = (
+        "import sys; sys.modules['jinja2'] = None\n"
+        "from skfilterrank.exceptions import MissingPackageError\n"
+        "from skfilterrank.cli._types import page\n"
+        "try: page('r.html')\n"
+        "except MissingPackageError as error: print(error)"
+    )
+    where = Path(skfilterrank.__file__).parents[1]
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=where)
+    assert "jinja2" in done.stdout
+    assert "pip install 'skfilterrank[report]'" in done.stdout
+
+
+# ---------------------------------------------------------------- measures
+
+
+def test_summary_and_means(shared):
+    _, page = shared
+    rows = page.table("What was compared")
+    assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction for 3 pairs"]
+    assert [row[5] for row in rows[1:]] == ["good", "filtered"]
+    rows = page.table("Mean forbidden@3")
+    # Of 3 places: good 1/3 0 0; the odd one 2/3 1/3 1/3 (or of the documents shown).
+    assert [row[:2] for row in rows[1:3]] == [["filtered", "0.0000"], ["good", "0.1111"]]
+    assert "Lower values are better." in page.text
+    assert "Kendall's tau" in page.text
+    assert "by how much the run of the row is better on average" in page.text
+
+
+@pytest.mark.usefixtures("not_drawn", "contradicting")
+def test_the_better_run_is_the_one_that_the_test_finds_better():
+    _, page = compared("values", test="sign")
+    (row,) = page.table("Pairs of runs by ap, the better run by the test first")[1:]
+    assert (row[:3], row[-1]) == (["steady", "lucky", "-0.0727"], "yes")
+    beaten = {row[0]: row[-2:] for row in page.table("Mean ap of each run")[1:]}
+    assert beaten == {"lucky": ["0", "1"], "steady": ["1", "0"]}
+    assert "with the worse mean is significantly better" in page.text
+    assert (
+        "steady is significantly better than lucky: net share of queries +0.82, difference of the "
+        "means -0.0727, p 0.012. The means say the opposite. By the means lucky is ahead, and "
+        "would not be without 1 of the 11 topics"
+    ) in page.text
+    assert "net share of queries, blue where the run of the row is better" in page.text
+    _, page = compared("values")
+    assert page.table("Pairs of runs")[1][:3] == ["lucky", "steady", "+0.0727"]
+    assert "opposite. " not in page.text
+    assert "worse mean" not in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_preferences():
+    measure = "lexirecall(scale=preference)"
+    _, page = compared(measures=measure)
+    rows = page.table(f"{measure} on each topic")
+    assert rows[0][3] == "preference"
+    assert {row[3] for row in rows[1:]} <= {"+1", "-1", "0"}
+    assert "share of the other runs that are worse" in page.text
+    assert "is preferred, " in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_a_baseline():
+    _, page = compared(baseline="filtered")
+    assert "filtered (baseline)" in page.text
+    assert "Every run is compared with filtered only." in page.text
+    assert len(page.table("Pairs of runs")) == 1 + 2
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_topics_left_out():
+    Path("good").write_text(RUNS["good"].replace("3 Q0 d 1 2 x\n", ""))
+    _, page = compared(missing="drop")
+    assert re.search(r"topics left out, .*: 3\.", page.text)
+    assert page.table("What was compared")[1][1:3] == ["2", "1"]
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_labels_of_machines_are_named():
+    Path("qrels").write_text(QRELS)
+    table = read_qrels("qrels", unjudged_label=None)
+    table.assign(judged_by=["large"] + ["people"] * (len(table) - 1)).to_csv("q.csv", index=False)
+    _, page = compared("q.csv", *RUNS)
+    assert "labels of machines: large: 1." in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_many_pairs_are_cut_and_any_two_can_be_chosen():
+    rng = np.random.RandomState(0)
+    write_values("values", {f"r{number}": rng.rand(3) for number in range(22)})
+    text, page = compared("values")
+    assert "Here are 190 of 231 pairs, those of the 20 best runs; skfilterrank" in page.text
+    assert "Here are 10 of 231 pairs, those of the 5 best runs. --open shows others" in page.text
+    assert len(page.table("Pairs of runs")) == 191
+    assert len(re.findall('<section class="pair"', text)) == 10
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_curves_with_enough_topics(many):
+    _, page = compared(*many[:3], measures=["ap", "rr"])
+    assert "curves" in page.ids
+    assert "Stability: share of decisions" in page.text
+    assert "Means within 5 % of the greater one are taken for equal." in page.text
+    assert "Sensitivity: share of pairs" in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_stability_does_not_depend_on_the_unit(monkeypatch):
+    curves = []
+    monkeypatch.setattr(
+        StabilityCurveDisplay,
+        "from_curves",
+        lambda found: curves.append(found) or StabilityCurveDisplay(found).plot(),
+    )
+    for factor in (1, 1000):
+        steps = {"a": 1, "b": 3, "c": 5}
+        values = {name: [factor * (4 + (topic * step) % 7) for topic in range(1, 13)]
+                  for name, step in steps.items()}  # fmt: skip
+        write_values("values", values)
+        compared("values")
+    ours, larger = (found["ap"] for found in curves)
+    assert 0 < ours.tie_rate.min() < ours.tie_rate.max()
+    assert larger.tie_rate.tolist() == ours.tie_rate.tolist()
+    assert larger.error_rate.tolist() == ours.error_rate.tolist()
+
+
+# ---------------------------------------------------------------- topics and documents
+
+
+def test_documents_of_a_topic(shared):
+    _, page = shared
+    # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
+    start = page.text.index(f"good against {ODD}")
+    assert "is significantly better than" in page.text[start : start + 300]
+    rows = next(
+        each["rows"]
+        for each in page.tables
+        if "Documents that moved" in each["caption"]
+        and each["rows"][0][4] == f"place in {ODD}"
+        and any(row[0] == "spam2" for row in each["rows"])
+    )
+    by_name = {row[0]: row[1:] for row in rows[1:]}
+    # The effect of a is 3 * (1 / log2(2) - 0), as place 4 is behind the cut-off.
+    assert by_name["a"] == ["3", "3", "1", "4", "+3.000"]
+    # spam1: -2 * (1 / log2(4) - 1 / log2(2)) = 1; spam2: 2 / log2(3).
+    assert by_name["spam1"] == ["-2", "-2", "3", "1", "+1.000"]
+    assert by_name["spam2"] == ["-2", "-2", "–", "2", "+1.262"]
+    assert [row[0] for row in rows[1:]] == ["a", "spam2", "spam1", "b"]
+    assert "forbidden shown: 1 and 2" in page.text
+    forbidden = [each for each in page.tables if "Forbidden documents" in each["caption"]]
+    assert any(row[0] == "<i>&spam3" for each in forbidden for row in each["rows"])
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_without_forbidden_documents():
+    Path("qrels").write_text(QRELS.replace("-2", "0"))
+    _, page = compared()
+    assert "orbidden" not in page.text
+
+
+def test_topics_that_decide(shared):
+    _, page = shared
+    rows = page.table("ndcg_f@3 on each topic, those that decide first")
+    assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
+    # Good is ahead by topic 3 alone.
+    assert [(row[0], row[5]) for row in rows[1:]] == [("3", "decides"), ("1", ""), ("2", "")]
+    assert "By the means good is ahead, and would not be without 1 of the 3 topics" in page.text
+
+
+@pytest.mark.usefixtures("not_drawn", "contradicting")
+def test_topics_of_values_are_in_the_order_of_their_numbers():
+    _, page = compared("values")
+    topics = [row[0] for row in page.table("ap on each topic")[1:]]
+    assert topics == ["10", *"123456789", "11"]
+    assert "The values were read from a file" in page.text
+    assert not any("Documents" in each["caption"] for each in page.tables)
+
+
+def test_two_equal_runs():
+    Path("same").write_text(RUNS["good"])
+    _, page = compared("qrels", "good", "same")
+    assert "good against same The two have the same value on each of 3 topics." in page.text
+    assert "have equal values for every query: nothing can be told apart." in page.text
+    assert "is not significantly better" not in page.text
+    assert not any("on each topic" in each["caption"] for each in page.tables)
+    # Of the pair there is no picture: the only one is of all runs.
+    assert [tag for tag, _ in page.attributes].count("figure") == 1
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_equal_means_of_different_runs():
+    write_values("values", {"a": [0.5, 0.25], "b": [0.25, 0.5]})
+    _, page = compared("values")
+    assert "Over all topics the two are equal." in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_texts_of_topics_and_documents():
+    Path("topics.csv").write_text("qid,query,narrative\n1,cats <b>&,All of them.\n2,dogs,\n")
+    long = "word " * 100
+    Path("docs.csv").write_text(f'docno,title,text\na,First,"{long}"\nspam1,,<i>buy</i>\n')
+    _, page = compared(topics="topics.csv", docs="docs.csv")
+    assert "cats <b>& All of them." in page.text
+    listed = [each["rows"] for each in page.tables if "Documents that moved" in each["caption"]]
+    assert {rows[0][-1] for rows in listed} == {"text"}
+    rows = {row[0]: row for rows in listed for row in rows[1:]}
+    assert rows["a"][-1].startswith("First word word")
+    assert rows["a"][-1].endswith(" …")
+    assert len(rows["a"][-1]) <= 240
+    assert rows["spam1"][-1] == "<i>buy</i>"
+    assert [row[0] for row in page.table("Files that were read")[-2:]] == ["topics.csv", "docs.csv"]
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_any_pair_can_be_opened(many):
+    _, page = compared(*many, measures="ap", open=[("run1", "run6")])
+    heads = [attrs for tag, attrs in page.attributes if attrs.get("class") == "pair"]
+    assert len(heads) == 1
+    assert "Here are" not in page.text
+    (box,) = [attrs for _, attrs in page.attributes if attrs.get("class") == "any"]
+    assert box["data-measure"] == "ap"
+    (data,) = [
+        json.loads(attrs["data-report"]) for _, attrs in page.attributes if "data-report" in attrs
+    ]
+    (measure,) = data["measures"]
+    assert sorted(measure["systems"]) == many[1:]
+    assert len(measure["p"]) == len(measure["first"]) == 15
+    assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 6
+    with pytest.raises(InputError, match="--open 'x' is none of the runs"):
+        compared(*many, measures="ap", open=[("run1", "x")])
+
+
+# ---------------------------------------------------------------- origin, and earlier reports
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_origin():
+    note_typed(["compare", "qrels", "a run", "--html", "r.html"])
+    options = {"gains": {"-2": -1.0, "0": 0.0}, "holes": {"unjudged_label": None}}
+    options |= {"random_state": 7, "ties": "docno", "html": "r.html", "format": None}
+    _, page = compared(**options)
+    assert "Command skfilterrank compare qrels 'a run' --html r.html Made on" in page.text
+    made = page.table("Files that were read")
+    kinds = [["qrels", "judgments"], *([name, "run"] for name in RUNS)]
+    assert [row[:2] for row in made[1:]] == kinds
+    for name, _, size, changed, digest in made[1:]:
+        content = Path(name).read_bytes()
+        assert digest == hashlib.sha256(content).hexdigest()
+        assert int(size) == len(content)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", changed)
+    for said in (
+        "--gains -2=-1, 0=0",
+        "--ties docno",
+        "--holes unjudged_label=none",
+        "--random-state 7",
+        "--test by the measure",
+        f"skfilterrank {skfilterrank.__version__}, Python",
+    ):
+        assert said in page.text
+    assert "--format" not in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_since_an_earlier_report():
+    files = ["qrels", "good", "filtered"]
+    compared(*files, ties="docno")
+    Path("r.html").rename("old.html")
+    _, page = compared(*files, ties="docno", before="old.html")
+    assert "It was made from the same files with the same settings." in page.text
+    assert "tests of the same pairs come out as before" in page.text
+    assert {row[3] for row in page.table("before and now")[1:]} == {"+0.0000"}
+    Path("good").write_text("1 Q0 spam1 1 9 x\n2 Q0 spam1 1 5 x\n3 Q0 u 1 2 x\n")
+    measures = ["ndcg_f@3", "ap"]
+    _, page = compared(*files, ODD, ties="worst", before="old.html", measures=measures)
+    for said in (
+        "file good: another content",
+        f"file {ODD}: new",
+        "setting ties: docno before, worst now",
+        "ap is not in the earlier report.",
+    ):
+        assert said in page.text
+    rows = {row[0]: row for row in page.table("before and now")}
+    assert rows["filtered"][1] == rows["filtered"][2]
+    assert rows[ODD][1] == "-"
+    assert float(rows["good"][3]) == pytest.approx(float(rows["good"][2]) - float(rows["good"][1]))
+    assert float(rows["good"][3]) < 0
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_tests_that_come_out_otherwise():
+    def write(**shifts):
+        write_values("values", {name: [(topic % 3 + shift) / 9 for topic in range(9)]
+                                for name, shift in shifts.items()})  # fmt: skip
+
+    write(a=2, b=1, gone=1)
+    compared("values")
+    Path("r.html").rename("old.html")
+    write(a=1, b=2, c=1)
+    _, page = compared("values", before="old.html")
+    assert page.table("comes out otherwise")[1:] == [["b", "a", "a", "b"]]
+    assert "No longer there: gone." in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+@pytest.mark.parametrize(("unjudged", "said"), [("zero", False), ("drop", True)])
+def test_reports_with_earlier_names_of_options_are_read(unjudged, said):
+    write_values("values", {"a": [0.5, 0.25], "b": [0.25, 0.125]})
+    text, _ = compared("values", random_state=3, holes=None)
+    data = json.loads(html.unescape(re.search('data-report="([^"]*)"', text)[1]))
+    made = data["made"]
+    made["settings"].pop("holes")
+    made["settings"] |= {"seed": str(made["settings"].pop("random_state")), "unjudged": unjudged,
+                         "unjudged_label": "none", "predicted": "use, with a warning",
+                         "missing": "raise", "undefined": "0"}  # fmt: skip
+    data["measures"][0].pop("order")
+    old = html.escape(json.dumps(data))
+    Path("old.html").write_text(f'<div id="data" hidden="" data-report="{old}"></div>')
+    _, page = compared("values", random_state=3, holes=None, before="old.html")
+    assert ("setting holes: unjudged=drop before, default now" in page.text) == said
+    assert ("from the same files with the same settings" in page.text) != said
+    assert "random_state" not in page.text
+
+
+def test_a_page_that_is_no_report():
+    with pytest.raises(FileFormatError, match="qrels: is no report of skfilterrank compare"):
+        compared(before="qrels")
+
+
+# ---------------------------------------------------------------- estimates
+
+
+def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **options):
+    """Write the report of a sample of documents, or of all judgments of some topics."""
+    machine = {"llm": read_qrels("llm.txt")} if judges else None
+    named = {Path(path).stem: path for path in runs}
+    if unit == "document":
+        sample = read_prels("sample.prels")
+        pool = RankedPool.read(machine, named, pool=None if judges else read_qrels("all.txt"))
+        estimates = estimate(QrelsIndex(sample), pool, measures)
+    else:
+        sample = read_qrels("all.txt").assign(inclusion_probability=1.0)
+        pool = RankedPool.read(None, named, pool=sample)
+        params = {"pool": sample, "unit": "query", "target": "new topics"}
+        estimates = estimate(QrelsIndex(sample), named, measures, **params)
+    sampled = Sampled(estimates, pool, QrelsIndex(sample), None)
+    found = {}
+    for measure in estimates.measures:
+        order = estimates.order(measure).rename(columns={"low": "rank_low", "high": "rank_high"})
+        values = order.join(estimates.to_frame().loc[measure].drop(columns="value"))
+        differences = estimates.compare(measure)
+        pairs = differences.to_frame().assign(significant=differences.significant())
+        found[measure] = values, pairs.sort_values("p_value", kind="stable"), "holm"
+    options = {"qrels": "people.txt", "runs": runs, "machine_qrels": ["llm.txt"] * judges} | options
+    page = page_of(options)
+    write_report_of_estimates(page, sampled, found, alpha=0.05, random_state=0)
+    return sampled, found, read()[1]
+
+
+def test_a_report_of_estimates_with_figures(sampled_runs):
+    sampled, found, page = estimated(sampled_runs, prels="sample.prels")
+    report = machine_report(sampled.sample, sampled.pool, "dcg@10")
+    assert "What the machine is worth" in page.text
+    assert f"{report.by_judge.loc['llm', 'kappa']:.3f}" in page.text
+    assert f"{report.by_run.loc[('llm', 'dcg@10', 'alpha'), 'believed']:.4f}" in page.text
+    assert ["sample.prels", "sample"] in [row[:2] for row in page.table("Files that were read")]
+    runs, pairs, _ = found["dcg@10"]
+    assert [row[0] for row in page.table("Estimated dcg@10 of each run")[1:]] == list(runs.index)
+    rows = page.table("Pairs of runs by dcg@10, the surest first")
+    assert [row[:2] for row in rows[1:]] == pairs[["first", "second"]].to_numpy().tolist()
+    # A picture of values and one of differences; single topics have no picture.
+    assert [tag for tag, _ in page.attributes].count("figure") == 2
+    assert page.open == []
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
+    Path("topics.csv").write_text("qid,query\n" + "".join(f"{q},about {q}\n" for q in range(99)))
+    sampled, found, page = estimated(sampled_runs[:2], topics="topics.csv", docs="docs.csv")
+    (pair,) = found["dcg@10"][1].itertuples()
+    rows = page.table("Estimated dcg@10 on each topic, the largest differences first")
+    shown = [float(row[3]) for row in rows[1:]]
+    assert len(shown) == len(sampled.estimates.topics)
+    assert np.mean(shown) == pytest.approx(pair.difference, abs=1e-3)
+    assert sorted(map(abs, shown), reverse=True) == list(map(abs, shown))
+    assert "decides" not in page.text
+    assert "which topics decide" in page.text
+    judged = sampled.sample.to_frame()
+    listed = [each["rows"] for each in page.tables if "Judged documents" in each["caption"]]
+    assert 0 < len(listed) <= 6
+    for head, *documents in listed:
+        assert head[1:4] == ["label", "label of llm", "stands for"]
+        assert head[-1] == "text"
+        for name, label, _, weight, *_, text in documents:
+            rows = judged.xs(name, level="docno")
+            chances = (1 / rows["inclusion_probability"]).map("{:.4g}".format)
+            assert (label, weight) in set(zip(rows["label"].map("{:g}".format), chances))
+            assert text == "words"
+    assert "about " in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_topics_that_people_judged_whole_decide(sampled_runs):
+    sampled, _, page = estimated(sampled_runs[:2], "ap", unit="query", judges=False)
+    n_topics = len(sampled.estimates.topics)
+    assert f"On the {n_topics} topics that people judged: By the means" in page.text
+    rows = page.table("ap on each topic, those that decide first")
+    assert rows[1][5] == "decides"
+    values = dict(zip(sampled.estimates.topics, sampled.estimates.results["ap"].by_topic.T))
+    for topic, *cells in rows[1:]:
+        shown = dict(zip(rows[0][1:3], map(float, cells[:2])))
+        wanted = dict(zip(sampled.estimates.runs, values[topic]))
+        assert shown == pytest.approx(wanted, abs=1e-4)
+    assert "stands for" not in page.text
+    assert "What the machine is worth" not in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_estimates_since_an_earlier_report(sampled_runs):
+    estimated(sampled_runs)
+    Path("r.html").rename("old.html")
+    _, _, page = estimated(sampled_runs[:2], before="old.html")
+    assert {row[0] for row in page.table("Means by dcg@10 before and now")[1:]} == {
+        Path(path).stem for path in sampled_runs[:2]
+    }
+    assert "No longer there: " in page.text
+
+
+@pytest.mark.usefixtures("not_drawn")
+def test_measures_of_which_less_is_better_are_turned(sampled_runs):
+    values = pd.DataFrame([[1.0, 3.0], [2.0, 2.0]])
+    scores = SystemScores(values.to_numpy(), systems=["a", "b"], measure="forbidden@3")
+    found = {"forbidden@3": compare_systems(scores)}
+    write_report(page_of({}), found, None, alpha=0.05, random_state=0, verbose=False)
+    _, page = read()
+    rows = page.table("forbidden@3 on each topic")
+    assert sorted(row[1:4] for row in rows[1:]) == [
+        ["1.0000", "2.0000", "+1.0000"], ["3.0000", "2.0000", "-1.0000"],
+    ]  # fmt: skip

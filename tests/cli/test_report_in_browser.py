@@ -1,0 +1,204 @@
+"""The HTML report of comparisons in a real browser."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+pytest.importorskip("selenium", reason="driving a browser needs selenium")
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from browsers import requested, resize, start_browser
+from report_pages import compared
+
+pytestmark = pytest.mark.nightly
+
+QRELS = "1 0 a 3\n1 0 b 1\n1 0 s -2\n2 0 a 2\n2 0 c 0\n3 0 d 1\n3 0 s -2\n"
+RUNS = {
+    "good": "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n2 Q0 a 1 5 x\n3 Q0 d 1 2 x\n",
+    '<b>&"x': "1 Q0 s 1 9 x\n1 Q0 b 3 8 x\n2 Q0 c 2 4 x\n3 Q0 s 1 2 x\n3 Q0 d 2 1 x\n",
+    "a-rather-long-name-of-a-run-that-no-phone-has-room-for": "1 Q0 a 1 9 x\n2 Q0 c 2 4 x\n"
+    "3 Q0 s 1 2 x\n",
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The report of three runs, by its address."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "qrels").write_text(QRELS)
+    for name, text in RUNS.items():
+        (folder / name).write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        compared("qrels", *RUNS, measures=["ndcg_f@3", "lexirecall"])
+    return (folder / "r.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser without a window; the tests are skipped where there is none."""
+    found = start_browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.quit()
+
+
+@pytest.fixture
+def page(browser, report):
+    """The report, freshly opened on a wide screen."""
+    resize(browser, 1280)
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(report)
+    return browser
+
+
+def first_column(page, table):
+    return [each.text for each in table.find_elements(By.CSS_SELECTOR, "tbody th")]
+
+
+def test_nothing_goes_wrong_and_nothing_is_fetched(page, report):
+    assert page.title == "Comparison of 3 runs"
+    assert page.get_log("browser") == []
+    asked = requested(page)
+    assert report in asked
+    assert all(url == report or url.startswith("data:") for url in asked)
+
+
+def test_a_click_sorts_a_table(page):
+    table = page.find_element(By.CSS_SELECTOR, "#m1 table.sortable")
+    names = first_column(page, table)
+    assert names[0] == "good"
+    run, mean = table.find_elements(By.CSS_SELECTOR, "thead th button")[:2]
+    mean.click()
+    assert first_column(page, table) == names  # the greatest first, as it was
+    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") == "descending"
+    mean.click()
+    assert first_column(page, table) == names[::-1]
+    run.click()
+    by_name = first_column(page, table)
+    run.click()
+    assert first_column(page, table) == by_name[::-1]
+    assert sorted(by_name) == sorted(names)
+    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") is None
+
+
+def test_numbers_are_sorted_as_numbers(page):
+    # Of every table of pairs: negative numbers below positive ones, whatever they look like.
+    table = page.find_elements(By.CSS_SELECTOR, "#m1 table.sortable")[1]
+    column = 3
+    table.find_elements(By.CSS_SELECTOR, "thead th button")[column].click()
+    cells = [
+        row.find_elements(By.CSS_SELECTOR, "th, td")[column].text
+        for row in table.find_elements(By.CSS_SELECTOR, "tbody tr")
+    ]
+    lows = [float(text.split(" to ")[0]) for text in cells]
+    assert lows == sorted(lows, reverse=True)
+
+
+def test_a_pair_is_chosen_and_its_documents_open(page):
+    pairs = page.find_element(By.CSS_SELECTOR, "#m1 .pairs")
+    parts = pairs.find_elements(By.CLASS_NAME, "pair")
+    assert [each.is_displayed() for each in parts] == [True, False, False]
+    choice = Select(pairs.find_element(By.TAG_NAME, "select"))
+    names = [each.text for each in choice.options]
+    number = names.index('\u2068good\u2069 against \u2068<b>&"x\u2069')
+    choice.select_by_index(number)
+    assert [each.is_displayed() for each in parts] == [place == number for place in range(3)]
+    details = parts[number].find_element(By.TAG_NAME, "details")
+    inside = details.find_element(By.TAG_NAME, "table")
+    assert not inside.is_displayed()
+    details.find_element(By.TAG_NAME, "summary").click()
+    assert inside.is_displayed()
+    # On topic 2, which comes first, good has a and the other run c.
+    assert first_column(page, inside) == ["a", "c"]
+    assert page.get_log("browser") == []
+
+
+def test_the_other_measure_has_a_choice_of_its_own(page):
+    choices = page.find_elements(By.TAG_NAME, "select")
+    assert len(choices) == 2
+    Select(choices[1]).select_by_index(2)
+    assert page.find_element(By.CSS_SELECTOR, "#m1 .pair").is_displayed()
+    assert not page.find_element(By.CSS_SELECTOR, "#m2 .pair").is_displayed()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_is_no_wider_than_the_screen(page, width):
+    resize(page, width)
+    page.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    for figure in page.find_elements(By.CSS_SELECTOR, "figure svg"):
+        assert not figure.is_displayed() or figure.size["height"] > 100
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_readable_in_either_scheme(page, scheme):
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    script = (
+        "const style = getComputedStyle(arguments[0]);"
+        "return (style.fill && arguments[1] ? style.fill : style.color).match(/\\d+/g).map(Number)"
+    )
+    body = page.find_element(By.TAG_NAME, "body")
+    paper = page.execute_script(
+        "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+    )
+    assert (sum(paper[:3]) > 380) == (scheme == "light")
+    drawn = page.find_element(By.CSS_SELECTOR, "figure svg text")
+    for element, is_drawn in ((body, False), (drawn, True)):
+        ink = page.execute_script(script, element, is_drawn)
+        assert abs(sum(ink[:3]) - sum(paper[:3])) > 450
+
+
+def test_without_scripts_all_is_there(page, report):
+    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.get(report)
+        assert all(each.is_displayed() for each in page.find_elements(By.CLASS_NAME, "pair"))
+        table = page.find_element(By.CSS_SELECTOR, "#m1 table")
+        assert first_column(page, table)[0] == "good"
+        assert not page.find_elements(By.TAG_NAME, "select")
+    finally:
+        page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_any_two_runs_are_compared(browser, report, monkeypatch):
+    folder = Path(unquote(urlparse(report).path)).parent
+    monkeypatch.chdir(folder)
+    compared("qrels", *RUNS, open=[("good", '<b>&"x')], html="one.html")
+    resize(browser, 1280)
+    browser.get_log("browser")
+    browser.get((folder / "one.html").as_uri())
+    box = browser.find_element(By.CSS_SELECTOR, ".any")
+    first, second = (Select(each) for each in box.find_elements(By.TAG_NAME, "select"))
+    assert [each.text for each in first.options] == list(RUNS)
+    first.select_by_index(1)
+    second.select_by_index(2)
+    assert [each.text for each in box.find_elements(By.CSS_SELECTOR, "thead th")][1:3] == list(
+        RUNS
+    )[1:]
+    assert len(box.find_elements(By.CSS_SELECTOR, "tbody tr")) == 3
+    note = box.find_elements(By.TAG_NAME, "p")[-1].text
+    means = [float(number) for number in re.findall(r"-?\d\.\d{4}", note)]
+    cells = [
+        [float(cell.text) for cell in row.find_elements(By.CLASS_NAME, "number")]
+        for row in box.find_elements(By.CSS_SELECTOR, "tbody tr")
+    ]
+    for column in (0, 1):
+        assert abs(sum(row[column] for row in cells) / 3 - means[column]) < 2e-4
+    assert "; p " in note
+    assert browser.get_log("browser") == []
+
+
+def test_what_is_folded_up_is_printed_open(page):
+    is_open = "return [...document.querySelectorAll('details')].map((each) => each.open)"
+    before = page.execute_script(is_open)
+    assert False in before
+    page.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert all(page.execute_script(is_open))
+    page.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert page.execute_script(is_open) == before

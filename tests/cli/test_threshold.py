@@ -1,0 +1,173 @@
+"""``skfilterrank threshold``: scores in, a threshold out."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from skfilterrank.io import write_qrels, write_run
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.thresholds import CertifiedThreshold, load_threshold, threshold_curve
+
+# Labels below 0 are told of, as they may mean something else.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+
+
+def test_threshold_is_that_of_the_function(run, data):
+    code, out, err = run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
+    assert code == 0, err
+    curve = threshold_curve(data["label"], data["score"], groups=data["qid"], measure="ndcg_f@3")
+    head, line = out.splitlines()
+    assert head.split()[:3] == ["run", "threshold", "ndcg_f@3"]
+    assert line.split()[0] == "run"
+    threshold = load_threshold("filter.json")
+    assert threshold.threshold_ == pytest.approx(curve.best_threshold)
+    assert float(line.split()[2]) == pytest.approx(curve.best_value, abs=1e-4)
+    assert "200 judged topics, " in err
+    assert "wrote filter.json" in err
+
+
+@pytest.mark.slow
+def test_several_runs_have_a_line_each(run, data):
+    write_run("other.txt", data.assign(score=-data["score"]))
+    code, out, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--format", "csv")
+    assert code == 0, err
+    table = pd.read_csv(io.StringIO(out), index_col="run")
+    assert list(table.index) == ["run", "other"]
+    assert table.loc["run", "ndcg_f"] > table.loc["other", "ndcg_f"]
+    value = ndcg_f_score(data["label"], data["score"], groups=data["qid"])
+    assert table.loc["run", "unfiltered"] == pytest.approx(value)
+    code, _, err = run("threshold", "qrels.txt", "run.txt", "other.txt", "--save", "x.json")
+    assert code == 2
+    assert "--save saves the threshold of one run, got 2" in err
+
+
+@pytest.mark.slow
+def test_promises(run, data):
+    risk = "any_forbidden=0.3,false_reject_rate=0.6"
+    code, out, err = run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", risk, "--save", "filter.json"
+    )
+    assert code == 0, err
+    expected = CertifiedThreshold(
+        {"any_forbidden@3": 0.3, "false_reject_rate": 0.6}, measure="ndcg_f@3"
+    ).fit(data["score"], data["label"], groups=data["qid"])
+    assert load_threshold("filter.json").threshold_ == pytest.approx(expected.threshold_)
+    assert str(expected.certificate_).splitlines()[0] in out
+    code, out, err = run(
+        "threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden=0.3", "--format", "json"
+    )
+    row = json.loads(out)
+    assert row["any_forbidden"] <= row["any_forbidden at most"] <= 0.3
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.FitWarning")
+def test_a_promise_that_says_little_is_warned_of(run, data):
+    write_qrels("grades.txt", data.assign(label=data["label"] + 1))
+    code, _, err = run("threshold", "grades.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=.1")
+    assert code == 0
+    assert "is 0 on all calibration queries" in err
+
+
+GAINS = "--gains=-1=-1,0=0,1=1,2=2"
+
+
+def test_a_promise_with_a_cap(run, data):
+    code, out, err = run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, GAINS, "--risk", "any_forbidden=0.4",
+        "--max-shown", 1,
+    )  # fmt: skip
+    assert code == 0, err
+    assert "most 0.4 on new queries" in out
+
+
+@pytest.fixture
+def half_forbidden(tmp_path, monkeypatch):
+    """Twenty topics of two documents of score 2 and 1, of which the second is forbidden."""
+    monkeypatch.chdir(tmp_path)
+    topics = range(20)
+    run = "".join(f"{topic} Q0 a 1 2 x\n{topic} Q0 b 2 1 x\n" for topic in topics)
+    (tmp_path / "run.txt").write_text(run)
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in topics))
+    return ["threshold", "qrels.txt", "run.txt", "--holes", "forbidden", "--format", "csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "value", "unfiltered", "shown"),
+    [
+        # Lower is better: nothing that is shown is forbidden, or half of it; no sign stands before.
+        ("-m forbidden@2", "0.0", 0.5, 20),
+        ("-m forbidden@2 --min-shown 2", "0.5", 0.5, 40),
+        ("-m any_forbidden --min-shown 2", "1.0", 1, 40),
+        # Greater is better: of two places one.
+        ("-m precision@2", "0.5", 0.5, 40),
+        ("-m ap", "1.0", 1, 40),
+    ],
+)
+def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, shown):
+    code, out, err = run(*half_forbidden, *words.split())
+    assert code == 0, err
+    (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
+    assert float(row["unfiltered"]) == unfiltered
+    assert (row[words.split()[1]], row["held out"]) == (value, value)
+    counts = [int(row[name]) for name in ("topics", "shown", "filtered")]
+    assert counts == [20, shown, 40 - shown]
+
+
+def test_a_given_threshold_by_hand(run, half_forbidden):
+    code, out, err = run(*half_forbidden, "-m", "forbidden@2", "--threshold", "1.5")
+    assert code == 0, err
+    (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
+    assert row == {
+        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "topics": 20,
+        "shown": 20, "filtered": 20,
+    }  # fmt: skip
+
+
+# Labels below 0 are told of, as they may mean something else.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--risk", "any_forbidden"), "expected RISK=LEVEL"),
+        (("--risk", "any_forbidden=2"), r"must be a number between 0 and 1"),
+        (("--risk", "ndcg=0.1"), "--risk must name"),
+        (("--risk", "any_forbidden=0.1", "--threshold", "none"), "Leave out --threshold or --risk"),
+        (("-m", "ap,rr"), "thresholds are tuned by one"),
+        (("--risk", "any_forbidden=0.001"), "needs at least"),
+        (("--save", "nowhere/filter.json"), "there is no folder nowhere"),
+        (("--save", "run.txt"), "is the same file as RUN run.txt"),
+    ],
+)
+def test_bad_input(run, data, arguments, message):
+    code, _, err = run("threshold", "qrels.txt", "run.txt", *arguments)
+    assert code == 2
+    assert message in err
+
+
+GAINS = "--gains=-1=-1,0=0,1=1,2=2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--threshold", "gap"], "expected tune, auto"),
+        (
+            ["--abstain", "gap"],
+            "expected best_score, score_gap, score_std, score_regression, got 'gap'",
+        ),
+        (["--max-shown", "0"], "a whole number from 1 up"),
+        (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
+        (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),
+    ],
+)
+def test_bad_cuts(run, data, arguments, message):
+    code, _, err = run("threshold", "qrels.txt", "run.txt", GAINS, *arguments)
+    assert code != 0
+    assert message in err

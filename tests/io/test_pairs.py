@@ -1,0 +1,128 @@
+"""Judgments and runs from data frames of every kind."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import (
+    QrelsIndex,
+    align,
+    read_run,
+)
+
+NO = -np.inf
+QRELS = pd.DataFrame(
+    {
+        "qid": ["1", "1", "1", "2", "10", "10"],
+        "docno": ["a", "b", "c", "a", "x", "y"],
+        "label": [2.0, -1.0, np.nan, 1.0, 0.0, 3.0],
+    }
+)
+
+
+RUN = pd.DataFrame(
+    {
+        "qid": ["10", "1", "1", "1", "7", "7", "10"],
+        "docno": ["y", "u", "a", "c", "a", "b", "x"],
+        "score": [0.25, 0.5, 0.5, 9.0, 1.0, 2.0, NO],
+    }
+)
+
+
+def forms(qrels, run):
+    """The same run and judgments in the forms that other tools give them."""
+    yield qrels, run
+    yield QrelsIndex(qrels), run
+    ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    yield qrels.rename(columns=ir_measures), run.rename(columns=ir_measures)
+    # PyTerrier counts ranks from 0.
+    ranks = run.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
+    yield qrels.assign(iteration=0), run.assign(query="some words", rank=ranks, docid=5)
+    yield qrels.set_index(["qid", "docno"]), run.set_index(["qid", "docno"])[["score"]]
+    yield qrels.set_index("docno"), run.set_index("qid")
+    for kind in (object, "category", "string"):
+        yield qrels.astype({"qid": kind, "docno": kind}), run.astype({"qid": kind, "docno": kind})
+    yield qrels.iloc[:], run.iloc[1:].reset_index(drop=True)
+
+
+@pytest.mark.slow
+def test_forms_of_frames():
+    run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
+    run.loc[0, "docno"] = "v"
+    run.loc[0, "qid"] = "7"  # left out in every form, and sliced off in the last
+    expected = align(qrels, run).to_frame()
+    for form in forms(qrels, run):
+        pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
+
+
+def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
+    run = pd.DataFrame(
+        {"qid": list("11122"), "docno": list("abcab"), "score": [3.0, 2.0, 1.0, NO, NO]}
+    )
+    for ranks, hidden in (
+        ([0, 1, 2, 0, 1], []),  # all documents of query 2 are hidden by their scores
+        ([1, 2, 0, 0, 0], ["c"]),
+        ([0, 1, 0, 0, 0], ["a", "c"]),
+    ):
+        scores = read_run(run.assign(rank=ranks))["score"]
+        assert run["docno"][(scores == NO) & (run["score"] > NO)].tolist() == hidden
+    with pytest.raises(InputError, match="has the rank 0 in all rows"):
+        read_run(run.assign(rank=0))
+    with pytest.raises(InputError, match="holds no id in column 'qid' in row 0"):
+        read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    run, qrels = (polars.DataFrame(frame.to_dict("list")) for frame in (RUN, QRELS))
+    expected = align(QRELS, RUN).to_frame()
+    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
+    with_null = qrels.with_columns(polars.col("label").fill_nan(None))
+    pd.testing.assert_frame_equal(align(with_null, run).to_frame(), expected)
+
+
+def test_arrow_columns_in_chunks():
+    pytest.importorskip("pyarrow")
+    with np.errstate(invalid="ignore"):  # pandas 2 looks whether -inf is an integer
+        run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
+    run = pd.concat([run.iloc[:3], run.iloc[3:]])
+    expected = align(QRELS, RUN).to_frame()
+    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [int, "Int64", float, object])
+def test_ids_that_are_numbers_on_one_side(other):
+    expected = align(QRELS, RUN).to_frame()
+    qid = RUN["qid"].astype(int).astype(other)
+    pd.testing.assert_frame_equal(align(QRELS, RUN.assign(qid=qid)).to_frame(), expected)
+    qid = QRELS["qid"].astype(int).astype(other)
+    pd.testing.assert_frame_equal(align(QRELS.assign(qid=qid), RUN).to_frame(), expected)
+
+
+def test_errors_of_tables():
+    with pytest.raises(ValueError, match="run has no column 'docno' or 'doc_id'; its columns are"):
+        align(QRELS, RUN.drop(columns="docno"))
+    with pytest.raises(ValueError, match="qrels has no column 'label' or 'relevance'; its col"):
+        align(RUN, RUN)
+    with pytest.raises(ValueError, match="run has several columns 'score'"):
+        align(QRELS, pd.concat([RUN, RUN[["score"]]], axis=1))
+    with pytest.raises(ValueError, match="qrels has no rows"):
+        align(QRELS.iloc[:0], RUN)
+    with pytest.raises(TypeError, match="run must be a data frame, a path or an open file, got l"):
+        align(QRELS, [1])
+    with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
+        align(1, RUN)
+    with pytest.raises(TypeError, match=r"qrels must be a data frame, .*, got \{\}\. A dict"):
+        align({}, RUN)
+
+
+@pytest.mark.parametrize("shown", [[True, False, True], ["True", "false", "TRUE"], [1, 0, 1]])
+@pytest.mark.parametrize("name", ["shown", "kept"])
+def test_a_column_says_what_is_shown(name, shown):
+    frame = pd.DataFrame({"qid": "1", "docno": list("abc"), "score": [3.0, 2.0, 1.0]})
+    found = read_run(frame.assign(**{name: shown}))
+    assert found["score"].tolist() == [3.0, NO, 1.0]
+    with pytest.raises(InputError, match=f"'perhaps' in column '{name}' in row 1, which says by T"):
+        read_run(frame.assign(**{name: [True, "perhaps", False]}))

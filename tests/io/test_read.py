@@ -1,0 +1,562 @@
+"""Judgments and runs from whatever holds them: paths, open files, packed ones, tables."""
+
+import gzip
+import io
+import pickle
+import tarfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank._files import tokens as text_columns
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, InputTypeError
+from skfilterrank.io import (
+    QrelsIndex,
+    align,
+    read_prels,
+    read_qrels,
+    read_run,
+    read_runs,
+    write_prels,
+    write_qrels,
+    write_run,
+)
+from skfilterrank.metrics import stat_ap_score
+from thinned import thinned
+
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+
+
+RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
+
+
+QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"
+
+
+# What an id may hold, non-ASCII letters included, short and longer than one and two words.
+LETTERS = st.characters(categories=["L", "N", "P"], include_characters="-_.", max_codepoint=0x2FFF)
+
+
+IDS = st.text(LETTERS, min_size=1, max_size=20)
+
+
+# No topic begins with "#", as a line that does is a comment.
+TOPICS = IDS.filter(lambda text: not text.startswith("#"))
+
+
+def run_of(text):
+    return read_run(io.StringIO(text))
+
+
+def qrels_of(text, **params):
+    return read_qrels(io.StringIO(text), **params)
+
+
+def test_run():
+    run = run_of(RUN)
+    assert list(run.columns) == ["qid", "docno", "rank", "score", "run"]
+    assert run["qid"].tolist() == ["1", "1", "2"]
+    assert run["docno"].tolist() == ["a", "b", "a"]
+    assert run["rank"].tolist() == [1, 2, 1]
+    assert run["score"].tolist() == [2.5, -1.0, 7.0]
+    assert run["run"].tolist() == ["x", "x", "y"]
+    assert run["score"].dtype == np.float64
+    assert run["rank"].dtype == np.int64
+    # The columns are what pandas makes of strings, so that they join with the user's own.
+    assert run["docno"].dtype == pd.Series(["a"]).dtype
+
+
+def test_qrels():
+    qrels = qrels_of(QRELS)
+    assert list(qrels.columns) == ["qid", "docno", "label"]
+    assert qrels["label"].tolist() == [1, -2, 0]
+    assert qrels["label"].dtype == np.int64
+    assert qrels_of("1 0 a 0.5\n")["label"].tolist() == [0.5]
+
+
+def test_unjudged_label():
+    text = "1 0 a 1\n1 0 b -1\n"
+    assert qrels_of(text)["label"].tolist() == [1, -1]
+    np.testing.assert_array_equal(qrels_of(text, unjudged_label=-1)["label"], [1, np.nan])
+    np.testing.assert_array_equal(qrels_of(text, unjudged_label="trec")["label"], [1, np.nan])
+    np.testing.assert_array_equal(qrels_of(text, unjudged_label=None)["label"], [1, -1])
+    assert qrels_of(text, unjudged_label=5)["label"].dtype == np.int64
+    for bad in ("-1", np.nan, True):
+        with pytest.raises(
+            ValueError, match="unjudged_label must be the label that means unjudged"
+        ):
+            qrels_of(text, unjudged_label=bad)
+
+
+def test_ids_stay_as_written():
+    qrels = qrels_of("01 0 007 1\n1 0 7 1\n1 0 7.0 1\n1 0 NA 1\n1 0 é\u00a0ü 1\n")
+    assert qrels["qid"].tolist() == ["01", "1", "1", "1", "1"]
+    assert qrels["docno"].tolist() == ["007", "7", "7.0", "NA", "é\u00a0ü"]
+
+
+def test_ranks_are_carried_along():
+    assert run_of("1 Q0 a 9 1 x\n1 Q0 b 3 2 x\n")["rank"].tolist() == [9, 3]
+    ranks = ["-1", "2.5", "1e3", "12345678901"]
+    text = "".join(f"1 Q0 d{rank} {rank} 1 x\n" for rank in ranks)
+    assert run_of(text)["rank"].tolist() == [-1.0, 2.5, 1e3, 12345678901.0]
+
+
+def test_filtered_documents():
+    assert run_of("1 Q0 a 1 -inf x\n")["score"].tolist() == [-np.inf]
+
+
+BAD_RUNS = [
+    (
+        "1 Q0 a 1 2 x\n1 Q0 b 2 1\n",
+        2,
+        r"5 columns where a run has 6 \(qid Q0 docno rank .*: ids hold",
+    ),
+    ("\n\n" + QRELS, 3, "4 columns where a run has 6 .* qrels have 4"),
+    ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
+    ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
+    ("1 Q0 a 1 2 x\n1 Q0 b\n", 2, "3 columns where a run has 6"),
+    ("1 a 1\n1 Q0 b 2 3 x\n", 2, r"6 columns where a MS MARCO run has 3 \(qid docno rank\)"),
+    ("1 a 1\n1 b 2.5\n", 2, "the rank 2.5, which is no whole number: a run with 3 columns is"),
+    ("1 a 1\n1 b x\n", 2, "the rank 'x', which is no number"),
+    ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' twice in topic '1' \(first in line 1"),
+    ("1\n", 1, "1 column where"),
+    (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* ids hold no white space"),
+    (f"{RUN}2 Q0 b first 1 x\n", 4, "the rank 'first', which is no number; the columns of a run"),
+    (f"{RUN}\n2 Q0 b 1x 1 x\n", 5, "the rank '1x', which is no number"),
+    (f"{RUN}2 Q0 b nan 1 x\n", 4, "the rank 'nan', which is no number"),
+    (f"{RUN}2 Q0 b 12345678x 1 x\n", 4, "the rank '12345678x', which is no number"),
+    ("1 Q0 a 1 2 x\n\n1 Q0 b 2 high x\n", 3, "the score 'high', which is no number"),
+    ("1 Q0 a 1 1_0 x\n", 1, "the score '1_0', which is no number"),
+    ("1 Q0 a 1 0x10 x\n", 1, "the score '0x10', which is no number"),
+    ("1 Q0 a 1 1.2.3 x\n", 1, "the score '1.2.3', which is no number"),
+    ("1 Q0 a 1 . x\n", 1, "the score '.', which is no number"),
+    ("1 Q0 a 1 - x\n", 1, "the score '-', which is no number"),
+    ("1 Q0 a 1 ١ x\n", 1, "the score '١', which is no number"),
+    ("1 Q0 a 1 2 x\n1 Q0 b 2 NaN x\n", 2, "the score nan; a score must be finite, or -inf"),
+    ("1 Q0 a 1 inf x\n", 1, "the score inf; a score must be finite, or -inf"),
+    ("1 Q0 a 1 1e999 x\n", 1, "the score inf"),
+    (
+        "\n" + RUN + "1 Q0 b 9 0 x\n",
+        5,
+        r"document 'b' twice in topic '1' \(first in line 3",
+    ),
+    ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
+    ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
+    ("qid;docno;score\n1;a;2\n", 1, "1 column where .* names its columns"),
+    ("1,a,2\n", 1, "1 column where .* names its columns, such as qid, docno and score or label"),
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "2 columns where"),
+    ("%PDF-1.4\n", 1, "1 column where"),
+]
+
+
+BAD_QRELS = [
+    ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(qid iteration docno label\)"),
+    (
+        RUN,
+        1,
+        "6 columns where a qrels has 4 .* runs 6",
+    ),
+    ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', which is no number"),
+    ("1 0 a 1\n1 0 b nan\n", 2, "the label nan; labels must be finite, .* the unjudged label"),
+    ("1 0 a -inf\n", 1, "the label -inf; labels must be finite"),
+    ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' twice in topic '1' \(first in line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), BAD_RUNS)
+def test_errors_of_runs(tmp_path, text, line, message):
+    check_error(read_run, tmp_path, text, line, message)
+
+
+@pytest.mark.parametrize(("text", "line", "message"), BAD_QRELS)
+def test_errors_of_qrels(tmp_path, text, line, message):
+    check_error(read_qrels, tmp_path, text, line, message)
+
+
+def check_error(read, folder, text, line, message):
+    path = folder / "file.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.tuples(TOPICS, IDS), min_size=1, unique=True, max_size=30).flatmap(
+        lambda pairs: st.tuples(
+            st.just(pairs),
+            st.lists(
+                st.floats(allow_nan=False, allow_infinity=False),
+                min_size=len(pairs),
+                max_size=len(pairs),
+            ),
+        )
+    ),
+    st.booleans(),
+)
+def test_round_trip(rows, zipped):
+    pairs, values = rows
+    frame = pd.DataFrame(pairs, columns=["qid", "docno"])
+    run = io.StringIO()
+    write_run(run, frame.assign(score=values, run="name"))
+    read = read_run(io.StringIO(run.getvalue()))
+    key = ["qid", "docno"]
+    expected = frame.assign(score=values).set_index(key)["score"].sort_index()
+    found = read.set_index(key)["score"].sort_index()
+    pd.testing.assert_series_equal(found, expected, check_exact=True)
+    assert read["run"].unique().tolist() == ["name"]
+    again = io.StringIO()
+    write_run(again, read)
+    assert again.getvalue() == run.getvalue()
+
+    qrels = io.StringIO()
+    write_qrels(qrels, frame.assign(label=values))
+    text = qrels.getvalue()
+    source = io.BytesIO(gzip.compress(text.encode())) if zipped else io.StringIO(text)
+    read = read_qrels(source)
+    expected = frame.assign(label=np.array(values, dtype=read["label"].dtype))
+    pd.testing.assert_frame_equal(read, expected, check_exact=True)
+
+
+def test_without_arrow_strings(monkeypatch):
+    """pandas without pyarrow keeps strings as Python objects: the texts are the same."""
+    expected = run_of(RUN)
+    with pd.option_context("mode.string_storage", "python"):
+        run = run_of(RUN)
+        assert run["qid"].dtype == pd.Series(["a"]).dtype
+    assert run.astype(object).equals(expected.astype(object))
+    # Before pandas 3 they are of type object.
+    monkeypatch.setattr(text_columns, "_arrow_strings", lambda: None)
+    assert run_of(RUN).astype(object).equals(expected.astype(object))
+
+
+@pytest.mark.slow
+def test_parsers_of_trec_eval(data_dir):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec-covid-round1"
+    for path in thinned(sorted(folder.glob("runs/*.txt.gz"))[::40], parts=4):
+        with gzip.open(path, "rt") as file:
+            expected = pytrec_eval.parse_run(file)
+        assert nested(read_run(path), "score") == expected
+    qrels = [folder / "qrels.txt.gz", *sorted(data_dir.glob("trec-web-qrels/*.gz"))]
+    assert len(qrels) == 6
+    for path in thinned(qrels):
+        with gzip.open(path, "rt") as file:
+            expected = pytrec_eval.parse_qrel(file)
+        assert nested(read_qrels(path), "label") == expected
+
+
+def nested(frame, column):
+    """Dictionary of dictionaries, as pytrec_eval has it."""
+    nested = {}
+    for qid, docno, value in zip(frame["qid"], frame["docno"], frame[column], strict=True):
+        nested.setdefault(qid, {})[docno] = value
+    return nested
+
+
+@pytest.mark.parametrize("score", [2**53, 2**64])
+def test_whole_scores_that_would_be_tied_are_refused(tmp_path, score):
+    path = tmp_path / "run.txt"
+    path.write_text(f"1 Q0 a 1 {score + 1} r\n1 Q0 b 2 {score} r\n")
+    with pytest.raises(InputError, match="float64 rounds to one number"):
+        read_run(path)
+    path.write_text(f"1 Q0 a 1 {score} r\n1 Q0 b 2 {score} r\n1 Q0 c 3 1e300 r\n")
+    assert read_run(path)["score"].tolist() == [score, score, 1e300]
+
+
+def sources(text, folder):
+    """The same content by every way a reader takes."""
+    data = text.encode()
+    (folder / "plain").write_bytes(data)
+    (folder / "zipped").write_bytes(gzip.compress(data))
+    half = text.index("\n") + 1
+    members = gzip.compress(data[:half]) + gzip.compress(data[half:])
+    (folder / "members").write_bytes(members + bytes(5))  # tape drives pad with zeros
+    yield folder / "plain"
+    yield str(folder / "plain")
+    yield folder / "zipped"
+    yield folder / "members"
+    yield io.StringIO(text)
+    yield io.BytesIO(data)
+    yield io.BytesIO(gzip.compress(data))
+    yield io.BytesIO(b"\xef\xbb\xbf" + data)
+    yield io.StringIO(text.replace(" ", "\t"))
+    yield io.StringIO(text.replace(" ", "  \t "))
+    yield io.BytesIO(text.replace("\n", "\r\n").encode())
+    yield io.StringIO(text.rstrip("\n"))
+    yield io.BytesIO(text.replace("\n", "\r\n").rstrip().encode())
+    yield io.StringIO("\n\n" + text.replace("\n", " \n\n \t\n"))
+    yield io.StringIO("  " + text.replace("\n", "\n  "))
+
+
+@pytest.mark.slow
+def test_sources(tmp_path):
+    for source in sources(RUN, tmp_path):
+        pd.testing.assert_frame_equal(read_run(source), run_of(RUN))
+    for source in sources(QRELS, tmp_path):
+        pd.testing.assert_frame_equal(read_qrels(source), qrels_of(QRELS))
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_what_is_packed_twice_or_in_an_archive(read):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as file:
+        file.addfile(tarfile.TarInfo("run.txt"), io.BytesIO())
+    packed = gzip.compress(archive.getvalue())
+    for content in (packed, gzip.compress(packed), pickle.dumps({"1": {"a": 1}})):
+        with pytest.raises(FileFormatError, match=r"zero byte|is not UTF-8"):
+            read(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ({}, r"got \{\}"),
+        ({"1": 1.0}, r"got \{'1': 1.0\}"),
+        ({"1": ["a", "b"]}, r"got \{'1': \['a', 'b'\]\}"),
+    ],
+)
+def test_dicts_of_another_form(read, source, shown):
+    message = shown + r"\. A dict \{topic: \{document: .*\}\}, an Arrow table"
+    with pytest.raises(InputTypeError, match=message):
+        read(source)
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
+    if read is read_run:
+        with pytest.warns(DataWarning, match="<stream> holds no document"):
+            assert read(io.StringIO("qid,docno,score\n")).empty
+    for empty in ("", "\n \n\t\r\n", "\ufeff"):
+        if read is read_run:
+            with pytest.warns(DataWarning, match="<stream> holds no document"):
+                assert read(io.StringIO(empty)).empty
+        else:
+            with pytest.raises(FileFormatError, match=r"<stream>: the file holds no lines; lines"):
+                read(io.StringIO(empty))
+    with pytest.raises(FileFormatError, match=r"<stream>:2: byte 0xe9 is not UTF-8"):
+        read(io.BytesIO(b"1 0 a 1\n1 0 \xe9 1\n"))
+    with (
+        io.TextIOWrapper(io.BytesIO(b"1 0 \xe9 1\n"), encoding="utf-8") as handle,
+        pytest.raises(FileFormatError, match="some byte does not decode"),
+    ):
+        read(handle)
+    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
+        read(io.BytesIO(gzip.compress(b"1 0 a 1\n" * 1000)[:-9]))
+    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
+        read(io.BytesIO(gzip.compress(RUN.encode())[:-8] + b"\1" * 8))
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent")
+    with pytest.raises(TypeError, match="source must be a data frame, a path or an open file, got"):
+        read([])
+
+
+@pytest.mark.parametrize("content", [b"PAR\n", b"\x00\x15\x04PAR1", b"no table"])
+def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
+    path = tmp_path / "q.parquet"
+    path.write_bytes(content)
+    with pytest.raises(
+        FileFormatError,
+        match=r"q\.parquet:1: (the line holds a zero byte|\d columns? where a qrels has 4)",
+    ):
+        read_qrels(path)
+
+
+PRELS = """\
+10 d1 2 1 0.5
+10 d2 0 0 1
+10 d3 1 2 0.25
+"""
+
+
+RUN_PRELS = pd.DataFrame({"qid": "10", "docno": ["d2", "x", "d3"], "score": [3.0, 2.0, 1.0]})
+
+
+def test_columns():
+    frame = read_prels(io.StringIO(PRELS))
+    assert frame["qid"].tolist() == ["10"] * 3
+    assert frame["docno"].tolist() == ["d1", "d2", "d3"]
+    assert frame["label"].tolist() == [2, 0, 1]
+    assert frame["inclusion_probability"].tolist() == [0.5, 1, 0.25]
+
+
+def test_probabilities_are_carried_along():
+    aligned = align(read_prels(io.StringIO(PRELS)), RUN_PRELS)
+    assert aligned.docnos.tolist() == ["d2", "x", "d3", "d1"]
+    np.testing.assert_array_equal(aligned.inclusion_probability, [1, np.nan, 0.25, 0.5])
+    # R is estimated as 1 / 0.5 + 1 / 0.25; d3 at place 3 has nothing relevant above it.
+    y_true, y_score, groups = aligned
+    value = stat_ap_score(
+        y_true, y_score, groups=groups, inclusion_probability=aligned.inclusion_probability
+    )
+    assert value == pytest.approx((1 / 0.25) * (1 / 3) / (2 + 4))
+
+
+def test_without_probabilities_there_are_none():
+    qrels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
+    assert align(qrels, RUN_PRELS).inclusion_probability is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("10 d1 2 1\n", "4 columns where a prels has 5 .* qrels have 4"),
+        (
+            "10 d1 2 1 0\n",
+            "1: the line holds the inclusion probability 0.0, .* above 0 and at most 1",
+        ),
+        ("10 d1 2 1 1\n10 d2 2 1 1.5\n", "2: the line holds the inclusion probability 1.5"),
+        ("10 d1 2 1 nan\n", "1: the line holds the inclusion probability nan"),
+        ("10 d1 2 1 x\n", "1: the line holds the inclusion probability 'x', which is no number"),
+        ("10 d1 inf 1 1\n", "1: the line holds the label inf; labels must be finite"),
+        ("10 d1 2 1 1\n10 d1 2 1 1\n", "d1"),
+    ],
+)
+def test_bad_files(text, message):
+    with pytest.raises(FileFormatError, match=message):
+        read_prels(io.StringIO(text))
+
+
+def test_a_sample_is_no_table_of_judgments():
+    with pytest.raises(FileFormatError, match="5 columns where a qrels has 4"):
+        read_qrels(io.StringIO(PRELS))
+
+
+def test_a_bad_probability_of_a_frame():
+    qrels = read_prels(io.StringIO(PRELS))
+    qrels["inclusion_probability"] = [0.5, 0, 1]
+    with pytest.raises(ValueError, match=r"inclusion probability 0.0 in row 1, which has a label"):
+        QrelsIndex(qrels)
+
+
+@pytest.mark.slow
+def test_real_prels(data_dir):
+    frame = read_prels(data_dir / "mq2007" / "prels.txt.gz")
+    assert len(frame) == 73_015
+    assert frame["qid"].nunique() == 1_778
+    assert frame["inclusion_probability"].between(0, 1, inclusive="right").all()
+
+
+def test_written_lines():
+    file = io.StringIO()
+    write_prels(file, read_prels(io.StringIO(PRELS)))
+    assert file.getvalue() == "10 d1 2 1 0.5\n10 d2 0 1 1\n10 d3 1 1 0.25\n"
+
+
+@pytest.mark.slow
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["1", "02", "q"]),
+            st.integers(0, 99).map("d{}".format),
+            st.one_of(st.integers(-2, 4), st.floats(-1e300, 1e300)),
+            st.floats(0, 1, exclude_min=True),
+        ),
+        min_size=1,
+        unique_by=lambda row: row[:2],
+    )
+)
+def test_what_is_written_reads_back(rows):
+    columns = ["qid", "docno", "label", "inclusion_probability"]
+    prels = pd.DataFrame(rows, columns=columns)
+    file = io.StringIO()
+    write_prels(file, prels)
+    found = read_prels(io.StringIO(file.getvalue()))
+    pd.testing.assert_frame_equal(found, prels, check_dtype=False, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label": np.nan}, "prels holds no label in row 0"),
+        ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0, which has a label"),
+        ({"inclusion_probability": 1.5}, "it must be above 0 and at most 1"),
+        ({"docno": "a b"}, "'a b', which a TREC file cannot carry"),
+    ],
+)
+def test_what_cannot_be_written(change, message):
+    prels = read_prels(io.StringIO(PRELS.splitlines()[0] + "\n")).assign(**change)
+    with pytest.raises(InputError, match=message):
+        write_prels(io.StringIO(), prels)
+
+
+def test_without_probabilities_nothing_is_written():
+    prels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
+    with pytest.raises(InputError, match=r"no column 'inclusion_probability'.* use write_qrels"):
+        write_prels(io.StringIO(), prels)
+
+
+def test_tables_with_probabilities():
+    table = b"qid,docno,label,inclusion_probability\n1,a,2,0.25\n1,b,0,1\n"
+    expected = read_prels(io.StringIO("1 a 2 1 0.25\n1 b 0 1 1\n"))
+    for read in (read_prels, read_qrels):
+        pd.testing.assert_frame_equal(read(io.BytesIO(table)), expected)
+    with pytest.raises(ValueError, match="<stream> has no column 'inclusion_probability'"):
+        read_prels(io.BytesIO(table.replace(b"inclusion_", b"")))
+    with pytest.raises(ValueError, match=r":3: the row holds the inclusion probability 2.0, which"):
+        read_prels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))
+
+
+FRAME = pd.DataFrame(
+    {"qid": ["2", "1", "1"], "docno": ["a", "b", "c"], "score": [1.0, 2.5, -np.inf]}
+)
+
+
+def test_columns_and_order_of_rows():
+    text = "2 Q0 a 1 1.0 tag\n1 Q0 b 1 2.5 tag\n1 Q0 c 2 -inf tag\n"
+    (name, found), *others = read_runs({"mine": io.StringIO(text)}).items()
+    assert (name, others) == ("mine", [])
+    pd.testing.assert_frame_equal(found, FRAME, check_dtype=False)
+    assert found["score"].dtype == np.float64
+
+
+def test_ids_of_frames_stay_what_they_are():
+    frame = pd.DataFrame({"query_id": [7, 8], "doc_id": [1, 2], "score": [1, 2], "other": "x"})
+    found = read_runs({"mine": frame})["mine"]
+    assert found.to_dict("list") == {"qid": [7, 8], "docno": [1, 2], "score": [1.0, 2.0]}
+    pl = pytest.importorskip("polars")
+    of_polars = read_runs({"mine": pl.from_pandas(frame)})["mine"]
+    assert of_polars.to_dict("list") == found.to_dict("list")
+    levels = FRAME.set_index(["qid", "docno"])
+    pd.testing.assert_frame_equal(read_runs({"mine": levels})["mine"], FRAME)
+
+
+def test_ranks_stand_for_scores():
+    ranked = FRAME.drop(columns="score").assign(rank=[1, 1, 2])
+    assert read_runs({"mine": ranked})["mine"]["score"].tolist() == [-1.0, -1.0, -2.0]
+
+
+def test_names_of_files(tmp_path):
+    paths = [tmp_path / name for name in ("first.txt.gz", "second.run")]
+    for path in paths:
+        write_run(path, FRAME)
+    assert list(read_runs(paths)) == ["first", "second.run"]
+    found = read_runs(paths[0])
+    assert list(found) == ["first"]
+    # Topics are written in the order of their ids, and what is filtered is not.
+    assert found["first"].to_dict("list") == {
+        "qid": ["1", "2"],
+        "docno": ["b", "a"],
+        "score": [2.5, 1.0],
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"docno": ["a", None, "c"]}, "run holds no id in column 'docno' in row 1"),
+        ({"qid": ["1", "2", None]}, "run holds no id in column 'qid' in row 2"),
+        ({"score": [1.0, np.nan, 2.0]}, "column 'score' of run holds 1 NaN"),
+    ],
+)
+def test_the_run_that_is_wrong_is_named(change, message):
+    with pytest.raises(InputError, match=message) as error:
+        read_runs({"good": FRAME, "bad": FRAME.assign(**change)})
+    assert error.value.__notes__ == ["This came up with the run 'bad'."]

@@ -1,0 +1,317 @@
+"""Lines of runs, with and without pyarrow."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profiles import times
+from skfilterrank.io import _write as module
+from skfilterrank.io import (
+    read_qrels,
+    read_run,
+    save_model,
+    write_letor,
+    write_qrels,
+    write_run,
+)
+from skfilterrank.io._write import score_texts
+
+NO = -np.inf
+
+
+def run_text(run, docnos=None, y_score=None, **params):
+    file = io.StringIO()
+    counts = write_run(file, run, docnos=docnos, y_score=y_score, **params)
+    return file.getvalue(), (counts.written, counts.filtered, counts.empty_queries)
+
+
+def test_order_ranks_and_counts():
+    # Query 10 comes behind 9 as these are numbers; "b" before "a" as ids break ties descending.
+    groups = [10, 9, 10, 10, 9, 8, 8]
+    docnos = ["a", "x", "b", "c", "y", "z", "w"]
+    y_score = [0.5, NO, 0.5, 2.0, -1e-300, NO, NO]
+    text, counts = run_text(groups, docnos, y_score, name="mine")
+    assert text == (
+        "9 Q0 y 1 -1e-300 mine\n10 Q0 c 1 2.0 mine\n10 Q0 b 2 0.5 mine\n10 Q0 a 3 0.5 mine\n"
+    )
+    assert counts == (4, 3, 1)
+
+
+def test_everything_filtered():
+    assert run_text(["a", "b"], ["x", "x"], [NO, NO]) == ("", (0, 2, 2))
+
+
+def test_ids_of_any_type():
+    text, _ = run_text(pd.Series(["b", "a"]), pd.Series([10, 9]), pd.Series([1, 1]))
+    assert text == "a Q0 9 1 1.0 skfilterrank\nb Q0 10 1 1.0 skfilterrank\n"
+    # Document ids are text in a run, so that "9" is above "10" in a tie.
+    assert run_text([1, 1], [10, 9], [1, 1])[0].split()[2] == "9"
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    groups, docnos = rng.integers(0, 5, 60), np.arange(60).astype(str)
+    y_score = rng.integers(0, 4, 60) / 3
+    order = rng.permutation(60)
+    expected, _ = run_text(groups, docnos, y_score)
+    assert run_text(groups[order], docnos[order], y_score[order])[0] == expected
+
+
+def test_gzip_and_path(tmp_path):
+    write_run(tmp_path / "run.gz", ["q"], docnos=["d"], y_score=[1])
+    assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == b"q Q0 d 1 1.0 skfilterrank\n"
+    write_run(str(tmp_path / "run"), ["é"], docnos=["{0}"], y_score=[1], name="{1}")
+    assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
+
+
+@pytest.mark.slow
+@times(2)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.floats(allow_nan=False).filter(lambda x: x != np.inf)),
+        min_size=1,
+    )
+)
+def test_scores_read_back_exactly(rows):
+    groups, y_score = zip(*rows, strict=True)
+    docnos = [f"d{i}" for i in range(len(rows))]
+    text, counts = run_text(groups, docnos, y_score)
+    read = [line.split() for line in text.splitlines()]
+    assert {row[2]: float(row[4]) for row in read} == {
+        docno: score for docno, score in zip(docnos, y_score, strict=True) if score > NO
+    }
+    assert counts[0] + counts[1] == len(rows)
+    for qid in {row[0] for row in read}:
+        mine = [row for row in read if row[0] == qid]
+        assert [int(row[3]) for row in mine] == list(range(1, len(mine) + 1))
+        keys = [(float(row[4]), row[2]) for row in mine]
+        assert keys == sorted(keys, reverse=True)
+
+
+def test_ranks_are_those_of_trec_eval():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(1)
+    docnos = [f"d{i}" for i in rng.permutation(30)]
+    y_score = rng.integers(0, 4, 30) / 4  # many ties, all exact in single precision
+    text, _ = run_text(["q"] * 30, docnos, y_score)
+    run = {row.split()[2]: float(row.split()[4]) for row in text.splitlines()}
+    for row in text.splitlines():
+        _, _, docno, rank, _, _ = row.split()
+        evaluator = pytrec_eval.RelevanceEvaluator({"q": {docno: 1}}, {"recip_rank"})
+        value = evaluator.evaluate({"q": run})["q"]["recip_rank"]
+        assert value == pytest.approx(1 / int(rank))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"run": ["a", "b c"]}, "run holds 'b c', which a TREC file cannot carry"),
+        ({"run": ["a", ""]}, "run holds ''"),
+        ({"run": [1, np.nan]}, "run holds no id in row 1"),
+        ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
+        ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
+        ({"docnos": ["a", None]}, "docnos holds no id in row 1"),
+        ({"docnos": ["a", "a"]}, r"document 'a' is twice in query '1' \(again in row 1\)"),
+        (
+            {"y_score": [1, np.nan]},
+            "y_score holds 1 NaN, the first at row 1",
+        ),
+        (
+            {"y_score": [1, np.inf]},
+            r"y_score holds 1 \+inf, the first at row 1",
+        ),
+        ({"y_score": [1]}, "got run 2, docnos 2, y_score 1"),
+        ({"y_score": [[1, 2], [2, 1]]}, "y_score must hold one score per row"),
+        ({"run": [], "docnos": [], "y_score": []}, "not empty"),
+        ({"name": "my run"}, "name must be a name without white space, got 'my run'"),
+        ({"name": ""}, "name must be a name without white space, got ''"),
+    ],
+)
+def test_errors_leave_no_file(tmp_path, change, message):
+    arguments = {"run": [1, 1], "docnos": ["a", "b"], "y_score": [1, 2]} | change
+    with pytest.raises(ValueError, match=message):
+        write_run(tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
+
+
+def test_frames_of_runs():
+    frame = pd.DataFrame(
+        {"score": [1.0, NO, 2.0], "docno": ["a", "b", "c"], "qid": [1, 1, 1], "rank": [7, 8, 9]}
+    )
+    expected = "1 Q0 c 1 2.0 skfilterrank\n1 Q0 a 2 1.0 skfilterrank\n"
+    assert run_text(frame) == (expected, (2, 1, 0))
+    assert run_text(frame.set_index(["qid", "docno"]))[0] == expected
+    renamed = frame.rename(columns={"qid": "query_id", "docno": "doc_id"})
+    assert run_text(renamed)[0] == expected
+    assert run_text(frame, name="mine")[0] == expected.replace("skfilterrank", "mine")
+    named = frame.assign(run=["x", "y", "z"])
+    assert run_text(named)[0] == "1 Q0 c 1 2.0 z\n1 Q0 a 2 1.0 x\n"
+    assert run_text(named, name="mine")[0] == expected.replace("skfilterrank", "mine")
+    with pytest.raises(ValueError, match="name must be a name without white space, got 'a b'"):
+        run_text(frame.assign(run="a b"))
+    with pytest.raises(ValueError, match="run has no column 'score'; its columns are"):
+        run_text(frame.drop(columns=["score", "rank"]))
+    # Ranks alone are an order too.
+    assert run_text(frame.drop(columns="score"))[0].split()[2::6] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"run holds the topic '#1': a line .* is a comment"):
+        run_text(frame.assign(qid="#1"))
+    with pytest.raises(ValueError, match="leave docnos and y_score out"):
+        run_text(frame, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="run must be a data frame, or the query of each row"):
+        run_text([1, 1, 1])
+    with pytest.raises(ValueError, match="name must be a name without white space, got 5"):
+        run_text(frame, name=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda frame, path: write_run(frame, path), r"call write_run\(path, run\)"),
+        (lambda frame, path: write_qrels(frame, path), r"call write_qrels\(path, qrels\)"),
+        (
+            lambda frame, path: write_letor(frame, [1], [1], path),
+            r"call write_letor\(path, X, y, groups",
+        ),
+        (lambda frame, path: save_model(path, frame), r"call save_model\(model, path\)"),
+    ],
+)
+def test_swapped_arguments(tmp_path, call, message):
+    frame = pd.DataFrame({"qid": [1], "docno": ["a"], "score": [1.0], "label": [1]})
+    with pytest.raises(TypeError, match=f"^path must be a path.*, got DataFrame: {message}"):
+        call(frame, tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+QRELS = pd.DataFrame({"qid": ["2", "1", "1"], "docno": ["a", "b", "a"], "label": [2.0, -1.0, 0.5]})
+
+
+def test_qrels(tmp_path):
+    file = io.StringIO()
+    write_qrels(file, QRELS)
+    assert file.getvalue() == "2 0 a 2\n1 0 b -1\n1 0 a 0.5\n"
+    write_qrels(tmp_path / "qrels.gz", QRELS)
+    assert gzip.decompress((tmp_path / "qrels.gz").read_bytes()).decode() == file.getvalue()
+    missing = io.StringIO()
+    write_qrels(missing, QRELS.assign(label=[1, np.nan, 0]), unjudged_label=-1)
+    assert missing.getvalue() == "2 0 a 1\n1 0 b -1\n1 0 a 0\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "params", "message"),
+    [
+        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* the unjudged label"),
+        (
+            {"label": [1, np.nan, -1]},
+            {"unjudged_label": -1},
+            "qrels holds the label -1 in row",
+        ),
+        ({"label": [1, np.inf, 0]}, {}, "qrels holds the label inf in row 1"),
+        ({"label": ["x", "y", "z"]}, {}, "column 'label' of qrels must hold numbers, got 'x'"),
+        ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
+        ({"docno": ["", "1", "2"]}, {}, "docno holds '', which a TREC file cannot carry"),
+        ({"docno": ["\ufeffa", "1", "2"]}, {}, "which a TREC file cannot carry"),
+        (
+            {"docno": ["a", "b", "b"]},
+            {},
+            r"qrels holds document 'b' twice in topic '1' in row 2 .first in row 1",
+        ),
+        ({"docno": ["a", None, "b"]}, {}, "qrels holds no id in column 'docno' in row 1"),
+    ],
+)
+def test_errors_of_qrels_leave_no_file(tmp_path, change, params, message):
+    with pytest.raises(ValueError, match=message):
+        write_qrels(tmp_path / "qrels", QRELS.assign(**change), **params)
+    assert not (tmp_path / "qrels").exists()
+
+
+class Pieces(list):
+    """A handle that keeps what it is given, piece by piece."""
+
+    def write(self, text):
+        if text:
+            self.append(text)
+
+
+@pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 50])
+def test_pieces_make_the_whole(monkeypatch, n_rows):
+    """No piece holds more lines than it should, however long the file."""
+    rng = np.random.default_rng(n_rows)
+    docnos = [f"d{number}" for number in rng.permutation(n_rows)]
+    frame = pd.DataFrame({"qid": rng.integers(0, 3, n_rows).astype(str), "docno": docnos})
+    run = frame.assign(score=rng.integers(0, 5, n_rows) / 4, run=[f"run{i}" for i in range(n_rows)])
+    run.loc[rng.random(n_rows) < 0.2, "score"] = NO
+    qrels = frame.assign(label=rng.choice([0, 1, -2, 0.5, np.nan], n_rows))
+    for write in (
+        lambda file: write_run(file, run),
+        lambda file: write_qrels(file, qrels, unjudged_label=-1),
+    ):
+        whole, pieces = Pieces(), Pieces()
+        write(whole)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_CHUNK_LINES", 7)
+            write(pieces)
+        assert len(whole) <= 1
+        assert "".join(pieces) == "".join(whole)
+        assert all(piece.count("\n") == 7 for piece in pieces[:-1])
+        assert all(piece.count("\n") <= 7 for piece in pieces)
+
+
+@pytest.mark.slow
+def test_pieces_read_back(tmp_path):
+    """More rows than are written at a time."""
+    n_rows = module._CHUNK_LINES + 5
+    frame = pd.DataFrame({"qid": "1", "docno": [f"d{i:06d}" for i in range(n_rows)]})
+    write_run(tmp_path / "run", frame.assign(score=-np.arange(n_rows)))
+    read = read_run(tmp_path / "run")
+    assert read["docno"].tolist() == frame["docno"].tolist()
+    assert read["score"].tolist() == (-np.arange(n_rows)).tolist()
+    write_qrels(tmp_path / "qrels", frame.assign(label=np.arange(n_rows) % 3))
+    read = read_qrels(tmp_path / "qrels")
+    assert read["docno"].tolist() == frame["docno"].tolist()
+    assert read["label"].tolist() == (np.arange(n_rows) % 3).tolist()
+
+
+def test_qrels_must_be_a_frame():
+    with pytest.raises(TypeError, match="qrels must be a data frame, got dict"):
+        write_qrels(io.StringIO(), {})
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.floats(1e-5, 1e11),
+            st.integers(-(10**17), 10**17).map(float),
+            st.floats(0, 100).map(lambda value: round(value, 4)),
+        ),
+        min_size=1,
+        max_size=50,
+    )
+)
+def test_scores_are_written_as_repr_does(scores):
+    pytest.importorskip("pyarrow")
+    scores = np.array([*scores, 0.0, -0.0, 1e-4, 1e10, 9999999999.0, 1e16, 5e-324])
+    assert score_texts(scores).to_pylist() == list(map(repr, scores.tolist()))
+
+
+def test_lines_are_the_same_with_and_without_pyarrow(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    run = pd.DataFrame(
+        {
+            "qid": rng.integers(0, 30, 3000),
+            "docno": [f"d{'é' * (i % 5)}{i}" for i in range(3000)],
+            "score": rng.choice([0.5, 1.0, 1e-7, 3e12, -np.inf, 0.1 + 0.2], 3000),
+            "run": rng.choice(["a", "ü"], 3000),
+        }
+    )
+    write_run(tmp_path / "with", run)
+    monkeypatch.setattr("skfilterrank.io._write._has_arrow", lambda: False)
+    write_run(tmp_path / "without", run)
+    assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
+    assert len((tmp_path / "with").read_text("utf-8").split("\n")) > 2000

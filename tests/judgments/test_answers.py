@@ -1,0 +1,135 @@
+"""Answers of the page and of labelling tools, as tables; errors name the file and the entry."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.judgments import read_judging_answers
+
+GOLDEN = Path(__file__).parent / "exchanged"
+QUERIES = {"1": "wing flutter", "2": "Flügel"}
+GRADES = {0: "no", 2: "highly", -1: 'spam & "ads"'}
+ANNA = "8986eef4-7f3f-4b1f-a250-39cf073a1be6"
+
+
+def rows(frame):
+    return frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+
+
+@pytest.mark.parametrize("grades", [GRADES, None])
+@pytest.mark.parametrize(
+    ("tool", "name", "expected"),
+    [
+        (
+            "label-studio",
+            "label-studio.answers.json",
+            [
+                ["1", "d1", 2.0, "anna@example.org", "clear"],
+                ["1", "d1", 0.0, "2", None],
+                # Passed over: its grade does not count.
+                ["1", "d/2", None, "anna@example.org", None],
+            ],
+        ),
+        (
+            "doccano",
+            "anna.jsonl",
+            [["1", "d1", 2.0, "anna", "clear"], ["1", "d/2", -1.0, "anna", None]],
+        ),
+        (
+            "argilla",
+            "argilla.answers.json",
+            [["1", "d1", 2.0, ANNA, "clear"], ["1", "d1", 0.0, "bob", None]],
+        ),
+        (
+            "quepid",
+            "quepid.answers.json",
+            [
+                ["1", "d1", 2.0, "anna@example.org", "clear"],
+                ["1", "d1", 0.0, "bob@example.org", None],
+                ["1", "d/2", None, "anna@example.org", "cut off"],
+            ],
+        ),
+        (
+            "quepid",
+            "quepid.answers.csv",
+            [["1", "d1", 2.0, None, None], ["1", "d/2", -1.0, None, None]],
+        ),
+    ],
+)
+def test_answers_of_the_golden_files(tool, name, grades, expected):
+    found = read_judging_answers(GOLDEN / name, tool=tool, grades=grades, queries=QUERIES)
+    assert list(found.columns) == ["qid", "docno", "label", "assessor", "note"]
+    assert rows(found) == expected
+
+
+def test_a_log_with_skips_undos_and_notes(tmp_path):
+    log = tmp_path / "log"
+    lines = [
+        {"log": "skfilterrank judgments", "version": 1, "documents": 3, "topics": 1, "pool": "x"},
+        {"qid": "1", "docno": "a", "skip": True, "note": "later"},
+        {"assessor": "anna", "qid": "1", "docno": "b", "label": 2, "review": True},
+        {"qid": "1", "docno": "c", "label": 1},
+        {"qid": "1", "docno": "c", "undo": True},
+        {"qid": "1", "docno": "a", "label": 0.5, "note": "now"},
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert rows(read_judging_answers(log)) == [
+        ["1", "a", 0.5, None, "now"],
+        ["1", "b", 2.0, "anna", None],
+    ]
+    with pytest.raises(FileFormatError, match=r"log: document 'a' .*grade 0.5 .*: expected 1, 2"):
+        read_judging_answers(log, grades=[1, 2])
+
+
+TASK = '"data": {"qid": "1", "docno": "d1"}'
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "message"),
+    [
+        ("label-studio", "{}", r"file: a list of entries is missing or of another type, got {}"),
+        ("label-studio", "[", r"file: it is no JSON"),
+        ("label-studio", '[{"id": 1}]', r"file: entry 1: 'data' is missing"),
+        ("label-studio", f"[{{{TASK}}}]", r"entry 1: 'annotations' is missing"),
+        ("label-studio", '[{"data": {"qid": "1", "docno": 2}}]', r"entry 1: 'docno' .*got 2"),
+        (
+            "label-studio",
+            f'[{{{TASK}, "annotations": []}}, {{{TASK}, "annotations": '
+            '[{"result": [{"value": {"choices": ["0 no", "2 highly"]}}]}]}]',
+            r"entry 2: the grade has 2 values, expected one",
+        ),
+        ("doccano", '{"label": []}\n\n{"label', r"file:3: it is no JSON"),
+        ("doccano", '{"qid": "1", "docno": "d", "label": ["7"]}', r"file:1: the grade '7' is none"),
+        ("doccano", '{"docno": "d", "label": ["0 no"]}', r"file:1: 'qid' is missing"),
+        ("doccano", '{"label": ["0 no", "2 highly"]}', r"file:1: 'label' has 2 values"),
+        ("argilla", '[{"id": "x"}]', r"file: entry 1: the id 'x' does not hold topic and document"),
+        ("argilla", '[{"id": "[1, 2]"}]', r"entry 1: 'qid' is missing or of another type, got 1"),
+        (
+            "argilla",
+            r'[{"id": "[\"1\", \"d\"]", "responses": {"grade": [{"value": 0}, {"value": 2}]}}]',
+            r"entry 1: user None answers 'grade' twice",
+        ),
+        ("quepid", "{}", r"file: a list of entries is missing"),
+        (
+            "quepid",
+            '{"query_doc_pairs": [{"query_text": "x", "doc_id": "d", "judgements": []}]}',
+            r"entry 1: no query of queries= has the text 'x'",
+        ),
+        ("quepid", "a,b\n", r"file:1: the columns must be query, docid and rating, got 'a', 'b'"),
+        ("quepid", "query,docid,rating\nFlügel,d,x\n", r"file:2: the grade 'x' is none"),
+    ],
+)
+def test_errors_name_the_file_and_the_entry(tool, text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=f"^{message}|^file: {message}"):
+        read_judging_answers("file", tool=tool, grades=GRADES, queries=QUERIES)
+
+
+def test_queries_of_one_text():
+    with pytest.raises(InputError, match="two queries have one text"):
+        read_judging_answers(
+            GOLDEN / "quepid.answers.csv", tool="quepid", queries={"1": "a", "2": "a "}
+        )
