@@ -131,6 +131,6 @@ def test_labels_that_only_the_test_file_has():
     labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
     gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
     assert match_gains(gains, labels) == gains
-    with pytest.raises(ValueError, match="no gain for Ugly, of the labels of b. Add Ugly=GAIN"):
+    with pytest.raises(ValueError, match=r"no gain for Ugly, of the labels of b\. Add Ugly=GAIN"):
         match_gains({"Bad": -1.0, "Good": 1.0}, labels)
     assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]
