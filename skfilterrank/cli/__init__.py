@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Annotated
 
 import skfilterrank
@@ -111,9 +111,7 @@ def main(argv=None) -> int:
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     if "_ARGCOMPLETE" in os.environ:
-        from skfilterrank.cli._completion import complete
-
-        complete()
+        _complete()
     before = _exits_by_signals()
     try:
         with standard_streams():
@@ -121,6 +119,17 @@ def main(argv=None) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _complete():
+    """Print what the word that is being typed may become, and end the process."""
+    import argcomplete
+
+    parser = ArgumentParser(prog="skfilterrank", add_help=False)
+    commands = parser.add_subparsers()
+    for name in (*COMMANDS, "help"):
+        commands.choices[name] = command_parser(name)
+    argcomplete.autocomplete(parser)
 
 
 def command_parser(name) -> CommandParser:
@@ -167,6 +176,8 @@ def _run(argv):
             values = parser.parse(rest)
             if message := overwritten(parser.options(), values):
                 parser.error(message)
+            if "quiet" in values and "verbose" in values:
+                parser.error("--quiet and --verbose exclude each other. Leave out one of them.")
             of_all = {key: values.pop(key) for key in list(values) if key in _COMMON}
             common(**of_all)
             code = _call(name, values) or 0

@@ -1,11 +1,13 @@
 """Errors and warnings in the words of the command line: options and files, not arguments."""
 
+import inspect
 import os
 import re
 import stat
+from pathlib import Path
 
 from skfilterrank.cli._output import say, tell
-from skfilterrank.exceptions import brief
+from skfilterrank.exceptions import InputError, brief
 
 # Arguments of functions that an option of another name stands for.
 _OPTION_OF = {
@@ -27,7 +29,9 @@ _PHRASES = {
     "draw_sample with the same random_state and a larger n_total": (
         "'skfilterrank judge --strategy sample' with the same --random-state and a larger --n-total"
     ),
-    "draw again with judged=,": "draw again by 'skfilterrank judge --strategy sample --judged QRELS',",
+    "draw again with judged=,": (
+        "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
+    ),
     "abstain=None to": "no --abstain to",
     ", as in evaluate_run(qrels, run, measures)": "",
     "groups holds queries that": "there are queries that",
@@ -39,6 +43,13 @@ _PHRASES = {
     ),
     "One of your own has a name in processes that imported its module; others are sent its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
+    "Use FixedThreshold() to show": "Use --threshold none to show",
+    "pass threshold=None": "give --threshold none",
+    ", as by pandas.qcut": "",
+    ", or functions, got": ", got",
+    " or functions, got": ", got",
+    "assessor_name is for tool='page' alone": "--assessor is for --page and the terminal alone",
+    "(unjudged label)": "(--holes unjudged-label)",
     "ExpectedThreshold takes": "--threshold expected takes",
     "LearnedThreshold takes": "--threshold learned takes",
     "PerQueryThreshold takes": "--threshold per_query takes",
@@ -146,6 +157,14 @@ def _texts(value):
     )
 
 
+def refuse(command, given, names, why) -> None:
+    """Raise for an option that is given and has no meaning beside the others."""
+    parameters = inspect.signature(command).parameters
+    for name in names:
+        if given[name] != parameters[name].default:
+            raise InputError(f"--{name.replace('_', '-')} {why}")
+
+
 def overwritten(options, values) -> str | None:
     """Return which file an output would take the place of, in words; None where there is none."""
     inputs, outputs = [], []
@@ -158,6 +177,9 @@ def overwritten(options, values) -> str | None:
                 inputs.append((written, text))
             else:
                 outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
+                # Beside tasks of Label Studio stands its configuration.
+                if getattr(text, "tool", "") == "label-studio":
+                    outputs.append((written, str(Path(text).with_suffix(".xml"))))
     if not any(text == "-" for _, text in outputs):
         # Every command prints, and may print into a file.
         outputs.insert(0, ("standard output", "-"))

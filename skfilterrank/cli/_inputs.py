@@ -59,13 +59,16 @@ class Holes:
     @classmethod
     def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
         """Return the settings given, over the defaults of a command that knows `only` some."""
-        given = given or {}
+        given = dict(given or {})
+        # A preset says no more than the command counts.
+        preset = given.pop("preset", {})
+        preset = {name: value for name, value in preset.items() if not only or name in only}
         if wrong := [name for name in given if only and name not in only]:
             raise InputError(
                 f"--holes {wrong[0].replace('_', '-')} has no effect here. Choose from "
                 f"{', '.join(name.replace('_', '-') for name in only)}."
             )
-        return cls(**(defaults | given), given=given)
+        return cls(**(defaults | preset | given), given=preset | given)
 
     def with_(self, **changes) -> "Holes":
         """Return the settings with changes."""

@@ -15,6 +15,7 @@ from skfilterrank._files.files import read_bytes
 from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
+from skfilterrank.cli._earlier import EarlierJudgments, machine_grades
 from skfilterrank.cli._inputs import (
     Holes,
     match_gains,
@@ -26,11 +27,10 @@ from skfilterrank.cli._inputs import (
     without_machines,
 )
 from skfilterrank.cli._output import progress, tell
+from skfilterrank.cli._strategies import NEED_RANKS, finished_sample, fit_strategy
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli.judge import DEPTH, GRADES, MEASURES
+from skfilterrank.cli._types import GRADES, POOL_DEPTH, SAMPLED_MEASURES
 from skfilterrank.estimation import RankedPool, draw_sample
-from skfilterrank.estimation._machine import machine_grades
-from skfilterrank.estimation._sample import finished_sample
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
@@ -41,8 +41,6 @@ from skfilterrank.judgments import (
     read_judgment_log,
     write_judging_tasks,
 )
-from skfilterrank.judgments._assessors.earlier import EarlierJudgments
-from skfilterrank.judgments._selection.strategies import NEED_RANKS, fit_strategy
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
@@ -121,8 +119,11 @@ class Judging:
                 f"--strategy {given.strategy} writes probabilities, which say of the pool what is "
                 "needed. Leave out --holes."
             )
-        for name in ("machine_qrels", "gains", "n_total", "measure"):
-            if getattr(given, name) not in (None, MEASURES) and not self.is_sample:
+        for name in ("machine_qrels", "gains", "n_total", "measure", "unit"):
+            if (
+                getattr(given, name) not in (None, SAMPLED_MEASURES, "document")
+                and not self.is_sample
+            ):
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} says what a sample is for. Add --strategy sample.")
         wrong = {
@@ -187,7 +188,9 @@ class Judging:
         elif not runs:
             pool = self.judged.pool
         elif not machines:
-            ranks = rank_table(runs, depth=DEPTH if given.depth is None else given.depth or None)
+            ranks = rank_table(
+                runs, depth=POOL_DEPTH if given.depth is None else given.depth or None
+            )
             pool = ranks.index
         if self.is_sample:
             return self._drawn(runs, machines, pool), None

@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._printable import printable
 from skfilterrank.cli._errors import name_documents
-from skfilterrank.cli._output import Section, is_quiet, progress
+from skfilterrank.cli._output import Section, progress
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.features import make_text_features
 from skfilterrank.ranking import RankAndFilter, compare_rankers, get_ranker_names, make_ranker
@@ -112,7 +112,7 @@ def compared(names, train, test, *, cv, refit, **settings):
         groups=train.groups,
         **where,
         judged_by=train.judged_by,
-        verbose=0 if is_quiet() else 1 + progress(),
+        verbose=2 * progress(),
     )
 
 

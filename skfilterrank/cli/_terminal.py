@@ -13,12 +13,12 @@ from statistics import median
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from skfilterrank._core.grade_keys import keys_of_grades
 from skfilterrank._printable import printable
 from skfilterrank.cli._documents import without_repetition
 from skfilterrank.cli._output import finish, output_is_terminal, put, standard_input
 from skfilterrank.exceptions import brief
 from skfilterrank.judgments import Answer
-from skfilterrank.judgments._exchange.page import keys_of
 
 try:
     import termios
@@ -82,7 +82,7 @@ class TerminalAssessor:
         is_terminal = getattr(self.stdin, "isatty", lambda: False)()
         self.has_keys = is_terminal and (termios or msvcrt) is not None
         self.is_screen = output_is_terminal() and os.environ.get("TERM") != "dumb"
-        self.keys = keys_of(grades, _LETTERS)
+        self.keys = keys_of_grades(grades, _LETTERS)
         self.answers = {key: grade for grade, key in self.keys.items()}
         self.answers |= {"s": Answer.SKIP, "u": Answer.UNDO}
         self.answers |= dict.fromkeys(("q", "\x04", ""), Answer.STOP)

@@ -82,8 +82,11 @@ def make_threshold(
         risks = {_with_cutoff(name, k): level for name, level in risk.items()}
         settings = {name: value for name, value in promise.items() if name != "risk"}
         return CertifiedThreshold(risks, **settings, measure=measure.text, **given)
-    if promise["show_beyond_k"]:
-        raise InputError("--show-beyond-k is about the rates of --risk. Give both or none.")
+    told = {"show_beyond_k": False, "guarantee": "confidence", "confidence_level": 0.95}
+    for name, default in told.items():
+        if promise[name] != default:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is about the rates of --risk. Give both or none.")
     if how in _RANDOM:
         given |= drawn or {"random_state": 0}
     if isinstance(how, str):

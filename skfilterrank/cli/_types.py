@@ -11,6 +11,10 @@ from skfilterrank.cli._parser import Arg, similar
 from skfilterrank.exceptions import brief
 
 _MOST_DIGITS = 100
+# Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
+SAMPLED_MEASURES = ("ndcg_f@10",)
+GRADES = (0, 1, 2)
+POOL_DEPTH = 100
 
 
 def names(text):
@@ -171,6 +175,8 @@ _HOLES: dict[str, tuple[str, ...]] = {
 def holes(text):
     """Read a preset and changes of it, as in trec_eval,missing=empty, as a dictionary."""
     settings: dict[str, Any] = {}
+    preset: dict[str, Any] = {}
+    is_preset_given = False
     for item in names(text):
         name, equals, value = item.partition("=")
         name, value = name.strip().replace("-", "_"), value.strip()
@@ -179,8 +185,11 @@ def holes(text):
             raise argparse.ArgumentTypeError(
                 f"expected {', '.join(known)}, got {brief(name)}.{similar(name, known)}"
             )
+        if name in settings or (not equals and is_preset_given):
+            what = name.replace("_", "-") if equals else "a preset"
+            raise argparse.ArgumentTypeError(f"{what} is given twice, got {brief(text)}.")
         if not equals:
-            settings |= _PRESETS[name]
+            preset, is_preset_given = _PRESETS[name], True
         elif name in _HOLES and value not in _HOLES[name]:
             expected = ", ".join(_HOLES[name])
             raise argparse.ArgumentTypeError(
@@ -192,7 +201,7 @@ def holes(text):
             settings[name] = value if value == "drop" else number(value)
         else:
             settings[name] = value
-    return settings
+    return {"preset": preset} | settings if preset else settings
 
 
 def _unjudged_label(text):

@@ -1,6 +1,5 @@
 """``skfilterrank compare``: which of several runs are better, and how sure that is."""
 
-import inspect
 from typing import Annotated, Any
 
 from skfilterrank._core.run_words import CORRECTION_NAMES, N_ITEMS, TEST_TITLES
@@ -81,29 +80,38 @@ def compare(
     options = {name: value for name, value in locals().items() if name != "files"}
     from skfilterrank._core.measure_names import parse_measures
     from skfilterrank.cli import _compare as work
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes
     from skfilterrank.cli._output import chosen_format, opened, print_sections, progress, tell
     from skfilterrank.comparison import comparison_table
     from skfilterrank.exceptions import InputError
 
-    def refuse(names, why):
-        """Raise where an option is given that has no meaning."""
-        for name in names:
-            if options[name] != inspect.signature(compare).parameters[name].default:
-                raise InputError(f"--{name.replace('_', '-')} {why}")
-
     is_sampled = interval or prels or machine_qrels or pool
     if html is None:
-        refuse(_OF_PAGE, "says what is in the report. Add --html.")
+        refuse(compare, options, _OF_PAGE, "says what is in the report. Add --html.")
     if is_sampled:
         refuse(
+            compare,
+            options,
             ("scores", "test", "n_resamples"),
             "is for values of topics, and a sample gives those of whole runs. Leave out it, or "
             "--interval, --machine-qrels, --prels and --pool.",
         )
+    else:
+        refuse(compare, options, ("unit", "target"), "is for a sample. Add --interval or --prels.")
     if scores:
-        refuse(_OF_READING, "says how runs are measured, and --scores are. Give it to evaluate.")
-        refuse(["docs"], "has the texts of documents, and --scores knows of none. Leave it out.")
+        refuse(
+            compare,
+            options,
+            _OF_READING,
+            "says how runs are measured, and --scores are. Give it to evaluate.",
+        )
+        refuse(
+            compare,
+            options,
+            ["docs"],
+            "has the texts of documents, and --scores knows of none. Leave it out.",
+        )
         if files:
             raise InputError(f"--scores takes the place of runs. Leave out it, or {files[0]}.")
         treated = Holes.of(holes, only=("missing",), missing="raise")

@@ -59,7 +59,9 @@ def evaluate(
     skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
     skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
     """
+    options = locals()
     from skfilterrank._core.measure_names import parse_measures
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import (
         STDIN,
         Holes,
@@ -74,19 +76,16 @@ def evaluate(
     from skfilterrank.io import QrelsIndex, read_run
     from skfilterrank.trec import iter_evaluations
 
-    is_sampled = interval or prels or machine_qrels or pool
-    for name, given in {"--per-query": per_query, "--sort": sort}.items():
-        if slices and given:
-            raise InputError(f"--slices prints a line for each slice. Leave out it or {name}.")
-    if per_query and sort:
-        raise InputError("--sort orders runs by their means. Leave out it or --per-query.")
-    if is_sampled and (per_query or slices or keep_going):
-        wrong = "--per-query" if per_query else "--slices" if slices else "--keep-going"
-        raise InputError(f"--interval gives the values of whole runs. Leave out it or {wrong}.")
-    if is_sampled and not interval:
-        raise InputError(
-            "--machine-qrels, --prels and --pool are for values with intervals. Add --interval."
-        )
+    if slices is not None:
+        refuse(evaluate, options, ("per_query", "sort"), "has no effect on --slices. Leave it out.")
+    if per_query:
+        refuse(evaluate, options, ("sort",), "orders runs by their means. Leave out --per-query.")
+    if interval:
+        wrong = ("per_query", "slices", "keep_going", "n_jobs", "n_items")
+        refuse(evaluate, options, wrong, "has no effect on --interval. Leave it out.")
+    else:
+        needed = ("prels", "machine_qrels", "pool", "unit", "target", "confidence_level")
+        refuse(evaluate, options, needed, "is for values with intervals. Add --interval.")
     if format == "trec" and (slices or interval):
         raise InputError(f"--format trec has no {'slices' if slices else 'intervals'}. Take csv.")
     format = chosen_format(format, out, _FORMATS)

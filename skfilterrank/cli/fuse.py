@@ -90,7 +90,20 @@ def fuse(
         "weights": weights,
     }
     settings = {key: value for key, value in settings.items() if value is not None}
+    used = method or "rrf"
+    of_method = {
+        "rrf_k": used == "rrf",
+        "persistence": used == "rbc",
+        "normalize": used in BY_SCORES,
+    }
+    wrong = [key for key, is_used in of_method.items() if key in settings and not is_used]
+    if qrels is None and wrong:
+        option = wrong[0].replace("_", "-")
+        raise InputError(f"--{option} has no effect on --method {used}. Leave it out.")
+    if out is not None and out.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")):
+        raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
     for_learning = {"learn": learn, "measure": measure, "gains": gains, "holes": holes}
+    for_learning |= {"random-state": random_state, "n-jobs": n_jobs}
     wrong = [key for key, value in for_learning.items() if value]
     if qrels is None and wrong:
         raise InputError(f"--{wrong[0]} says how fusion is learned. Add --qrels.")

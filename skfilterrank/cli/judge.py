@@ -9,9 +9,6 @@ from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
 TOOLS = ("label-studio", "doccano", "argilla", "quepid")
-MEASURES = ("ndcg_f@10",)
-GRADES = (0, 1, 2)
-DEPTH = 100
 
 
 def _grades(text):
@@ -82,7 +79,7 @@ def judge(
             "places of each run that count",
             t.places,
             metavar="N|all",
-            shown=f"{DEPTH}, or all with POOL",
+            shown=f"{t.POOL_DEPTH}, or all with POOL",
         ),
     ] = None,
     judged: Annotated[
@@ -97,7 +94,7 @@ def judge(
     ] = None,
     only: Annotated[list[str] | None, Arg(convert=t.names, metavar="QID,...")] = None,
     random_state: t.RandomState = 0,
-    measure: t.Measures = MEASURES,
+    measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
     gains: t.Gains = None,
     unit: t.Unit = "document",

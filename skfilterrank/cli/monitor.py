@@ -1,7 +1,7 @@
 """``skfilterrank monitor``: test whether a threshold keeps its promises, and scores their scale."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
@@ -68,7 +68,8 @@ def monitor(
     threshold = load_threshold_of_runs(saved, filter_scores)
     where = chosen_format(format, out, FORMATS), out
     if qrels is None:
-        of_topics = {"state": state, "alpha": alpha, "allow-repeats": allow_repeats}
+        of_topics: dict[str, Any] = {"state": state, "alpha": alpha, "allow-repeats": allow_repeats}
+        of_topics |= {"gains": gains, "holes": holes}
         if given := [name for name, value in of_topics.items() if value]:
             raise InputError(f"--{given[0]} is for judged topics. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)

@@ -17,9 +17,6 @@ from skfilterrank.estimation._pool import judged_table, ranked_pool
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import DataWarning, InputError
 
-# As many as digits: more are scores.
-_MOST_GRADES = 10
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MachineReport(Result):
@@ -229,14 +226,3 @@ def _of_runs(estimates, believed):
 def _half_widths(estimates):
     frame = estimates.to_frame()
     return (frame["high"] - frame["low"]).groupby("measure", sort=False).mean() / 2
-
-
-def machine_grades(machines) -> list | None:
-    """Return grades as machines give them, and those between; None where they are no grades."""
-    found = np.unique([label for table in machines for label in table["label"].unique()])
-    found = found[~np.isnan(found)]
-    # A grade between that no machine gave is one nevertheless.
-    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
-    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
-        return None
-    return found.tolist()

@@ -1,7 +1,5 @@
 """Which documents to judge: a sample of known probabilities."""
 
-from bisect import bisect_left
-
 import numpy as np
 import pandas as pd
 
@@ -14,7 +12,6 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._core.results import counted
 from skfilterrank.estimation._calibration import LabelModel, Prediction
 from skfilterrank.estimation._elimination import elimination_order, inclusion_probabilities
 from skfilterrank.estimation._pool import judged_table, ranked_pool, warn_of_outside
@@ -163,43 +160,6 @@ def draw_sample(
     probability[certain] = 1.0
     rows = np.concatenate([np.flatnonzero(certain), order])
     return _as_table(pool, rows, label, probability)
-
-
-def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataFrame:
-    """Return the largest sample at the begin of another one of which all is judged.
-
-    Documents are those that `draw_sample` returned, labels a Series by topic and document, and
-    `draw` makes such a table of a smaller number, in the order of the first one.
-    """
-    labelled = _with_labels(sample, labels)
-    drawn = labelled[sample["label"].isna()]
-    is_open = drawn["label"].isna()
-    if unit == "query":
-        is_open = is_open.groupby(drawn["qid"], sort=False).any()
-    n_done = int(is_open.to_numpy().argmax())
-
-    def is_sample(n_total):
-        try:
-            draw(n_total=n_total)
-        except InputError:
-            return False
-        return True
-
-    # Of few, some documents of the pool could not be drawn.
-    least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
-    if n_done < least:
-        what = "document" if unit == "document" else "whole topic"
-        raise InputError(
-            f"so few are no sample from which an interval can be had; judge at least "
-            f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
-        )
-    return _with_labels(draw(n_total=n_done), labels)
-
-
-def _with_labels(sample, labels):
-    """Return a sample with the labels of its documents."""
-    index = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
-    return sample.assign(label=labels.reindex(index).to_numpy())
 
 
 def _as_table(pool, rows, label, probability):

@@ -87,7 +87,10 @@ _WRONG = {
         ["people.txt", *SAMPLED, "--holes", "predicted=use"],
         "Give them by --machine-qrels",
     ),
-    "topics one by one": (["people.txt", *SAMPLED, "--per-query"], "Leave out it or --per-query"),
+    "topics one by one": (
+        ["people.txt", *SAMPLED, "--per-query"],
+        "--per-query has no effect on --interval",
+    ),
     "another order of ties": (["people.txt", *SAMPLED, "--ties", "best"], "--ties best: values"),
     "a format of no intervals": (
         ["people.txt", *SAMPLED, "--format", "trec"],

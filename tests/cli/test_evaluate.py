@@ -737,8 +737,8 @@ def test_slices_as_table_and_json(evaluate, files):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (SLICES, ["--per-query"], "Leave out it or --per-query"),
-        (SLICES, ["--sort", "ap"], "Leave out it or --sort"),
+        (SLICES, ["--per-query"], "--per-query has no effect on --slices"),
+        (SLICES, ["--sort", "ap"], "--sort has no effect on --slices"),
         (SLICES, ["--format", "trec"], "--format trec has no slices"),
         ("qid,language\n1,en\n2,en\n", [], "nothing of 1 of 3 queries"),
         ("qid,language\n1,a\n2,b\n3,c\n", [], "a slice of its own"),

@@ -21,6 +21,7 @@ from commands import Command
 from judged_documents import BASE, DOCS, RUNS, WITH_RUNS, changed, judged, shown
 from sampled_labels import SAMPLED
 from selections import budget, mask
+from skfilterrank._core.grade_keys import keys_of_grades
 from skfilterrank.cli._terminal import _LETTERS, TerminalAssessor, mark, query_terms, read_key
 from skfilterrank.cli.judge import STRATEGIES
 from skfilterrank.estimation import draw_sample
@@ -34,7 +35,6 @@ from skfilterrank.judgments import (
     read_judgment_log,
     statap_prior,
 )
-from skfilterrank.judgments._exchange.page import keys_of
 from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 pytestmark = pytest.mark.slow
@@ -665,8 +665,8 @@ def test_marks():
 
 
 def test_keys():
-    assert keys_of({0.0: "", 1.0: "", 2.0: ""}, _LETTERS) == {0.0: "0", 1.0: "1", 2.0: "2"}
-    assert keys_of(dict.fromkeys([-2.0, -1.0, 0.5, 9.0, 10.0], ""), _LETTERS) == {
+    assert keys_of_grades({0.0: "", 1.0: "", 2.0: ""}, _LETTERS) == {0.0: "0", 1.0: "1", 2.0: "2"}
+    assert keys_of_grades(dict.fromkeys([-2.0, -1.0, 0.5, 9.0, 10.0], ""), _LETTERS) == {
         -2.0: "a", -1.0: "-", 0.5: "c", 9.0: "9", 10.0: "d",
     }  # fmt: skip
 

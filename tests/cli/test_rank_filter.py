@@ -38,7 +38,6 @@ def test_the_table_is_all_of_the_output(train):
     assert "labels Ok: " in err
     assert "columns: numeric: f0, f1, f2, f3\n" in err
     assert "columns not used: color\n" in err
-    assert "1/1" in err
     assert "\x1b" not in err  # progress in a log is plain text
 
 
@@ -97,7 +96,6 @@ def test_cross_validation_lists_every_row_once(train, table):
         "--cv", "3", "--threshold", "0.3", "--out-run", "r.txt", "--save", "m.skops"
     )
     assert code == 0
-    assert "4/4" in err  # three folds, and the model that is saved
     counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
     n_rows = len(pd.read_csv("train.csv"))
     assert sum(map(int, counts.groups())) == n_rows
@@ -116,7 +114,6 @@ def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
         "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
     )  # fmt: skip
     assert code == 0
-    assert "12/12" in err  # two models, and five folds of each
     assert "* best by cross-validation on train.csv" in out
 
 

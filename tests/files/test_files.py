@@ -509,7 +509,6 @@ def test_the_package_writes_files_by_this_alone():
         os.path.join("_core", "entry_bins.py"): {"open"},
         os.path.join("_rows", "partition.py"): {"np.save", "open"},
         # What standard error would not take, into the void.
-        os.path.join("cli", "_streams.py"): {"open"},
     }
 
 

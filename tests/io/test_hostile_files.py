@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from skfilterrank.cli.forecast.teams import read_teams
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
@@ -83,7 +82,6 @@ READERS = {
         "",
         b"ap\t1\t0.5\nap\t2\t0.25\nrunid\tall\tr\n",
     ),
-    "teams": (read_teams, "", b"run,team\na,x\nb,y\n"),
     "documents csv": (read_documents, ".csv", DOCUMENTS),
     "documents jsonl": (read_documents, ".jsonl", JSONL),
     "documents parquet": (read_documents, ".parquet", parquet(DOCUMENTS)),

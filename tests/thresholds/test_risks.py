@@ -246,7 +246,7 @@ class TestNoMoreIsShownThanCovered:
                 r.write(f"{query} Q0 d{doc} 1 {float(score)} x\n")
         options = ["--holes", "unjudged-label=none", "--k", "3", "--risk", "any_forbidden=0.3"]
         assert main(["threshold", qrels, run, *options, "--save", saved, *more]) == 0
-        assert main(["filter", run, "--with", saved, "--out", out]) == 0
+        assert main(["apply", saved, run, "--out", out]) == 0
         with open(out) as lines:
             sizes = pd.Series([line.split()[0] for line in lines]).value_counts()
         assert (sizes.max() > 3) == bool(more)

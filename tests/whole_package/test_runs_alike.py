@@ -341,7 +341,7 @@ def test_every_form_of_judgments_at_every_door(form, form_name):
         pd.testing.assert_frame_equal(found, of_frame_of_judgments(name))
 
 
-COMMANDS = ("evaluate qrels one two", "compare qrels one two", "forecast one two")
+COMMANDS = ("evaluate qrels one two", "compare qrels one two")
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,8 @@ import base64
 import hashlib
 from importlib.resources import files
 
-from skfilterrank.exceptions import InputError, MissingPackageError
-
-# Letters that are no commands of the page, for grades that have no key of their own.
-_LETTERS = "acdfhijklqrstwxyz"
+from skfilterrank._core.grade_keys import keys_of_grades
+from skfilterrank.exceptions import MissingPackageError
 
 
 def page_of(tasks, grades, header, title, assessor, machine) -> str:
@@ -42,7 +40,7 @@ def _pool(tasks, grades, header, assessor, machine):
         query = queries.setdefault(task.qid, (len(queries), task.query))
         document = documents.setdefault(task.docno, (len(documents), task.texts))
         items.append([query[0], document[0]])
-    keys = keys_of(grades)
+    keys = keys_of_grades(grades)
     pool = {
         "key": f"skfilterrank-judging-{hashlib.sha256(header).hexdigest()[:32]}",
         "header": header.decode().rstrip("\n"),
@@ -55,20 +53,6 @@ def _pool(tasks, grades, header, assessor, machine):
         "items": items,
     }
     return pool if machine is None else pool | {"machine": machine}
-
-
-def keys_of(grades, letters=_LETTERS) -> dict:
-    """Return a key for each grade: its digit, - for the negative one next to 0, else a letter."""
-    negative = max((grade for grade in grades if grade < 0), default=None)
-    keys, letters = {}, iter(letters)
-    for grade in grades:
-        if grade == negative:
-            keys[grade] = "-"
-        else:
-            keys[grade] = f"{grade:g}" if grade in range(10) else next(letters, "")
-        if not keys[grade]:
-            raise InputError(f"grades must be at most one for each key, got {len(grades)} of them.")
-    return keys
 
 
 def _part(ending):

@@ -1,4 +1,4 @@
-"""Judgments that are there before the judging begins."""
+"""Judgments and labels of machines that are there before the judging begins."""
 
 from dataclasses import dataclass, field
 
@@ -6,11 +6,16 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.exceptions import InputError, brief_list
-from skfilterrank.judgments._assessors.agreement import AssessorAgreement, assessor_agreement
-from skfilterrank.judgments._assessors.likely_errors import likely_errors
-from skfilterrank.judgments._exchange.merged import merge_answers
+from skfilterrank.judgments import (
+    AssessorAgreement,
+    assessor_agreement,
+    likely_errors,
+    merge_answers,
+)
 
 _KEY = ["qid", "docno"]
+# As many as digits: more are scores.
+_MOST_GRADES = 10
 
 
 @dataclass
@@ -87,3 +92,14 @@ class EarlierJudgments:
         }
         self.remarks |= remarks
         return len(found), remarks
+
+
+def machine_grades(machines) -> list | None:
+    """Return grades as machines give them, and those between; None where they are no grades."""
+    found = np.unique([label for table in machines for label in table["label"].unique()])
+    found = found[~np.isnan(found)]
+    # A grade between that no machine gave is one nevertheless.
+    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
+    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
+        return None
+    return found.tolist()
