@@ -109,7 +109,7 @@ def test_the_same_seed_prints_the_same_table(train):
 
 
 def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
-    code, out, err = run(
+    code, out, _ = run(
         "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
         "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
     )  # fmt: skip
