@@ -31,6 +31,11 @@ def count_topics(threshold, saved, state, begun, format, out, *, qrels, run, col
             f"({brief(threshold.gains)}). Leave out --gains."
         )
     index = QrelsIndex(read_judgments(qrels, gains, holes))
+    if holes.said_unjudged is not None:
+        tell(
+            "labels that --holes takes for not judged raise no alarm: give the same --holes as "
+            f"where {saved} was made"
+        )
     rows, second = read_scores(run, column)
     aligned = index.align(rows, missing=holes.missing)
     y_true, y_score, groups = aligned

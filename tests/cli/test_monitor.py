@@ -53,6 +53,14 @@ def test_counts_day_by_day(run, data):
 
 
 @pytest.mark.slow
+def test_labels_that_raise_no_alarm_are_told_of(run, data):
+    prepare(run, data)
+    told = "labels that --holes takes for not judged raise no alarm"
+    assert told in look(run, "monday", "--holes", "trec_eval")[2]
+    assert told not in look(run, "tuesday", "--holes", "forbidden")[2]
+
+
+@pytest.mark.slow
 def test_a_day_is_not_counted_twice(run, data):
     prepare(run, data)
     look(run, "monday")

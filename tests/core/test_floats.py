@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfilterrank._core.floats import argsort_floats, sort_rows
+from skfilterrank._core.floats import argsort_floats, first_of_highest, sort_rows
 
 
 @given(
@@ -66,3 +66,8 @@ def test_keys_are_left_alone():
     keys = np.array([[2.0, 1.0], [-0.0, 0.0]])
     sort_rows(keys)
     assert str(keys.tolist()) == "[[2.0, 1.0], [-0.0, 0.0]]"
+
+
+@pytest.mark.parametrize("values", [[-np.inf, 0.0, 0.0], [1.0, np.inf, np.inf], [-1.0, 2.0, 2.0]])
+def test_the_first_of_the_highest_is_found_beside_infinite_values(values):
+    assert first_of_highest(np.array(values)) == 1
