@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,xgboost,catboost
+OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,report,xgboost,catboost
 # What runs on the oldest packages: where those that we build on differ from version to version.
 OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \
 	tests/whole_package/test_estimators.py \
