@@ -54,7 +54,7 @@ ENDINGS = tuple(ending for ending, *_ in _PACKINGS.values())
 
 
 def is_path(source):
-    """Whether source names a file, rather than being an open one."""
+    """Return whether source names a file, rather than being an open one."""
     return isinstance(source, str | os.PathLike)
 
 
@@ -85,7 +85,7 @@ def check_target(path, call, *, may_be_open=True):
 
 
 def reason_of(error):
-    """What another library's error says, on one line of at most 200 characters."""
+    """Return the text of another library's error, on one line of at most 200 characters."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= 200 else f"{text[:197]}..."
 
@@ -240,12 +240,23 @@ def _damaged(packing, reason, name):
     )
 
 
+def check_packing(path):
+    """Raise for a name that promises a packing in which nothing is written."""
+    name = os.fsdecode(path)
+    ending = next((each for each in ENDINGS if name.lower().endswith(each)), None)
+    if ending not in (None, ".gz") or (ending == ".gz" and not name.endswith(".gz")):
+        raise InputError(
+            f"{name}: files are packed as .gz alone. Let the name end in .gz, or in no packing."
+        )
+
+
 @contextmanager
 def open_for_writing(target):
     """Yield a function that writes text to a path (UTF-8, zipped if it ends in .gz) or handle."""
     if not is_path(target):
         yield _text_writer(target)
         return
+    check_packing(target)
     with open_replacing(target) as raw:
         if os.fsdecode(target).endswith(".gz"):
             # Neither name nor time of day go into the header: same rows, same bytes.
@@ -299,19 +310,25 @@ def open_replacing(path):
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        try:
-            os.replace(new, target)
-        except OSError as error:
-            if error.errno != errno.EBUSY:
-                raise
-            # A mount point of its own, such as a file given to a container: written over.
-            shutil.copyfile(new, target)
-            os.unlink(new)
+        # A call and no inner "try": Python covers its first instruction by no handler.
+        _take_place(new, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(new)
         with _naming(path, new):
             raise
+
+
+def _take_place(new, target):
+    """Let a file take the place of another one."""
+    try:
+        os.replace(new, target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        # A mount point of its own, such as a file given to a container: written over.
+        shutil.copyfile(new, target)
+        os.unlink(new)
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def form_of(content):
 
 
 def has_labels(names):
-    """Whether a table with columns of these names is one of judgments."""
+    """Return whether a table with columns of these names is one of judgments."""
     known = COLUMN_NAMES["label"]
     return not set(known).isdisjoint(names) or (
         "score" in names and not set(NAMES_BESIDE_SCORES).isdisjoint(names)

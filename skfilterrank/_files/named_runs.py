@@ -68,7 +68,7 @@ def are_several_runs(source) -> bool:
 
 
 def are_runs(systems) -> bool:
-    """Whether these are runs in some form, rather than scores."""
+    """Return whether these are runs in some form, rather than scores."""
     if is_path(systems) or is_by_topic(systems):
         return True
     if isinstance(systems, Mapping):
@@ -116,12 +116,12 @@ def errors_of(name, path=None, found_at=None):
 
 
 def is_frame(data):
-    """Whether data is a data frame of pandas or polars."""
+    """Return whether data is a data frame of pandas or polars."""
     return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
 
 
 def is_by_topic(data):
-    """Whether data is a dict {topic: {document: label or score}}."""
+    """Return whether data is a dict {topic: {document: label or score}}."""
     return (
         isinstance(data, Mapping)
         and len(data) > 0
@@ -204,7 +204,7 @@ _KINDS = (
 
 
 def is_table(data):
-    """Whether an object holds judgments or a run, by what can be told without reading them."""
+    """Return whether an object holds judgments or a run, without reading it."""
     return _reader(data) is not None
 
 

@@ -29,10 +29,11 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
 
 
 def read_state(source, kind: str, read, former=()):
-    """What `read` makes of a state of this kind that nobody has changed.
+    """Read a state of this kind that nobody has changed.
 
-    It looks at each field, see `record`: a checksum can be made anew. `former` holds kinds that
-    this one has replaced, without their numbers, and what to do with such a file.
+    The function `read` checks each field, see `record`: a checksum can be computed by anybody.
+    `former` holds kinds that this one has replaced, without their numbers, and what to do with
+    such a file.
     """
     name = source_name(source)
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
@@ -167,7 +168,7 @@ _NOT_FINITE = ("inf", "-inf", "nan")
 
 
 def _finite(value):
-    """The same with texts for what JSON has no numbers for."""
+    """Return data with texts in place of numbers that JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -39,7 +39,7 @@ _NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 
 
 def is_table_name(path) -> bool:
-    """Whether a file is a table with named columns, by its name."""
+    """Return whether a file is a table with named columns, by its name."""
     return _format_of(path) is not None
 
 
@@ -252,11 +252,11 @@ def check_pyarrow(name):
         )
 
 
-def text_ids(values, what, name, line_of):
+def text_ids(values, name, line_of):
     """Object array of str ids; an empty one, or one that is no string or integer, is an error."""
 
     def fail(row, got, rest):
-        raise FileFormatError(f"the {what} is {got}{rest}", name, line_of(row))
+        raise FileFormatError(f"the line holds {got}{rest}", name, line_of(row))
 
     texts = id_tokens(values, values.name, fail).tolist()
     blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
@@ -283,7 +283,7 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
 
 
 def keeps_returns(text) -> bool:
-    """Whether carriage returns outside of quotes are part of texts, as rows end in line feeds."""
+    """Return whether carriage returns are part of texts, as rows end in line feeds."""
     if "\r" not in text:
         return False
     outside = '"'.join(text.split('"')[::2])

@@ -94,7 +94,7 @@ class Tokens:
 
     @property
     def is_uneven(self):
-        """Whether a few texts are so long that a matrix of all texts would be mostly empty."""
+        """Return whether a few long texts would leave a matrix of all mostly empty."""
         longest, total = int(self.lengths.max(initial=0)), int(self.lengths.sum())
         return longest * len(self) > 4 * total + (1 << 16)
 
@@ -125,18 +125,18 @@ class Tokens:
         return values
 
     def _chunks(self):
-        """The same tokens in parts, whose words and the like fit the cache."""
+        """Split the tokens into parts, whose words and the like fit the cache."""
         for begin in range(0, len(self), _CHUNK_ROWS):
             yield self.take(slice(begin, begin + _CHUNK_ROWS))
 
     def equal(self, other):
-        """Whether each text is the text of the same row of the other tokens."""
+        """Return whether each text is the text of the same row of the other tokens."""
         same = self.lengths == other.lengths
         same &= self.word(0) == other.word(0)
         return self._equal_behind(other, same)
 
     def repeats(self):
-        """Whether the text of each row but the first is that of the row before."""
+        """Return whether the text of each row but the first is that of the row before."""
         words, lengths = self.word(0), self.lengths
         same = (words[1:] == words[:-1]) & (lengths[1:] == lengths[:-1])
         return self.take(slice(1, None))._equal_behind(self.take(slice(-1)), same)
@@ -285,7 +285,7 @@ def id_tokens(column, name, fail=_fail):
 
 
 def is_arrow_text(dtype):
-    """Whether a column type keeps strings in Arrow buffers."""
+    """Return whether a column type keeps strings in Arrow buffers."""
     storage = getattr(dtype, "storage", "")
     return str(storage).startswith("pyarrow") or (
         isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OU"

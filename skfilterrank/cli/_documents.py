@@ -135,7 +135,7 @@ def _read(path, kinds, format=None):
                 path,
             )
     found = {
-        kind: pd.Index(text_ids(table[column], kind, name, line_of), dtype=object)
+        kind: pd.Index(text_ids(table[column], name, line_of), dtype=object)
         for kind, column in columns.items()
     }
     return table.drop(columns=list(columns.values())), found, line_of

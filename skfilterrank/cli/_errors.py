@@ -194,12 +194,6 @@ def overwritten(options, values) -> str | None:
     return None
 
 
-def is_same_file(one, other, standard_stream) -> bool:
-    """Return whether two names, of which the second may be "-", are of one regular file."""
-    identity = _identity(other, standard_stream)
-    return identity is not None and identity == _identity(one, standard_stream)
-
-
 def _identity(text, standard_stream):
     """Return what all names of one regular file share; None where nothing would be lost."""
     try:

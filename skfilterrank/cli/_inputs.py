@@ -11,8 +11,9 @@ import pandas as pd
 
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
+from skfilterrank._core.run_words import N_ITEMS
 from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
-from skfilterrank._files.files import is_path
+from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._warnings import warn_user
@@ -116,6 +117,13 @@ def read_named_runs(paths) -> dict:
     return {name: read_run(source(path)) for name, path in bar}
 
 
+def check_n_items(n_items, measures) -> None:
+    """Raise for a size of the collection that no measure depends on."""
+    uses = any("n_items" in each.measure.options or "(" in text for text, each in measures.items())
+    if n_items != N_ITEMS and not uses:
+        raise InputError(f"--n-items has no effect on {', '.join(measures)}. Leave it out.")
+
+
 def check_paths(paths) -> None:
     """Raise for a file that is not there, before thousands of others are read."""
     for path in paths:
@@ -207,10 +215,26 @@ def without_machines(qrels, path):
     return qrels.drop(columns=JUDGED_BY).assign(label=qrels["label"].mask(is_machine))
 
 
+def holds_model(saved) -> bool:
+    """Tell a model from a threshold by the first bytes of its file."""
+    begin = read_bytes(saved)[:9].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if begin[:1] != b"{" and begin[:2] != b"PK":
+        raise FileFormatError(
+            "it is neither a model of 'skfilterrank rank-filter --save' nor a threshold of "
+            "'skfilterrank threshold --save'.",
+            saved,
+        )
+    return begin[:2] == b"PK"
+
+
 def load_threshold_of_runs(path, column):
     """Load a saved threshold; one that wants segments, which runs do not have, is an error."""
     from skfilterrank.thresholds import SegmentedThreshold, load_threshold
 
+    if holds_model(path):
+        raise InputError(
+            f"{path} holds a model, and a threshold of 'skfilterrank threshold --save' is needed."
+        )
     threshold = load_threshold(path)
     if isinstance(threshold, SegmentedThreshold):
         raise InputError(

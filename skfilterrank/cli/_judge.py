@@ -47,7 +47,7 @@ _SHOWN = 20
 
 
 class Judging:
-    """What is asked about, in the order of a strategy, and what was judged before.
+    """Documents to ask about, in the order of a strategy, and earlier judgments.
 
     Parameters
     ----------
@@ -126,6 +126,9 @@ class Judging:
             ):
                 option = name.replace("_", "-")
                 raise InputError(f"--{option} says what a sample is for. Add --strategy sample.")
+        draws = given.strategy in ("random", "statap", "sample") or given.second_look
+        if given.random_state and not draws:
+            raise InputError("--random-state has no effect on this strategy. Leave it out.")
         wrong = {
             "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query.": (
                 self.is_sample and (given.n_per_query is not None or given.n_total is None)

@@ -121,7 +121,7 @@ def align_columns(rows) -> list[str]:
 
 def chosen_format(format: str | None, out: str | None, formats) -> str:
     """Return the format that is named, else the one that --out ends in, else the first one."""
-    told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2])
+    told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2].lower())
     if format is not None:
         return format
     return told if told is not None and told in formats else str(formats[0])

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg, similar
-from skfilterrank.exceptions import brief
+from skfilterrank.exceptions import InputError, brief
 
 _MOST_DIGITS = 100
 # Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
@@ -197,10 +197,14 @@ def holes(text):
             )
         elif name == "unjudged_label":
             settings[name] = _unjudged_label(value)
-        elif name == "undefined":
-            settings[name] = value if value == "drop" else number(value)
-        else:
+        elif name in _HOLES or value == "drop":
             settings[name] = value
+        elif _float(value) is None:
+            raise argparse.ArgumentTypeError(
+                f"undefined must be a number or drop, got {brief(value)}."
+            )
+        else:
+            settings[name] = number(value)
     return {"preset": preset} | settings if preset else settings
 
 
@@ -211,7 +215,7 @@ def _unjudged_label(text):
 
 def file_to_write(text):
     """Check that a file can be written, before hours of work."""
-    from skfilterrank._files.files import check_writable
+    from skfilterrank._files.files import check_packing, check_writable
 
     path = Path(text)
     if not os.path.isdir(path.parent):
@@ -219,7 +223,10 @@ def file_to_write(text):
     if os.path.isdir(path) or text.endswith(("/", os.sep)):
         raise argparse.ArgumentTypeError(f"{text} is a folder. Name a file in it.")
     try:
+        check_packing(path)
         check_writable(path)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{text} cannot be written: {error.strerror}.") from None
     return text

@@ -37,7 +37,7 @@ def apply(
     """
     import numpy as np
 
-    from skfilterrank.cli._inputs import load_threshold_of_runs, read_scores
+    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
     from skfilterrank.cli._output import chosen_format, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
     from skfilterrank.exceptions import FileFormatError, InputError
@@ -46,7 +46,7 @@ def apply(
     format = chosen_format(format, out, t.LISTS)
     given = {"input_format": input_format, "query": query, "document": document}
     given = {name: value for name, value in given.items() if value is not None}
-    is_model = _is_model(saved)
+    is_model = holds_model(saved)
     of_other = {"filter_scores": filter_scores} if is_model else given
     if wrong := [name for name, value in of_other.items() if value is not None]:
         kinds = ("a threshold", "a model") if is_model else ("a model", "a threshold")
@@ -75,18 +75,3 @@ def apply(
         is_shown = found > -np.inf
         lists = lists.assign(score=np.where(is_shown, found, scores), is_shown=is_shown)
     tell(write_lists(out, lists, format))
-
-
-def _is_model(saved):
-    """Tell a model from a threshold by the first bytes of its file."""
-    from skfilterrank._files.files import read_bytes
-    from skfilterrank.exceptions import FileFormatError
-
-    begin = read_bytes(saved)[:9].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if begin[:1] != b"{" and begin[:2] != b"PK":
-        raise FileFormatError(
-            "it is neither a model of 'skfilterrank rank-filter --save' nor a threshold of "
-            "'skfilterrank threshold --save'.",
-            saved,
-        )
-    return begin[:2] == b"PK"

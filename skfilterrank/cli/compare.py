@@ -10,7 +10,7 @@ MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
 _FORMATS = ("table", "csv", "json", "latex", "markdown")
 _OF_PAGE = ("before", "open", "topics", "docs", "text")
 # Options of reading runs, which mean nothing where only values are.
-_OF_READING = ("gains", "ties", "precision", "n_items")
+_OF_READING = ("gains", "ties", "precision", "n_items", "n_jobs")
 
 
 def compare(
@@ -81,7 +81,7 @@ def compare(
     from skfilterrank._core.measure_names import parse_measures
     from skfilterrank.cli import _compare as work
     from skfilterrank.cli._errors import refuse
-    from skfilterrank.cli._inputs import Holes
+    from skfilterrank.cli._inputs import Holes, check_n_items
     from skfilterrank.cli._output import chosen_format, opened, print_sections, progress, tell
     from skfilterrank.comparison import comparison_table
     from skfilterrank.exceptions import InputError
@@ -93,7 +93,7 @@ def compare(
         refuse(
             compare,
             options,
-            ("scores", "test", "n_resamples"),
+            ("scores", "test", "n_resamples", "n_items", "n_jobs"),
             "is for values of topics, and a sample gives those of whole runs. Leave out it, or "
             "--interval, --machine-qrels, --prels and --pool.",
         )
@@ -155,6 +155,7 @@ def compare(
         else:
             reading = {"ties": ties, "precision": precision, "n_items": n_items, "n_jobs": n_jobs}
             parsed = parse_measures(list(measure))
+            check_n_items(n_items, parsed)
             values, lists = work.measured(qrels, runs, parsed, gains, treated, **reading)
         comparisons = {name: work.compared(name, each, testing) for name, each in values.items()}
         if html:

@@ -65,6 +65,7 @@ def evaluate(
     from skfilterrank.cli._inputs import (
         STDIN,
         Holes,
+        check_n_items,
         check_paths,
         gains_of_labels,
         named_runs,
@@ -105,6 +106,7 @@ def evaluate(
         print_sections([_estimates(found.estimates, by)], format, out)
         return 0
     parsed = parse_measures(list(measure))
+    check_n_items(n_items, parsed)
     by = _sorted_by(sort, parsed)
     table = read_judgments(qrels, gains, treated, measures=parsed)
     matched = gains_of_labels(table["label"], qrels, gains, treated)

@@ -66,6 +66,8 @@ def fuse(
         settings that are learned; see help fusion
     measure
         measure to learn for (default: ndcg_f@10)
+    depth
+        documents of each topic in the fused run
     name
         name of the run
 

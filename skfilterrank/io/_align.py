@@ -456,7 +456,7 @@ def _name_of(name):
 
 
 def _positions(order, rows, n_rows):
-    """Where some rows stand in an order of all."""
+    """Return the places of some rows in an order of all."""
     if isinstance(order, slice):
         return rows
     positions = np.empty(n_rows, dtype=np.int64)

@@ -214,7 +214,7 @@ class TrecLines:
         return np.repeat(counts > 0, n_texts)
 
     def _wrong_number(self, got):
-        """What is wrong with a line of so many columns."""
+        """Describe what is wrong with a line of so many columns."""
         return (
             f"{got} column{'s' * (got != 1)} where a {self.layout.kind} has {self._n_columns} "
             f"({self.layout.columns}): ids hold no white space, qrels have 4 columns, runs 6; "
@@ -338,7 +338,7 @@ def _close_up(words, dots, incoming):
 
 
 def _is_digits(words):
-    """Whether all eight bytes are digits."""
+    """Return whether all eight bytes are digits."""
     return ((words & _HIGH_HALVES) == _ZEROS) & (((words + _SIXES) & _HIGH_HALVES) == _ZEROS)
 
 

@@ -57,14 +57,14 @@ def _key(label):
 
 
 class Judges(NamedTuple):
-    """Who gave the label of each row: names[codes[i]]."""
+    """Judges of the rows: names[codes[i]] gave the label of row i."""
 
     codes: np.ndarray
     names: list[str]
 
     @property
     def is_machine(self) -> np.ndarray:
-        """Whether a machine gave it."""
+        """True where a machine gave the label of a row."""
         return np.array([name != PEOPLE for name in self.names], dtype=bool)[self.codes]
 
     def counts(self, labels) -> dict[str, int]:
@@ -76,7 +76,7 @@ class Judges(NamedTuple):
 
 
 def judges_of(content) -> Judges | None:
-    """Who gave the labels of a table or of lines; None where that is not said."""
+    """Return the judges of a table or of lines; None where they are not named."""
     if content.has("judged_by"):
         codes, words = content.words("judged_by")
         for word in words:
@@ -115,7 +115,7 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
 
 
 def check_unjudged_label(label):
-    """What `unjudged_label` may be."""
+    """Check the value of `unjudged_label`."""
     if label is None or (isinstance(label, str) and label in ("warn", "trec")):
         return label
     if not is_finite_number(label):

@@ -234,7 +234,7 @@ def _fault(indices, values, counts, n_features):
 
 
 def _explain(body):
-    """What is wrong with the part of a line before its comment."""
+    """Describe what is wrong with the part of a line before its comment."""
     begin = _START_PATTERN.match(body).end()
     rest = re.split(r"\s", body[begin:], maxsplit=1, flags=re.ASCII)[0]
     expected = "label (a finite number, or nan where nobody judged)"

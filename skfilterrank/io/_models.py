@@ -323,7 +323,7 @@ def _with_named_owners(model):
 
 
 def _schema(data):
-    """What a skops file says of its content."""
+    """Return the description that a skops file gives of its content."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return json.loads(archive.read("schema.json"))
 

@@ -103,7 +103,7 @@ class Table:
         return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=alias)
 
     def _lack(self, name):
-        """What is wrong with a table that lacks a column, and what to do."""
+        """Describe what is wrong with a table that lacks a column, and what to do."""
         present = set(self._present)
         advice = "Rename one of these."
         if name == "score" and present & {"label", "relevance", "corpus-id"}:
@@ -316,7 +316,7 @@ def pair_keys(codes, docnos, salt=0):
 
 
 def are_distinct(keys):
-    """Whether no number is there twice."""
+    """Return whether no number is there twice."""
     keys = np.sort(keys)
     return not (keys[1:] == keys[:-1]).any()
 

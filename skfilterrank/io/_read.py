@@ -386,7 +386,7 @@ def _of_the_other_role(source, value):
 
 
 def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
-    """What a path, an open file, a data frame or any other object holds."""
+    """Read the rows of a path, an open file, a data frame or any other object."""
     what, value = _KINDS[layout]
     if got := _of_the_other_role(source, value):
         raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")

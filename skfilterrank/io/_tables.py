@@ -114,8 +114,7 @@ def read_judged_table(
 
     levels = {}
     for level, column in zip(("qid", "docno"), ids, strict=False):
-        what = {"qid": "query", "docno": "document"}[level]
-        levels[level] = text_ids(table[column], what, name, line_of)
+        levels[level] = text_ids(table[column], name, line_of)
     if document is not None:
         _check_unique(levels["qid"], levels["docno"], name, line_of)
     table = table.drop(columns=ids)
@@ -150,7 +149,7 @@ def _as_labels(values, name, line_of):
 
 
 def _is_float(label):
-    """Whether float64 has a number for it; NaN is one."""
+    """Return whether float64 has a number for it; NaN is one."""
     try:
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):

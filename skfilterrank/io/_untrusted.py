@@ -1,4 +1,4 @@
-"""What is looked at in a model file before it is trusted: its size unpacked, and its trees."""
+"""Checks of a model file before it is trusted: its size unpacked, and its trees."""
 
 import io
 import json
@@ -116,7 +116,7 @@ def check_trees(objects, n_trees: int, name: str) -> None:
 
 
 def _fault(tree, width):
-    """What is wrong with a tree whose owner sees `width` features; None if nothing is."""
+    """Describe what is wrong with a tree whose owner sees `width` features; None if nothing is."""
     if tree.n_features != width:
         return f"it has {tree.n_features} features where its owner has {width}"
     n_nodes = tree.node_count

@@ -31,7 +31,7 @@ _LEAST, _MOST = 1e-4, 1e10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunCounts(Result):
-    """What `write_run` did.
+    """Counts of the rows that `write_run` wrote and filtered.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def _lines_by_arrow(queries, documents, ranks, scores, names):
 
 
 def score_texts(scores):
-    """What repr gives for each score, as a pyarrow array."""
+    """Return the shortest text of each score, as repr has it, in a pyarrow array."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,6 +1,6 @@
 """Expected value of every prefix of a list, from how probable each gain of its documents is."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -505,40 +505,14 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
     levels = chances[:, order]
     found = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
+    draw = partial(_draw_lists, found, parsed, gains, levels, correlation)
     short, long = np.flatnonzero(~is_long & (n_listed > 0)), np.flatnonzero(is_long)
     n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
-    _draw_lists(
-        found,
-        parsed,
-        gains,
-        levels,
-        correlation,
-        n_draws,
-        short,
-        starts,
-        n_listed,
-        place,
-        number,
-        number,
-        False,
-    )
+    draw(n_draws, short, starts, n_listed, place, number, number, False)
     is_sum = _is_sum(parsed, gains)
     n_draws = N_DRAWS if is_sum else _N_DRAWS_BY_PREFIX
-    _draw_lists(
-        found,
-        parsed,
-        gains,
-        levels,
-        correlation,
-        n_draws,
-        long,
-        starts,
-        n_listed,
-        place,
-        place,
-        number if is_sum else step,
-        not is_sum,
-    )
+    entered = number if is_sum else step
+    draw(n_draws, long, starts, n_listed, place, place, entered, not is_sum)
     results = []
     for values in found[1:]:
         result = np.empty(len(scores))

@@ -232,7 +232,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "void.csv"],
-            "void.csv:2: the document is no id in column",
+            "void.csv:2: the line holds no id in column",
         ),
         (["--out", "no/out.txt"], "there is no folder no"),
     ],

@@ -123,6 +123,48 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     assert (code == 0) == (err == "")
 
 
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("evaluate q.txt r.txt -m ap --target new-topics", "--target is for values with intervals"),
+        ("evaluate q.txt r.txt -m ap --unit query", "--unit is for values with intervals"),
+        ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for values"),
+        ("evaluate s.prels r.txt -m ap --interval --n-jobs 2", "--n-jobs has no effect on --inter"),
+        ("evaluate q.txt r.txt -m ap --n-items 9", "--n-items has no effect on ap"),
+        ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
+        ("compare q.txt r.txt o.txt -m ap --unit query", "--unit is for a sample"),
+        ("threshold q.txt r.txt --guarantee expectation", "--guarantee is about the rates of --r"),
+        ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
+        ("rank-filter t.csv --gains Bad=-1,Good=1 --guarantee expectation", "--guarantee is about"),
+        ("monitor x.json --run r.txt --gains 1=1", "--gains is for judged topics"),
+        ("fuse r.txt o.txt --rrf-k 5 --method rbc", "--rrf-k has no effect on --method rbc"),
+        ("fuse r.txt o.txt --persistence .5", "--persistence has no effect on --method rrf"),
+        ("fuse r.txt o.txt --normalize sum", "--normalize has no effect on --method rrf"),
+        ("fuse r.txt o.txt --random-state 3", "--random-state says how fusion is learned"),
+        ("fuse r.txt o.txt --out f.csv", "--out f.csv: fuse writes a TREC run"),
+        ("judge r.txt --docs d.csv --out j --unit query", "--unit says what a sample is for"),
+        ("judge r.txt --docs d.csv --out j --random-state 3", "--random-state has no effect on"),
+        ("evaluate q.txt r.txt --quiet --verbose", "--quiet and --verbose exclude each other"),
+    ],
+)
+def test_no_option_is_ignored(arguments, message, sample, run):
+    if arguments.startswith("monitor"):
+        risk = ["--risk", "empty_list_rate=0.9", "--confidence-level", "0.5", "--quiet"]
+        assert run("threshold", "q.txt", "r.txt", *risk, "--save", "x.json")[0] == 0
+    before = sorted(Path().iterdir())
+    code, out, err = run(*arguments.split())
+    assert (code, out) == (2, "")
+    assert message in err
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_model_is_no_threshold(sample, run):
+    Path("m.skops").write_bytes(b"PK\x03\x04 a model")
+    _, _, err = run("monitor", "m.skops", "--run", "r.txt")
+    assert "m.skops holds a model, and a threshold of 'skfilterrank threshold --save'" in err
+
+
 @pytest.mark.filterwarnings("always::UserWarning")
 def test_a_warning_is_printed_once(sample, run):
     Path("warns_often.py").write_text(

@@ -390,7 +390,10 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
         (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
-        (["qrels.txt", "good.txt", "--holes", "undefined=x"], "expected a number, got 'x'"),
+        (
+            ["qrels.txt", "good.txt", "--holes", "undefined=x"],
+            "undefined must be a number or drop, got 'x'",
+        ),
         (["qrels.txt", "good.txt", "--holes", "undefined=nan"], "expected a number, got 'nan'"),
         (["qrels.txt", "good.txt", "--holes", "unjudged-label=x"], "expected a number, got 'x'"),
         (

@@ -64,12 +64,12 @@ def test_closed_and_full_streams(files, arguments, streams, code, out, err):
 
 
 @pytest.mark.nightly
-def test_a_shell_closes_output(files):
+def test_a_shell_closes_streams(files):
     """The same where a shell starts the interpreter."""
     command = f"'{sys.executable}' -m skfilterrank"
     code, out, err = shell(f"{command} --version >&-")
     assert (code, out) == (2, b"")
-    assert err.startswith("skfilterrank: error: standard output is closed: ")
+    assert err.startswith("skfilterrank: error: standard output is closed. ")
     assert shell(f"{command} {EVALUATE} --format csv <&- 2>&-")[:2] == (0, HELD)
     assert shell(f"{command} {EVALUATE} --format csv --verbose 2>/dev/full")[:2] == (0, HELD)
 

@@ -223,3 +223,24 @@ def test_the_name_of_a_table_says_how_it_is_packed(run, evaluated, tmp_path):
     pd.testing.assert_frame_equal(*map(pd.read_csv, names))
     assert pd.read_csv("table.csv")["ap"].tolist() == [0.5]
     assert (tmp_path / names[0]).read_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_the_configuration_beside_tasks_takes_the_place_of_no_input(
+    tmp_path, monkeypatch, run, no_work
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "side.xml").write_text("old")
+    words = ["judge", "side.xml", "--docs", "d", "--export", "label-studio=side.json"]
+    refuses(run, tmp_path, words, "--export", "side.xml", "POOL", "side.xml")
+
+
+def test_the_ending_of_a_table_in_capitals(run, evaluated, tmp_path):
+    assert run(*evaluated, "--out", "table.CSV")[0] == 0
+    assert pd.read_csv("table.CSV")["ap"].tolist() == [0.5]
+
+
+def test_a_packing_that_is_not_written_is_told_before_any_work(tmp_path, monkeypatch, run, no_work):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("evaluate", "q", "r", "--out", "o.csv.zst")
+    assert code == 2
+    assert "--out: o.csv.zst: files are packed as .gz alone" in err

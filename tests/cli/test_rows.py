@@ -106,7 +106,7 @@ def write(folder, name, text):
         ("a.csv", "qid,label,x\n1,1,inf\n", {}, "'x' holds infinite values"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"query_text": ["x"]}, "--query-text says what belongs "
          "to a text, but no column is the text"),
-        ("a.csv", "qid,label,x\n,1,2\n", {}, "a.csv:2: the query is no id in column 'qid'"),
+        ("a.csv", "qid,label,x\n,1,2\n", {}, "a.csv:2: the line holds no id in column 'qid'"),
         ("a.csv", "qid;label;x\n1;1;0,5\n", {}, r"a.csv:1: the names of columns are separated by "
          r"';', where CSV has ',': .* sep=';'.*decimal=','"),
         ("a.csv", "qid\tlabel\n1\t1\n", {}, r"separated by '\\t', where CSV has ','"),

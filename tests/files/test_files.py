@@ -37,7 +37,7 @@ from skfilterrank._files.files import (
 from skfilterrank.cli import _report as report
 from skfilterrank.cli._output import draw
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.exceptions import FileFormatError, MissingPackageError
+from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError
 from skfilterrank.io import (
     read_letor,
     read_qrels,
@@ -378,6 +378,16 @@ def test_an_end_at_any_moment(tmp_path, end):
     else:
         assert {state for state, *_ in lines} == {"old", "new"}
         assert (len(lines), bool(left)) == (n, end == "kill")
+
+
+@pytest.mark.parametrize("name", ["out.zst", "out.txt.bz2", "out.csv.XZ", "out.GZ"])
+def test_no_file_has_the_name_of_a_packing_without_it(tmp_path, name):
+    with (
+        pytest.raises(InputError, match=rf"{name}: files are packed as \.gz alone"),
+        open_for_writing(tmp_path / name),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 class TestErrors:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from joined_rows import NO, QRELS, RUN
 from skfilterrank._files import tokens as text_columns
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import (
@@ -29,23 +30,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:none of the .* is judged"),
     pytest.mark.filterwarnings("ignore:the judgments hold no label"),
 ]
-
-NO = -np.inf
-
-QRELS = pd.DataFrame(
-    {
-        "qid": ["1", "1", "1", "2", "10", "10"],
-        "docno": ["a", "b", "c", "a", "x", "y"],
-        "label": [2.0, -1.0, np.nan, 1.0, 0.0, 3.0],
-    }
-)
-RUN = pd.DataFrame(
-    {
-        "qid": ["10", "1", "1", "1", "7", "7", "10"],
-        "docno": ["y", "u", "a", "c", "a", "b", "x"],
-        "score": [0.25, 0.5, 0.5, 9.0, 1.0, 2.0, NO],
-    }
-)
 
 
 def test_judgments_that_have_nothing_to_do_with_a_run():

@@ -4,29 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from joined_rows import NO, QRELS, RUN
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import (
     QrelsIndex,
     align,
     read_run,
-)
-
-NO = -np.inf
-QRELS = pd.DataFrame(
-    {
-        "qid": ["1", "1", "1", "2", "10", "10"],
-        "docno": ["a", "b", "c", "a", "x", "y"],
-        "label": [2.0, -1.0, np.nan, 1.0, 0.0, 3.0],
-    }
-)
-
-
-RUN = pd.DataFrame(
-    {
-        "qid": ["10", "1", "1", "1", "7", "7", "10"],
-        "docno": ["y", "u", "a", "c", "a", "b", "x"],
-        "score": [0.25, 0.5, 0.5, 9.0, 1.0, 2.0, NO],
-    }
 )
 
 

@@ -204,9 +204,17 @@ def test_header_only(tmp_path):
         ("qid,label\n1,0,x\n1,0,y\n", 2, "2 fields were expected, as in the first row, got 3"),
         ("qid,label\n1,0,\n1,0,\n", 2, "2 fields were expected, as in the first row, got 3"),
         ('qid,label\n1,0\n1,"0\n1,0\n', 3, "the row cannot be read.*quote that is not closed"),
-        ("qid,label\n1,0\n\n ,1\n", 4, "the query is no id in column 'qid'; every row needs one"),
-        ('qid,label\n"1\n2",0\n,1\n', 4, "the query is no id in column 'qid'; every row needs one"),
-        ("qid,label\n1,0\n\xa0,1\n", 3, "the query is no id in column 'qid'; every row needs one"),
+        ("qid,label\n1,0\n\n ,1\n", 4, "the line holds no id in column 'qid'; every row needs one"),
+        (
+            'qid,label\n"1\n2",0\n,1\n',
+            4,
+            "the line holds no id in column 'qid'; every row needs one",
+        ),
+        (
+            "qid,label\n1,0\n\xa0,1\n",
+            3,
+            "the line holds no id in column 'qid'; every row needs one",
+        ),
     ],
 )
 def test_broken_csv(tmp_path, text, line, message):
@@ -225,19 +233,23 @@ def test_broken_csv(tmp_path, text, line, message):
         (
             '{"qid": 1, "label": 0}\n\n{"label": 0}\n',
             3,
-            "the query is no id in column 'qid'; every row needs one",
+            "the line holds no id in column 'qid'; every row needs one",
         ),
         (
             '{"qid": 1, "label": 0}\n{"qid": "", "label": 0}\n',
             2,
-            "the query is no id in column 'qid'",
+            "the line holds no id in column 'qid'",
         ),
-        ('{"qid": "1", "label": 0}\n{"qid": 1.5, "label": 0}\n', 2, "the query is 1.5 in column"),
-        ('{"qid": "1", "label": 0}\n{"qid": true, "label": 0}\n', 2, "the query is True in column"),
+        ('{"qid": "1", "label": 0}\n{"qid": 1.5, "label": 0}\n', 2, "the line holds 1.5 in column"),
+        (
+            '{"qid": "1", "label": 0}\n{"qid": true, "label": 0}\n',
+            2,
+            "the line holds True in column",
+        ),
         (
             '{"qid": "1", "label": 0}\n{"qid": [1], "label": 0}\n',
             2,
-            r"the query is \[1\] in column",
+            r"the line holds \[1\] in column",
         ),
     ],
 )
@@ -267,7 +279,7 @@ def test_duplicate_documents():
 
 
 def test_empty_document():
-    with pytest.raises(FileFormatError, match=r":3: the document is no id in column 'docno'"):
+    with pytest.raises(FileFormatError, match=r":3: the line holds no id in column 'docno'"):
         read_judged_table(
             io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
         )
@@ -311,7 +323,9 @@ def test_broken_parquet(tmp_path):
 def test_empty_query_in_parquet_names_the_row(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"qid": ["a", None], "label": [1, 2]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(FileFormatError, match=r"t\.parquet:2: the query is no id in column 'qid'"):
+    with pytest.raises(
+        FileFormatError, match=r"t\.parquet:2: the line holds no id in column 'qid'"
+    ):
         read_judged_table(tmp_path / "t.parquet")
 
 

@@ -144,6 +144,13 @@ def shown(page, key):
     return page.find_element(By.ID, key).text
 
 
+def wait_for(page, key, text):
+    """Let the page take the keys that were sent before it is left."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(page, 20).until(lambda page: shown(page, key) == text)
+
+
 def asked_for(page):
     """Addresses of files and of the network that were asked for."""
     # The page that the browser begins with has addresses of chrome: and data:, the log of blob:.
@@ -329,6 +336,7 @@ class TestBrowser:
                 assert shown(browser, "text").split() == texts[pool[0][1]].split()
                 name(browser, who)
                 press(browser, "".join(map(str, labels[:5])))
+                wait_for(browser, "progress", "5 of 12 judged, 0 marked")
                 browser.refresh()
                 assert shown(browser, "progress") == "5 of 12 judged, 0 marked"
                 assert browser.find_element("id", "assessor").get_attribute("value") == who

@@ -121,7 +121,7 @@ BAD = {
     ),
     "a label without a number": (
         lambda t: t.assign(label=t["label"].astype(object).where(t.index != 250, "good")),
-        r"labels that are not numbers(.|\n)*came up in partition [01]",
+        "labels that are not numbers(.|\n)*came up in partition 1",
     ),
 }
 
@@ -129,7 +129,11 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_values_name_the_partition(cluster, table, name):
     spoil, message = BAD[name]
-    with pytest.raises(InputError, match=message):
+    # Else Dask makes texts of all labels where one is a text, and every partition is wrong.
+    with (
+        dask.config.set({"dataframe.convert-string": False}),
+        pytest.raises(InputError, match=message),
+    ):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), partitions(spoil(table), [150]))
 
 

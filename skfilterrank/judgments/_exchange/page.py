@@ -32,7 +32,7 @@ def page_of(tasks, grades, header, title, assessor, machine) -> str:
 
 
 def _pool(tasks, grades, header, assessor, machine):
-    """What the script works on; texts that several tasks share are there once."""
+    """Return the data of the script; texts that several tasks share are there once."""
     queries: dict = {}
     documents: dict = {}
     items = []

@@ -186,7 +186,7 @@ def grade_texts(grades) -> dict:
 
 
 def _tasks(pool, texts, queries):
-    """What to judge, with texts."""
+    """Return the documents to judge, with their texts."""
     pairs = pool_pairs(pool)
     texts_of = _by_id(texts, "texts")
     queries_of = _by_id(queries, "queries") if queries is not None else {}
