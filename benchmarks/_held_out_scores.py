@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._response import document_scores
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._lists.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import make_text_features
 from skfilterrank.io import read_letor
+from skfilterrank.ranking import make_text_features
 from skfilterrank.ranking._fitting.adapters import fit_with_groups
 from skfilterrank.ranking._fitting.training_rows import TargetEncoder
 

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.measure_names import parse_measures
-from skfilterrank.estimation import RankedPool, estimate
-from skfilterrank.estimation._calibration import Prediction
-from skfilterrank.estimation._sample import _sizes, draw_by_folds
-from skfilterrank.estimation._sums import SumOfLabels
-from skfilterrank.estimation._variance import covariance_of_total, degrees_of_freedom
-from skfilterrank.trec import evaluate_runs
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank.judgments import RankedPool, estimate
+from skfilterrank.judgments._label_sample import _sizes, draw_by_folds
+from skfilterrank.judgments._label_sums import SumOfLabels
+from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._variance import covariance_of_total, degrees_of_freedom
+from skfilterrank.metrics import evaluate_runs
 
 ROUND = 50
 

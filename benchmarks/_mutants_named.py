@@ -3,10 +3,10 @@
 A file of `mutants_named` has entries
 
     [[mutant]]
-    file = "skfilterrank/_core/entry_values.py"
+    file = "skfilterrank/_lists/entry_values.py"
     old = "text that stands in the file once"
     new = "what stands there instead"
-    tests = ["tests/core/test_entry_values.py"]
+    tests = ["tests/lists/test_entry_values.py"]
     why = "What goes wrong then."
 """
 

@@ -3,15 +3,15 @@
 from _mutants_changes import ROOT
 
 PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
-# Rooms that are no public folder of the package. What is left belongs to `core`.
-FILES = {"files": ("_files",), "rows": ("_rows",)}
+# Rooms that are no public folder of the package. What is left belongs to `lists`.
+FILES = {"files": ("_files",), "estimators": ("_estimators",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
     "metrics": ("metrics", "conformance"),
     "thresholds": ("thresholds", "ranking"),
     "files": ("files", "io"),
-    "rows": ("io", "thresholds"),
-    "core": ("core", "metrics", "whole_package"),
+    "estimators": ("estimators", "ranking"),
+    "lists": ("lists", "metrics", "whole_package"),
 }
 
 
@@ -23,7 +23,7 @@ def rooms():
         if (folder / "__init__.py").exists() and not folder.name.startswith("_")
     }
     named |= FILES
-    files = {room: [] for room in [*named, "core"]}
+    files = {room: [] for room in [*named, "lists"]}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         # The longest folder that holds the file.
@@ -33,7 +33,7 @@ def rooms():
             for folder in folders
             if name.startswith(f"{folder}/")
         ]
-        files[max(owners)[1] if owners else "core"].append(f"skfilterrank/{name}")
+        files[max(owners)[1] if owners else "lists"].append(f"skfilterrank/{name}")
     return {room: (paths, _tests_of(room)) for room, paths in files.items()}
 
 

@@ -8,13 +8,12 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import QueryScaler, make_text_features
 from skfilterrank.io import QrelsIndex, align, read_judged_table, read_letor, read_qrels, read_run
-from skfilterrank.ranking import RankAndFilter, make_ranker
+from skfilterrank.ranking import QueryScaler, RankAndFilter, make_ranker, make_text_features
 from skfilterrank.thresholds import threshold_curve
 from skfilterrank.thresholds._risks import read_promises
 

@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison import (
-    SystemScores,
+from skfilterrank.comparison import SystemScores, kendall_tau, score_predictions
+from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,
-    kendall_tau,
     percentage_absolute_difference,
-    score_predictions,
     swap_rate,
 )
 from skfilterrank.metrics import QueryInformativeness, dcg_score, query_informativeness

@@ -14,13 +14,13 @@ from semeval_main_job import COLUMNS, read
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank.features import make_text_features
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
     LambdaRankRanker,
     RankAndFilter,
+    make_text_features,
 )
 
 N_BINS = 15

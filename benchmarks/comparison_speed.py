@@ -15,14 +15,9 @@ from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from threadpoolctl import threadpool_info
 
-from skfilterrank.comparison import (
-    compare_systems,
-    reliability,
-    score_systems,
-    sensitivity_curve,
-    stability_curve,
-)
-from skfilterrank.comparison._significance.studentized_range import studentized_range
+from skfilterrank.comparison import compare_systems, score_systems
+from skfilterrank.comparison._studentized_range import studentized_range
+from skfilterrank.metaevaluation import reliability, sensitivity_curve, stability_curve
 
 N_RESAMPLES = 10_000
 TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", "randomized_tukey")

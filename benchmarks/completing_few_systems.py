@@ -19,11 +19,11 @@ import pandas as pd
 from _common import RESULTS, arguments, write_report
 from when_to_impute import RANKS, letor, rank_features
 
-from skfilterrank.comparison import judging_curve
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_qrels, read_runs
 from skfilterrank.judgments import LabelPredictor, complete_qrels, rank_table
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metaevaluation import judging_curve
+from skfilterrank.metrics import evaluate_runs
 
 SHARES = (0.05, 0.1, 0.2)
 MEASURES = ("ap", "ndcg", "ap@10", "ndcg@10", "precision@10")

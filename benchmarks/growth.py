@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank import comparison, judgments, ranking, thresholds
 from skfilterrank import io as files
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 
 SIZES = (10**3, 10**4, 10**5, 10**6)
 N_FEATURES = 4

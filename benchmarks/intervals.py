@@ -30,10 +30,9 @@ from scipy.stats import kendalltau
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from skfilterrank.estimation import RankedPool, estimate
 from skfilterrank.io import read_letor, read_qrels, read_run
-from skfilterrank.judgments import LabelPredictor, pseudo_qrels
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.judgments import LabelPredictor, RankedPool, estimate, pseudo_qrels
+from skfilterrank.metrics import evaluate_runs
 
 CELLS = RESULTS / "intervals_dl2019.csv"
 KEY = ["judge", "gains", "measures", "design", "share"]

@@ -1,8 +1,9 @@
 """How many labels a comparison of systems needs: selection and mitigation on Cranfield.
 
 Figures 1 to 3 of Hui and Berberich (SPIRE 2015) with systems of our own over cranfield, and the
-same with near-duplicates, all by `skfilterrank.comparison.judging_curve`. Needs bm25s, PyStemmer
-and matplotlib. `--repetitions 5 --predict-repetitions 1` takes four minutes of processor time.
+same with near-duplicates, all by `skfilterrank.metaevaluation.judging_curve`. Needs bm25s,
+PyStemmer and matplotlib. `--repetitions 5 --predict-repetitions 1` takes four minutes of
+processor time.
 """
 
 import time
@@ -14,7 +15,6 @@ from _common import RESULTS, arguments, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection, runs_of, systems
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skfilterrank.comparison import judging_curve
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
@@ -24,6 +24,7 @@ from skfilterrank.judgments import (
     similarity_join,
     statap_prior,
 )
+from skfilterrank.metaevaluation import judging_curve
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

@@ -14,7 +14,7 @@ import numpy as np
 from _common import best_time, run_parts, write_report
 from sklearn.metrics import ndcg_score
 
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank.metrics import lexicographic_preference, lexirecall_score, ndcg_f_score
 from skfilterrank.thresholds import threshold_curve
 

@@ -24,11 +24,10 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._core.gains import as_gains
+from skfilterrank._lists.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import make_text_features
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
-from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker, make_text_features
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold
 
 K = 3

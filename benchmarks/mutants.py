@@ -9,7 +9,7 @@ quickest first, until one fails. What runs at import (constants, defaults) is im
     python benchmarks/mutants.py --drawn 50 --minutes 120     # every room
     python benchmarks/mutants.py thresholds plot              # two of them
     python benchmarks/mutants.py thresholds --survivors --enough 60 --everywhere
-    python benchmarks/mutants.py --only skfilterrank/_core/entry_values.py --drawn 0
+    python benchmarks/mutants.py --only skfilterrank/_lists/entry_values.py --drawn 0
     python benchmarks/mutants.py named                        # those of mutants_named/*.toml
 
 A room is a folder of the package with the folder of tests of its name (`_mutants_rooms.py`). The

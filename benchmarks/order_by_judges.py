@@ -15,9 +15,8 @@ from _common import arguments, write_report
 from _intervals import Study, true_values
 from scipy.stats import kendalltau
 
-from skfilterrank.estimation import RankedPool, _estimate, estimate
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import pseudo_qrels
+from skfilterrank.judgments import RankedPool, _estimate, estimate, pseudo_qrels
 
 MEASURES = ("dcg@10", "ndcg@10", "ap")
 SHARES = (0.05, 0.1, 0.2)

@@ -35,7 +35,7 @@ from lightgbm import LGBMRanker
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve

@@ -22,8 +22,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import shuffle
 
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank.features import make_text_features
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score, ndcg_score
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -31,6 +30,7 @@ from skfilterrank.ranking import (
     LambdaRankRanker,
     RankAndFilter,
     RankBoostRanker,
+    make_text_features,
 )
 
 # Tables 3 and 13 of Karmaker & Feng, at 10, and the names that the measures have here.

@@ -16,15 +16,14 @@ from _recall_analyses_figures import figures
 from _recall_analyses_report import report_text
 from scipy.stats import rankdata
 
-from skfilterrank.comparison import (
-    SystemScores,
+from skfilterrank.comparison import SystemScores, score_systems
+from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.metaevaluation import (
     agreement,
     discriminative_power,
     fraction_tied,
     label_degradation,
-    score_systems,
 )
-from skfilterrank.io import QrelsIndex, read_qrels, read_run
 
 DATA = ("trec-covid-round1", "trec-robust2003")
 MEASURES = {

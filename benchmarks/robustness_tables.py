@@ -3,7 +3,7 @@
 import numpy as np
 from _common import arguments, best_time, write_report
 
-from skfilterrank.robustness import (
+from skfilterrank.metaevaluation import (
     metric_orientation,
     optimal_worst_case,
     simulate_agreement,

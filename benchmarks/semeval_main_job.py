@@ -16,13 +16,13 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import fetch_semeval_cqa
-from skfilterrank.features import make_text_features
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
     FilterOnly,
     RankAndFilter,
     get_ranker_names,
     make_ranker,
+    make_text_features,
 )
 from skfilterrank.ranking._methods.shared_features import share_features
 

@@ -20,13 +20,14 @@ from _common import RESULTS, run_parts, write_report
 from scipy.stats import kendalltau
 
 from skfilterrank import comparison
-from skfilterrank.comparison import SystemScores, conflicts
+from skfilterrank.comparison import SystemScores
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._no_judgments.bias import most_biased
-from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
-from skfilterrank.judgments._no_judgments.rank_systems import FORECASTS
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.judgments._condorcet import condorcet_counts
+from skfilterrank.judgments._pseudo_bias import most_biased
+from skfilterrank.judgments._rank_systems import FORECASTS
+from skfilterrank.metaevaluation import conflicts
+from skfilterrank.metrics import evaluate_runs
 
 MEASURES = {"ap": "AP", "ndcg_0": "nDCG", "q_measure": "Q"}
 WITHOUT_JUDGMENTS = ("aslam", "spoerri")

@@ -31,9 +31,9 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.prefixes import best_prefix, places
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.prefixes import best_prefix, places
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (
     ExpectedThreshold,

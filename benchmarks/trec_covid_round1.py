@@ -24,8 +24,7 @@ import pytrec_eval
 from _common import run_parts, write_report
 
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics import PreferenceMatrix, relevant_positions
-from skfilterrank.trec import evaluate_run, evaluate_runs
+from skfilterrank.metrics import PreferenceMatrix, evaluate_run, evaluate_runs, relevant_positions
 
 # Documents of the collection; of any two runs every size prefers the same one.
 N_ITEMS = 1_000_000

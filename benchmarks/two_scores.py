@@ -23,9 +23,9 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.datasets import fetch_semeval_cqa, make_marketplace
 from skfilterrank.exceptions import SkfilterrankWarning
-from skfilterrank.features import make_text_features
 from skfilterrank.io import read_letor, read_qrels
 from skfilterrank.metrics import evaluate
+from skfilterrank.ranking import make_text_features
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 from skfilterrank.thresholds._hide_rules import RULES, Worth
 

@@ -19,14 +19,9 @@ from _web_track_report import report_text
 from _web_track_runs import MODELS, YEARS, Donor, noise_runs, read_year, transplanted_runs
 from scipy.stats import kendalltau
 
-from skfilterrank.comparison import (
-    SystemScores,
-    reliability,
-    score_predictions,
-    sensitivity_curve,
-    stability_curve,
-)
+from skfilterrank.comparison import SystemScores, score_predictions
 from skfilterrank.io import read_qrels
+from skfilterrank.metaevaluation import reliability, sensitivity_curve, stability_curve
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score, ndcg_min_score, unbounded_queries
 
 K, SHALLOW = 500, 20

@@ -2,8 +2,8 @@
 
 Training: a ridge regression on mq2007 and ohsumed-letor, of which a share of each topic's rows is
 judged. Scoring: the order of systems on cranfield, trec-dl2019-llm, trec-covid-round1, and of the
-features of mq2007 and ohsumed-letor as systems, by `skfilterrank.comparison.judging_curve`. Needs
-bm25s and PyStemmer.
+features of mq2007 and ohsumed-letor as systems, by `skfilterrank.metaevaluation.judging_curve`.
+Needs bm25s and PyStemmer.
 
     python benchmarks/when_to_impute.py --repetitions 4
 
@@ -21,10 +21,10 @@ from _common import RESULTS, arguments, write_report
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from skfilterrank.comparison import judging_curve
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_letor, read_qrels, read_runs
 from skfilterrank.judgments import CompletedLabels, LabelPredictor, rank_table, statap_prior
+from skfilterrank.metaevaluation import judging_curve
 from skfilterrank.metrics import evaluate
 
 SHARES = (0.05, 0.2)

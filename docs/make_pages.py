@@ -67,9 +67,9 @@ def pages() -> dict[str, str]:
 
 def stub() -> str:
     """The public names of metrics, where editors look for them: measures enter when it runs."""
-    lines = ["from numpy.typing import ArrayLike", "from skfilterrank._core.gains import Gains"]
-    lines += ["from skfilterrank._core.query_weights import QueryWeight"]
-    lines += ["from skfilterrank._core.scoring import Scores", "import collections.abc"]
+    lines = ["from numpy.typing import ArrayLike", "from skfilterrank._lists.gains import Gains"]
+    lines += ["from skfilterrank._lists.query_weights import QueryWeight"]
+    lines += ["from skfilterrank._lists.scoring import Scores", "import collections.abc"]
     for name in sorted(skfilterrank.metrics.__all__):
         thing = getattr(skfilterrank.metrics, name)
         if hasattr(thing, "measure"):

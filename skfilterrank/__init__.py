@@ -1,6 +1,6 @@
 """Rank documents, leave out the forbidden ones, and measure how well that went."""
 
-from skfilterrank._names import PARTS, names_of
+from skfilterrank._lists.lazy_names import PARTS, names_of
 
 __version__ = "0.1.0.dev0"
 __all__ = ["__version__"]

@@ -60,7 +60,7 @@ def data_dir():
 @pytest.fixture
 def measure_table():
     """The measure table, into which a test may enter what it likes."""
-    from skfilterrank._core.measure import MEASURES
+    from skfilterrank._lists.measure import MEASURES
 
     before = dict(MEASURES)
     yield MEASURES

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 import skfilterrank.metrics
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 
 from .docstrings import markdown, section
 from .references import bibtex_blocks, items

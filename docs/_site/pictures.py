@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank.exceptions import DataWarning
 
 OUT, UNJUDGED = -np.inf, np.nan

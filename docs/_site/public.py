@@ -5,15 +5,12 @@ import inspect
 
 MODULES = (
     "metrics",
-    "robustness",
-    "features",
     "thresholds",
     "ranking",
     "judgments",
     "comparison",
-    "estimation",
+    "metaevaluation",
     "io",
-    "trec",
     "testing",
     "datasets",
     "plot",

@@ -16,12 +16,9 @@ topics are, clearly only in 2011.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skfilterrank.comparison import (
-    SystemScores,
-    reliability,
-    score_predictions,
-)
+from skfilterrank.comparison import SystemScores, score_predictions
 from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.metaevaluation import reliability
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.plot import SensitivityCurveDisplay, StabilityCurveDisplay
 

@@ -19,9 +19,8 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from skfilterrank.datasets import fetch_semeval_cqa
-from skfilterrank.features import make_text_features
 from skfilterrank.metrics import rank_filter_report
-from skfilterrank.ranking import FilterOnly, RankAndFilter, make_ranker
+from skfilterrank.ranking import FilterOnly, RankAndFilter, make_ranker, make_text_features
 
 GAINS = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
 # nDCG_f@3 on the set CQA of the paper.

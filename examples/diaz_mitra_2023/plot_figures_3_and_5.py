@@ -12,7 +12,7 @@ has curves and no numbers; they are computed exactly here.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skfilterrank.robustness import metric_orientation, optimal_worst_case
+from skfilterrank.metaevaluation import metric_orientation, optimal_worst_case
 
 counts = np.arange(1, 16)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")

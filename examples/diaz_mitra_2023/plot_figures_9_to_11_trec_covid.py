@@ -16,8 +16,9 @@ is first by Tukey's test (of ranks), narrowly, and behind by sign tests with Hol
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from skfilterrank.comparison import agreement, discriminative_power, fraction_tied, score_systems
+from skfilterrank.comparison import score_systems
 from skfilterrank.datasets import fetch_trec_covid
+from skfilterrank.metaevaluation import agreement, discriminative_power, fraction_tied
 
 NAMES = """10x10.prf.unipd.it BM25R2 CBOWexp.0 Conv_KNRM IRIT_marked_base NTU_NMLAB_BM25_ALLQQ
     PL2c1.0 RMITBFuseM2 SFDC-23April-run1 T5R1 TU_Vienna_TKL_1 UIowaS_Run1 BERT BBGhelani1

@@ -11,7 +11,7 @@ simulated: 2,000 pairs here, 10,000 in the paper and in
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from skfilterrank.robustness import simulate_agreement, tie_probability
+from skfilterrank.metaevaluation import simulate_agreement, tie_probability
 
 SIZES = [10**3, 10**4, 10**5, 10**6]
 TABLE_1 = {

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skfilterrank.comparison import judging_curve
 from skfilterrank.datasets import fetch_cranfield
+from skfilterrank.metaevaluation import judging_curve
 
 DEPTH = 20
 data = fetch_cranfield()

@@ -13,7 +13,8 @@ as printed, and the printed 20.0 with 0.116 in the place of its 0.0116 at k = 15
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from skfilterrank.comparison import kendall_tau, percentage_absolute_difference
+from skfilterrank.comparison import kendall_tau
+from skfilterrank.metaevaluation import percentage_absolute_difference
 
 METHODS = ["ARank", "LNet", "RBoost", "RF", "RNet", "CA", "L2LR", "LMART"]
 CUTOFFS = [5, 10, 15, 20, 30]

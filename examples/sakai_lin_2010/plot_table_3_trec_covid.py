@@ -22,7 +22,7 @@ from skfilterrank.comparison import kendall_tau, tau_ap
 from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.io import read_runs
 from skfilterrank.judgments import rank_systems
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate_runs
 
 # AP, column ROBUST03 (78 runs) of the paper: tau, tau_ap.
 PRINTED = {

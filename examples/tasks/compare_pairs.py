@@ -10,7 +10,7 @@ Runs of TREC-COVID round 1, which `fetch_trec_covid` gets.
 
 from skfilterrank.comparison import compare_systems
 from skfilterrank.datasets import fetch_trec_covid
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate_runs
 
 data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
 table = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])

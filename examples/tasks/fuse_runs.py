@@ -10,8 +10,8 @@ Runs of TREC-COVID round 1, which `fetch_trec_covid` gets.
 
 from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.io import read_runs
+from skfilterrank.metrics import evaluate_runs
 from skfilterrank.ranking import fuse_learned, fuse_runs
-from skfilterrank.trec import evaluate_runs
 
 data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "T5R1"])
 qrels, runs = data.qrels, read_runs(data.runs)

@@ -21,8 +21,7 @@ from scipy.stats import kendalltau
 
 from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.io import QrelsIndex
-from skfilterrank.metrics import PreferenceMatrix, relevant_positions
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import PreferenceMatrix, evaluate_runs, relevant_positions
 
 data = fetch_trec_covid()
 qrels = QrelsIndex(data.qrels)

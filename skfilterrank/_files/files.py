@@ -16,8 +16,8 @@ import tempfile
 import zlib
 from contextlib import contextmanager, nullcontext, suppress
 
+from skfilterrank._files.json_text import parse_json
 from skfilterrank._files.locks import held, remove_abandoned, try_lock
-from skfilterrank._json import parse_json
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from skfilterrank._files.files import decode, json_of
+from skfilterrank._files.json_text import parse_json
 from skfilterrank._files.named_runs import as_table, is_by_topic
 from skfilterrank._files.tables import (
     format_of_name,
@@ -18,8 +19,7 @@ from skfilterrank._files.tables import (
     read_parquet,
     read_separated,
 )
-from skfilterrank._json import parse_json
-from skfilterrank._pandas_compat import table_of_records
+from skfilterrank._lists.pandas_compat import table_of_records
 from skfilterrank.exceptions import FileFormatError, InputError
 
 # Names of each column: ours first, which is PyTerrier's too, then those of other tools and files.

@@ -12,9 +12,9 @@ from itertools import islice
 
 import pandas as pd
 
-from skfilterrank._core.checks import as_list
 from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.tables import table_stem
+from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
 # Ends each error of judgments where runs belong, and of runs where judgments belong.

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count, is_level, is_number
 from skfilterrank._files.files import (
     check_target,
     decode,
@@ -15,6 +14,7 @@ from skfilterrank._files.files import (
     read_bytes,
     source_name,
 )
+from skfilterrank._lists.checks import check_count, is_level, is_number
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 

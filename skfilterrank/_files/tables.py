@@ -18,7 +18,7 @@ import pandas as pd
 
 from skfilterrank._files.files import ENDINGS, decode, json_of, most_bytes, reason_of, unpacked_name
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
+from skfilterrank._lists.pandas_compat import EXACT_NUMBERS, table_of_records
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")

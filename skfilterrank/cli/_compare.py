@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.measure_names import known_measure
-from skfilterrank._core.results import counted, interval_text
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import known_measure
+from skfilterrank._lists.results import counted, interval_text
 from skfilterrank.cli._comparison_words import (
     contradictions,
     describe_agreement,

@@ -4,9 +4,10 @@ from itertools import combinations
 
 import numpy as np
 
-from skfilterrank._core.results import counted
+from skfilterrank._lists.results import counted
 from skfilterrank.cli._errors import in_options
-from skfilterrank.comparison import MeasureConflicts, kendall_tau
+from skfilterrank.comparison import kendall_tau
+from skfilterrank.metaevaluation import MeasureConflicts
 
 __all__ = ["contradictions", "describe_agreement", "in_order", "notes", "number", "p_value"]
 

@@ -36,7 +36,7 @@ _PHRASES = {
     ", as in evaluate_run(qrels, run, measures)": "",
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
-    "(skfilterrank.estimation)": "(--interval)",
+    "(skfilterrank.judgments)": "(--interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
     "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
         "'skfilterrank help measures' prints the names;"

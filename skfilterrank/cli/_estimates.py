@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from skfilterrank._core.results import counted
+from skfilterrank._lists.results import counted
 from skfilterrank.cli._inputs import (
     STDIN,
     Holes,
@@ -20,9 +20,9 @@ from skfilterrank.cli._inputs import (
     without_machines,
 )
 from skfilterrank.cli._output import tell
-from skfilterrank.estimation import Estimates, RankedPool, estimate
 from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels, read_run
+from skfilterrank.judgments import Estimates, RankedPool, estimate
 
 # What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
 MEASURES = ("ndcg_f@10",)

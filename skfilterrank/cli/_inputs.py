@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.judges import JUDGED_BY, is_of_machine
-from skfilterrank._core.results import counted
-from skfilterrank._core.run_words import N_ITEMS
-from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.run_words import N_ITEMS
+from skfilterrank._lists.samples import PROBABILITY, is_sample, measures_of_all_labels
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.cli._output import progress, standard_input, tell
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._core.results import counted
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.results import counted
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._earlier import EarlierJudgments, machine_grades
 from skfilterrank.cli._inputs import (
@@ -30,11 +30,12 @@ from skfilterrank.cli._output import progress, tell
 from skfilterrank.cli._strategies import NEED_RANKS, finished_sample, fit_strategy
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH, SAMPLED_MEASURES
-from skfilterrank.estimation import RankedPool, draw_sample
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
     Answer,
+    RankedPool,
+    draw_sample,
     judge,
     rank_table,
     read_judging_answers,

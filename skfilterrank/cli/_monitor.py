@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.results import counted
 from skfilterrank._files.locks import locked
+from skfilterrank._lists.results import counted
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._inputs import (
     DONE_WITH_MISSING,

@@ -10,12 +10,17 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skfilterrank._printable import printable
+from skfilterrank._lists.printable import printable
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._output import Section, progress
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.features import make_text_features
-from skfilterrank.ranking import RankAndFilter, compare_rankers, get_ranker_names, make_ranker
+from skfilterrank.ranking import (
+    RankAndFilter,
+    compare_rankers,
+    get_ranker_names,
+    make_ranker,
+    make_text_features,
+)
 from skfilterrank.thresholds import FixedThreshold
 
 # Thresholds that are searched along a curve, which can be drawn.

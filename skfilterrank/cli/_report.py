@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import skfilterrank
 from skfilterrank import plot
-from skfilterrank._core.results import counted, interval_text
+from skfilterrank._lists.results import counted, interval_text
 from skfilterrank.cli import _comparison_words as words
 from skfilterrank.cli import _report_topics as topics
 from skfilterrank.cli._report_origin import made_from, measure_data, other_outcomes, read_data
 from skfilterrank.cli._report_page import draw, write_page
-from skfilterrank.comparison import stability_curve
-from skfilterrank.estimation import machine_report
+from skfilterrank.judgments import machine_report
+from skfilterrank.metaevaluation import stability_curve
 
 # Pairs in a table, or systems whose pairs are in it.
 _N_PAIRS = 200, 20

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.cli._comparison_words import in_order
 from skfilterrank.cli._documents import read_documents, read_topics
 from skfilterrank.cli._report_page import draw
-from skfilterrank.comparison import SystemScores, moved_documents
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.metaevaluation import moved_documents
 from skfilterrank.plot import QueryDifferenceDisplay
 
 # Pairs in full, or systems whose pairs are.

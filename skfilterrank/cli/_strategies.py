@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.results import counted
+from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import (
     MaxRepSelector,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure, parse_measures
-from skfilterrank._core.results import counted
+from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure, parse_measures
+from skfilterrank._lists.results import counted
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._inputs import DONE_WITH_MISSING, align_second
 from skfilterrank.cli._output import tell

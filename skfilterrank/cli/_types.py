@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._lists.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg, similar
 from skfilterrank.exceptions import InputError, brief
 
@@ -41,7 +41,7 @@ def pairs(text):
 def measures(text):
     """Split names of measures; commas in parentheses separate the options of one."""
     # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank._core.measure_names import split_at_commas
+    from skfilterrank._lists.measure_names import split_at_commas
 
     return _names_of(split_at_commas(text))
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from skfilterrank._core.run_words import CORRECTION_NAMES, N_ITEMS, TEST_TITLES
+from skfilterrank._lists.run_words import CORRECTION_NAMES, N_ITEMS, TEST_TITLES
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
 
@@ -78,7 +78,7 @@ def compare(
     skfilterrank compare --scores ap.csv --baseline bm25
     """
     options = {name: value for name, value in locals().items() if name != "files"}
-    from skfilterrank._core.measure_names import parse_measures
+    from skfilterrank._lists.measure_names import parse_measures
     from skfilterrank.cli import _compare as work
     from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, check_n_items

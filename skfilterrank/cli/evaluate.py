@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from skfilterrank._core.run_words import N_ITEMS
+from skfilterrank._lists.run_words import N_ITEMS
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
 
@@ -60,7 +60,7 @@ def evaluate(
     skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
     """
     options = locals()
-    from skfilterrank._core.measure_names import parse_measures
+    from skfilterrank._lists.measure_names import parse_measures
     from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import (
         STDIN,
@@ -75,7 +75,7 @@ def evaluate(
     from skfilterrank.cli._output import chosen_format, print_sections
     from skfilterrank.exceptions import InputError
     from skfilterrank.io import QrelsIndex, read_run
-    from skfilterrank.trec import iter_evaluations
+    from skfilterrank.metrics import iter_evaluations
 
     if slices is not None:
         refuse(evaluate, options, ("per_query", "sort"), "has no effect on --slices. Leave it out.")
@@ -157,7 +157,7 @@ def _progress(is_late):
 
 def _sorted_by(name, measures):
     """Return the measure that orders runs, as it was written; None keeps their order."""
-    from skfilterrank._core.measure_names import parse_measure
+    from skfilterrank._lists.measure_names import parse_measure
     from skfilterrank.exceptions import InputError, brief
 
     if name is None:
@@ -204,7 +204,7 @@ class _Notes:
 
     def tell(self):
         """Tell in one line for each kind."""
-        from skfilterrank._core.results import counted
+        from skfilterrank._lists.results import counted
         from skfilterrank.cli._output import tell
 
         if self._missing:
@@ -220,7 +220,7 @@ class _Notes:
 
     def _runs(self, counts):
         """Return how many runs, and the first of them with their number of topics."""
-        from skfilterrank._core.results import counted
+        from skfilterrank._lists.results import counted
 
         shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
         if len(counts) > len(shown):
@@ -253,7 +253,7 @@ def _mark_best(rows, means, measures):
     """Make the best means of several runs bold."""
     import numpy as np
 
-    from skfilterrank._core.paper_tables import Cell
+    from skfilterrank._lists.paper_tables import Cell
 
     if len(means) < 2:
         return
@@ -302,7 +302,7 @@ def _trec_rows(run, mean, topics):
 
 def _trec_row(name, qid, value):
     """Return a line of trec_eval; counts have no digits behind the point."""
-    from skfilterrank._core.measure_names import parse_measure
+    from skfilterrank._lists.measure_names import parse_measure
 
     is_count = parse_measure(name).measure.over_queries == "sum"
     # Columns end at white space, which names may have behind commas.
@@ -320,7 +320,7 @@ def _estimates(estimates, by):
     """Return a section of estimated values with their intervals."""
     import pandas as pd
 
-    from skfilterrank._core.results import interval_text
+    from skfilterrank._lists.results import interval_text
     from skfilterrank.cli._estimates import origin_of
     from skfilterrank.cli._output import Section
 
@@ -349,7 +349,7 @@ def _slices(value, slices):
     """Return a section of a run with a line for each measure and slice of the topics."""
     import pandas as pd
 
-    from skfilterrank._core.results import p_text
+    from skfilterrank._lists.results import p_text
     from skfilterrank.cli._output import Section
     from skfilterrank.comparison import SystemScores, compare_slices
 

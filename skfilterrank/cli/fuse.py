@@ -77,7 +77,7 @@ def fuse(
     skfilterrank fuse bm25.txt dense.txt --method combsum --weights bm25=1,dense=2 > fused.txt
     skfilterrank fuse runs/* --qrels qrels.txt --learn method -m ap --out fused.txt.gz
     """
-    from skfilterrank._core.results import counted
+    from skfilterrank._lists.results import counted
     from skfilterrank.cli._inputs import OF_LABELS, Holes, read_named_runs
     from skfilterrank.cli._output import data_output, tell
     from skfilterrank.exceptions import InputError
@@ -136,8 +136,8 @@ class _Learned:
     """Runs and judgments to learn fusion from."""
 
     def __init__(self, runs, path, measures, gains, treated):
-        from skfilterrank._core.gains import as_gains
-        from skfilterrank._core.measure_names import parse_measures
+        from skfilterrank._lists.gains import as_gains
+        from skfilterrank._lists.measure_names import parse_measures
         from skfilterrank.cli._inputs import gains_of_labels, read_judgments
         from skfilterrank.exceptions import InputError
 
@@ -185,7 +185,7 @@ class _Learned:
 
     def _n_judged_topics(self):
         """Count topics to learn from; each must be held out, and some be left."""
-        from skfilterrank._core.results import counted
+        from skfilterrank._lists.results import counted
         from skfilterrank.exceptions import InputError
 
         topics = {topic for run in self._runs.values() for topic in run["qid"].unique()}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._names import names_of
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.datasets._cranfield import fetch_cranfield
 from skfilterrank.datasets._generator import RankAndFilterData, make_rank_and_filter
 from skfilterrank.datasets._marketplace import make_marketplace

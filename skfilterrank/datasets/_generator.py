@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
 
-from skfilterrank._core.checks import check_count, check_k, check_number, check_random_state
-from skfilterrank._core.gains import Gains, as_gains
+from skfilterrank._lists.checks import check_count, check_k, check_number, check_random_state
+from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
 
 # Carmel et al. 2022, section 4.1.2. Table 2 closes with "3+"; the geometric tail from 3 to 15

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from skfilterrank._core.checks import check_count, check_number, check_random_state
+from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank.exceptions import InputError
 
 

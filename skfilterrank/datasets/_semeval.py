@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 from sklearn.utils import Bunch
 
-from skfilterrank._core.checks import check_choice
 from skfilterrank._files.files import reason_of
+from skfilterrank._lists.checks import check_choice
 from skfilterrank.datasets._remote import Kept, get_data_home, provide
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table

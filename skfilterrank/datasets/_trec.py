@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from sklearn.utils import Bunch
 
-from skfilterrank._core.checks import as_list, check_choice
+from skfilterrank._lists.checks import as_list, check_choice
 from skfilterrank.datasets._covid_runs import RUN_NAMES
 from skfilterrank.datasets._remote import Kept, digest_check, get_data_home, provide
 from skfilterrank.exceptions import FileFormatError, InputError, brief_list
@@ -218,7 +218,7 @@ def fetch_trec_covid(
     Examples
     --------
     >>> from skfilterrank.datasets import fetch_trec_covid
-    >>> from skfilterrank.trec import evaluate_runs
+    >>> from skfilterrank.metrics import evaluate_runs
     >>> data = fetch_trec_covid(["BBGhelani1", "BERT"])  # doctest: +SKIP
     >>> table = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])  # doctest: +SKIP
     """

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._names import names_of
-from skfilterrank._rows.rows import Rows
+from skfilterrank._files.rows import Rows
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.io._align import QrelsIndex, align
 from skfilterrank.io._aligned_run import AlignedRun
 from skfilterrank.io._read import read_prels, read_qrels, read_run, read_runs

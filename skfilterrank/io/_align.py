@@ -5,15 +5,15 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import cached_property
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.results import counted
-from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
-from skfilterrank._core.samples import is_sample
 from skfilterrank._files.named_runs import ORDER, is_by_topic
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._lists.samples import is_sample
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.io._aligned_run import AlignedRun, rank_order
 from skfilterrank.io._labels import check_unjudged_label

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import cached_property
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.results import Result, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import is_finite_number
-from skfilterrank._core.judges import PEOPLE, PREDICTED
-from skfilterrank._core.results import counted
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.checks import is_finite_number
+from skfilterrank._lists.judges import PEOPLE, PREDICTED
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 ADVICE = "Labels that are texts are read with gains=, the gain of each."
@@ -155,7 +155,7 @@ def settled(rows, source, unjudged_label, predicted, name):
             f"{sum(machines.values()):,} ({_shown(machines)}); they count like people's, and "
             "values from them may be far off. Say predicted 'use' where this is meant, 'drop' to "
             "take them for not judged; a sample of people's labels gives values with intervals "
-            "(skfilterrank.estimation).",
+            "(skfilterrank.judgments).",
             DataWarning,
         )
     return rows

@@ -16,14 +16,14 @@ import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
 
 import skfilterrank
-from skfilterrank._core.checks import check_count
 from skfilterrank._files.files import (
     check_target,
     open_replacing,
     read_bytes,
     reason_of,
 )
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.checks import check_count
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
@@ -79,7 +79,7 @@ _VERSIONED = {
 }
 _OUR_PACKAGES = tuple(
     f"skfilterrank.{part}."
-    for part in ("_core", "features", "judgments", "metrics", "ranking", "thresholds")
+    for part in ("_estimators", "_lists", "judgments", "metrics", "ranking", "thresholds")
 )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import LINES, form_of, n_columns
 from skfilterrank._files.named_runs import (
@@ -17,6 +16,7 @@ from skfilterrank._files.named_runs import (
     named_runs,
 )
 from skfilterrank._files.tokens import distinct_column, text_column
+from skfilterrank._lists.checks import check_choice
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._labels import (

@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 
-from skfilterrank._sklearn_compat import trees_and_forests
+from skfilterrank._lists.sklearn_compat import trees_and_forests
 from skfilterrank.exceptions import FileFormatError
 
 _READ_BYTES = 1 << 20

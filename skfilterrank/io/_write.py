@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, as_floats, is_missing
-from skfilterrank._core.checks import check_number, check_scores
-from skfilterrank._core.results import Result
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._files.named_runs import as_table, is_frame
 from skfilterrank._files.tokens import Tokens, arrow_texts, id_tokens, is_arrow_text
+from skfilterrank._lists.arrays import as_column, as_floats, is_missing
+from skfilterrank._lists.checks import check_number, check_scores
+from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._aligned_run import rank_order
 from skfilterrank.io._labels import iterations_of

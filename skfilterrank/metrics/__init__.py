@@ -4,10 +4,10 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
-from skfilterrank._core.additive import Additive
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import get_measure, get_measure_names
-from skfilterrank._names import names_of
+from skfilterrank._lists.additive import Additive
+from skfilterrank._lists.lazy_names import names_of
+from skfilterrank._lists.measure import MEASURES
+from skfilterrank._lists.measure_names import get_measure, get_measure_names
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import (
     RandomRankingBound,
@@ -17,6 +17,12 @@ from skfilterrank.metrics._bounds.random_ranking import (
 )
 from skfilterrank.metrics._bounds.unjudged import UnjudgedBounds, unjudged_bounds
 from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._evaluate_runs import (
+    RunEvaluation,
+    evaluate_run,
+    evaluate_runs,
+    iter_evaluations,
+)
 from skfilterrank.metrics._forbidden.dcg import (
     UnboundedQueries,
     dcg_bounds,
@@ -43,15 +49,19 @@ __all__ = [
     "RankingScorers",
     "RelevantPositions",
     "RowsEvaluation",
+    "RunEvaluation",
     "UnboundedQueries",
     "UnjudgedBounds",
     "dcg_bounds",
     "evaluate",
+    "evaluate_run",
+    "evaluate_runs",
     "expected_dcg",
     "expected_sum_precision",
     "filtering_difficulty",
     "get_measure",
     "get_measure_names",
+    "iter_evaluations",
     "lexicographic_preference",
     "make_ranking_scorer",
     "preference_matrix",
@@ -60,13 +70,18 @@ __all__ = [
     "rank_filter_report",
     "recall_paired_preference",
     "register_measure",
+    "register_with_ir_measures",
     "relevant_positions",
     "unbounded_queries",
     "unjudged_bounds",
 ]
 
-_LATER = {"_scorer": ("RankingScorer", "RankingScorers", "make_ranking_scorer")}
+_LATER = {
+    "_scorer": ("RankingScorer", "RankingScorers", "make_ranking_scorer"),
+    "_ir_measures": ("register_with_ir_measures",),
+}
 if TYPE_CHECKING:
+    from skfilterrank.metrics._ir_measures import register_with_ir_measures
     from skfilterrank.metrics._scorer import RankingScorer, RankingScorers, make_ranking_scorer
 else:  # it would take any name for one that is there
     __getattr__ = names_of(__name__, _LATER)

@@ -44,12 +44,12 @@ def sum_precision_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayL
 def total_search_efficiency_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, gains: Gains = None, ties: str | ArrayLike = 'average', unjudged: str = 'zero', undefined: float | str = 0.0, average: str | None = 'mean', query_weight: QueryWeight = None, exposure: str | collections.abc.Callable = 'ap', persistence: float = 0.8, n_items: int | None = None) -> Scores: ...
 def ul_normalized_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: int | None = None, gains: Gains = None, ties: str | ArrayLike = 'average', unjudged: str = 'zero', undefined: float | str = 0.0, average: str | None = 'mean', query_weight: QueryWeight = None, measure: str = 'dcg', variant: str = 'v2', expectation: str = 'exact', normalize: str = 'ideal', n_samples: int = 1000, random_state=0) -> Scores: ...
 from numpy.typing import ArrayLike
-from skfilterrank._core.additive import Additive as Additive
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure_names import get_measure as get_measure
-from skfilterrank._core.measure_names import get_measure_names as get_measure_names
-from skfilterrank._core.query_weights import QueryWeight
-from skfilterrank._core.scoring import Scores
+from skfilterrank._lists.additive import Additive as Additive
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure_names import get_measure as get_measure
+from skfilterrank._lists.measure_names import get_measure_names as get_measure_names
+from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.scoring import Scores
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness as QueryInformativeness
 from skfilterrank.metrics._bounds.informativeness import query_informativeness as query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import RandomRankingBound as RandomRankingBound
@@ -59,10 +59,15 @@ from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound as 
 from skfilterrank.metrics._bounds.unjudged import UnjudgedBounds as UnjudgedBounds
 from skfilterrank.metrics._bounds.unjudged import unjudged_bounds as unjudged_bounds
 from skfilterrank.metrics._evaluate import evaluate as evaluate
+from skfilterrank.metrics._evaluate_runs import RunEvaluation as RunEvaluation
+from skfilterrank.metrics._evaluate_runs import evaluate_run as evaluate_run
+from skfilterrank.metrics._evaluate_runs import evaluate_runs as evaluate_runs
+from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations
 from skfilterrank.metrics._forbidden.dcg import UnboundedQueries as UnboundedQueries
 from skfilterrank.metrics._forbidden.dcg import dcg_bounds as dcg_bounds
 from skfilterrank.metrics._forbidden.dcg import filtering_difficulty as filtering_difficulty
 from skfilterrank.metrics._forbidden.dcg import unbounded_queries as unbounded_queries
+from skfilterrank.metrics._ir_measures import register_with_ir_measures as register_with_ir_measures
 from skfilterrank.metrics._register import register_measure as register_measure
 from skfilterrank.metrics._report import rank_filter_report as rank_filter_report
 from skfilterrank.metrics._robustness.position_order import PreferenceMatrix as PreferenceMatrix

@@ -10,25 +10,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import (
+from skfilterrank._files.rows import Rows, check_rows
+from skfilterrank._lists.checks import (
     check_choice,
     check_groups,
     check_same_index,
     check_scores,
 )
-from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._core.lists import UNJUDGED, RankedLists
-from skfilterrank._core.measure import MEASURES, warn_of_forbidden
-from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.query_weights import QueryWeight, given_weights
-from skfilterrank._core.scoring import (
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.lists import UNJUDGED, RankedLists
+from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.scoring import (
     check_average,
     check_undefined,
     number_over_queries,
     with_undefined,
 )
-from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._rows_evaluation import (
     Measuring,

@@ -4,15 +4,15 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, overload
 
-from skfilterrank._core.checks import find_groups
-from skfilterrank._core.cut_queries import warn_of_cut_queries
-from skfilterrank._core.gains import Gains, has_two_labels, read_two_labels
-from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
-from skfilterrank._core.measure_names import parse_measure, parse_measures
-from skfilterrank._core.query_weights import QueryWeight, given_weights
-from skfilterrank._core.scoring import number_over_queries
-from skfilterrank._group_request import RequestsGroups
-from skfilterrank._response import document_scores
+from skfilterrank._estimators.group_request import RequestsGroups
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._lists.checks import find_groups
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
+from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
+from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measure, parse_measures
+from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.scoring import number_over_queries
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 

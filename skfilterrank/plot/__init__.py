@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._names import names_of
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.plot._critical_difference import CriticalDifferenceDisplay
 from skfilterrank.plot._interval import IntervalDisplay
 from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import MissingPackageError
 
 # Apart for readers who see few colours, and of different brightness in greyscale.

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_count
+from skfilterrank._lists.checks import check_count
 from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.plot._axes import BETTER, FONT_SIZE, NEUTRAL, new_axes, shorten_all
 
@@ -83,7 +83,7 @@ class IntervalDisplay:
         Parameters
         ----------
         estimates : Estimates
-            Values with intervals, as :func:`skfilterrank.estimation.estimate` returns them.
+            Values with intervals, as :func:`skfilterrank.judgments.estimate` returns them.
         measure : str or None, default=None
             Name of the measure; None where there is only one.
         ax : matplotlib Axes or None, default=None

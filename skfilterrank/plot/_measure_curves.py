@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from skfilterrank.comparison import (
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metaevaluation import (
     SensitivityCurve,
     StabilityCurve,
     sensitivity_curve,
     stability_curve,
 )
-from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import FONT_SIZE, new_axes, shorten_all
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers for greyscale.
@@ -194,7 +194,7 @@ class StabilityCurveDisplay(_MeasureCurvesDisplay):
 
     See Also
     --------
-    skfilterrank.comparison.stability_curve : The numbers.
+    skfilterrank.metaevaluation.stability_curve : The numbers.
     SensitivityCurveDisplay : For how many pairs of systems a measure can tell.
 
     Examples
@@ -238,7 +238,7 @@ class SensitivityCurveDisplay(_MeasureCurvesDisplay):
 
     See Also
     --------
-    skfilterrank.comparison.sensitivity_curve : The numbers.
+    skfilterrank.metaevaluation.sensitivity_curve : The numbers.
     StabilityCurveDisplay : How often fewer queries mislead.
 
     Examples

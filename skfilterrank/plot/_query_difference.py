@@ -5,8 +5,8 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_count
-from skfilterrank._core.floats import ROUNDING_OF_MEANS, merge_values
+from skfilterrank._lists.checks import check_count
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import PairwiseComparison, SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
-from skfilterrank._core.checks import check_choice
+from skfilterrank._lists.checks import check_choice
 from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes
 from skfilterrank.thresholds import RiskCoverageCurve, risk_coverage_curve
 

@@ -4,7 +4,7 @@ from typing import Self
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count
+from skfilterrank._lists.checks import check_count
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from skfilterrank._names import names_of
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
@@ -26,26 +26,41 @@ from skfilterrank.ranking._methods.make_ranker import get_ranker_names, make_ran
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
+from skfilterrank.ranking._query_scaler import QueryScaler
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by_preferences
+from skfilterrank.ranking._table_features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    make_text_features,
+)
+from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
 
 __all__ = [
     "AdaRankRanker",
     "CalibratedRanker",
+    "ColumnsEqual",
     "CoordinateAscentRanker",
     "FilterAll",
     "FilterOnly",
     "LambdaRankRanker",
     "LinearRankFusion",
+    "ListFeatures",
+    "NumericColumns",
     "OrdinalRanker",
     "PreferenceSearch",
     "QueryRanker",
+    "QueryScaler",
     "RankAndFilter",
     "RankBoostRanker",
     "RankFusion",
     "RankerComparison",
     "RankerMixin",
     "ScoreDifference",
+    "TextSimilarity",
+    "TextStatistics",
+    "TextVectors",
     "catboost_metric",
     "compare_rankers",
     "fuse_learned",
@@ -59,6 +74,7 @@ __all__ = [
     "make_random_forest",
     "make_ranker",
     "make_ranknet",
+    "make_text_features",
     "score_difference",
     "score_table",
     "search_by_preferences",

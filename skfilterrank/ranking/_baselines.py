@@ -7,12 +7,12 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
 
-from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._ranker import RankerMixin, all_or_nothing
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._wrapping import WrappingRanker, takes_unjudged
+from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
+from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
+from skfilterrank._lists.checks import check_groups, check_random_state, count_rows, find_groups
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.training_rows import count_unjudged
 

@@ -8,19 +8,19 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import refuse_query_column
-from skfilterrank._core.row_blocks import ByKey, merged
-from skfilterrank._core.scoring import Moments
-from skfilterrank._response import document_scores
-from skfilterrank._rows.dask_frames import (
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._files.dask_frames import (
     find_query_ids,
     fold_partitions,
     hash_queries,
     numbered_partitions,
 )
-from skfilterrank._rows.rows import whole_partitions
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._wrapping import group_parameter
+from skfilterrank._files.rows import whole_partitions
+from skfilterrank._lists.checks import refuse_query_column
+from skfilterrank._lists.row_blocks import ByKey, merged
+from skfilterrank._lists.scoring import Moments
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import check_grades
 from skfilterrank.ranking._fitting.cluster_estimators import (

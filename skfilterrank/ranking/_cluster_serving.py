@@ -7,10 +7,7 @@ from typing import TypeVar, cast
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.arrays import is_dask
-from skfilterrank._core.checks import find_groups
-from skfilterrank._core.scoring import Moments
-from skfilterrank._rows.dask_frames import (
+from skfilterrank._files.dask_frames import (
     check_series,
     check_types,
     check_whole,
@@ -19,6 +16,9 @@ from skfilterrank._rows.dask_frames import (
     numbered_partitions,
     plain_ids,
 )
+from skfilterrank._lists.arrays import is_dask
+from skfilterrank._lists.checks import find_groups
+from skfilterrank._lists.scoring import Moments
 from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
 
 _Method = TypeVar("_Method", bound=Callable)

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.base import is_classifier
 
-from skfilterrank._response import document_scores, has_method
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._wrapping import needs_groups
+from skfilterrank._estimators.responses import document_scores, has_method
+from skfilterrank._estimators.wrapping import needs_groups
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 
 

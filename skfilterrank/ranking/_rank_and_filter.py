@@ -6,24 +6,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.arrays import is_dask, label_array
-from skfilterrank._core.checks import (
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside
+from skfilterrank._lists.arrays import is_dask, label_array
+from skfilterrank._lists.checks import (
     check_choice,
     check_groups,
     count_rows,
     find_groups,
     is_level,
 )
-from skfilterrank._core.cut_queries import count_known_queries
-from skfilterrank._core.gains import Gains, TwoLabels, read_two_labels
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.results import counted
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._sklearn_compat import fitted_end
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import WrappingRanker, estimators_inside
+from skfilterrank._lists.cut_queries import count_known_queries
+from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.query_weights import QueryWeight, query_weights
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.sklearn_compat import fitted_end
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_fit import fit_on_partitions
 from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions

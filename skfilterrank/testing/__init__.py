@@ -1,6 +1,6 @@
 """Checks that hold of every measure, ranker and held-out value, for those of your own."""
 
-from skfilterrank._names import names_of
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.testing._checks import check_measure, check_ranker, parametrize_with_checks
 from skfilterrank.testing._leaks import check_no_leak
 

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfilterrank._core.checks import check_count, check_random_state
+from skfilterrank._lists.checks import check_count, check_random_state
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 
 _N_DOCUMENTS = 6

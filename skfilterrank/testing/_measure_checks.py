@@ -10,7 +10,7 @@ import pandas as pd
 from joblib import wrap_non_picklable_objects
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank._core.scoring import OVER_QUERIES
+from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
 from skfilterrank.testing._first_measure_checks import cutoffs
 from skfilterrank.testing._rows import NO, Rows, same, score

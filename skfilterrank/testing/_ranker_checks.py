@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank._sklearn_compat import tags_tell_sparse
+from skfilterrank._lists.sklearn_compat import tags_tell_sparse
 from skfilterrank.exceptions import brief
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.testing._said import raises, warnings_of

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
-from skfilterrank._names import names_of
+from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.thresholds._auto import AutoThreshold
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise

@@ -7,8 +7,8 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._core.floats import first_of_highest, midpoint
-from skfilterrank._core.prefixes import list_order
+from skfilterrank._lists.floats import first_of_highest, midpoint
+from skfilterrank._lists.prefixes import list_order
 from skfilterrank.exceptions import InputError
 
 # Places of a list that the regression reads, and folds by query of what it says of its own rows.

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_random_state, one_of
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.scoring import mean_and_error, mean_over_queries
 from skfilterrank._files.states import record
+from skfilterrank._lists.checks import check_random_state, one_of
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.scoring import mean_and_error, mean_over_queries
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.results import Result, counted
 
 _RATES = {
     "any_forbidden": "the share of queries with a forbidden document in the shown {top}",

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfilterrank._core.checks import check_flag
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._rows.rows import rows_in_memory
-from skfilterrank._warnings import warn_user
+from skfilterrank._files.rows import rows_in_memory
+from skfilterrank._lists.checks import check_flag
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify

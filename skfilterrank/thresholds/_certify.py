@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from skfilterrank._core.arrays import as_column, label_array
-from skfilterrank._core.checks import check_level_scores, is_level
-from skfilterrank._core.floats import first_of_highest, midpoint
-from skfilterrank._core.judges import is_of_machine
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.results import counted
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.arrays import as_column, label_array
+from skfilterrank._lists.checks import check_level_scores, is_level
+from skfilterrank._lists.floats import first_of_highest, midpoint
+from skfilterrank._lists.judges import is_of_machine
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._bounds import queries_needed
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise

@@ -5,8 +5,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 

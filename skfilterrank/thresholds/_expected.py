@@ -4,9 +4,9 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 
-from skfilterrank._core.calibrators import fit_calibrator
-from skfilterrank._core.prefixes import best_prefix
 from skfilterrank._files.states import listed, number, numbers, pair, record
+from skfilterrank._lists.calibrators import fit_calibrator
+from skfilterrank._lists.prefixes import best_prefix
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected_values import (

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from skfilterrank._core.additive import RowFacts
-from skfilterrank._core.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
-from skfilterrank._core.floats import mean_tolerance
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.prefixes import list_order, thresholds_below
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.scoring import with_undefined
+from skfilterrank._lists.additive import RowFacts
+from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import list_order, thresholds_below
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
 # Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
@@ -192,7 +192,7 @@ def best_prefix_of_steps(steps: ExpectedSteps, scores, index) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows,), float64
-        As of :func:`skfilterrank._core.prefixes.best_prefix`.
+        As of :func:`skfilterrank._lists.prefixes.best_prefix`.
     """
     order, starts, sizes = list_order(scores, index)
     ranked = scores[order]

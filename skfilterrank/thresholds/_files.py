@@ -4,9 +4,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from skfilterrank._core.checks import check_count, check_k, check_share, one_of
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._files.states import (
     checksum_of,
     count,
@@ -22,6 +19,9 @@ from skfilterrank._files.states import (
     text,
     write_state,
 )
+from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise

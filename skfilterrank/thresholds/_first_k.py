@@ -1,6 +1,6 @@
 """The same number of documents for every query."""
 
-from skfilterrank._core.prefixes import places
+from skfilterrank._lists.prefixes import places
 from skfilterrank.thresholds._base import BaseThreshold
 
 

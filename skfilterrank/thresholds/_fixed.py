@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.checks import is_level
-from skfilterrank._core.gains import Gains
-from skfilterrank._ranker import all_or_nothing
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import is_level
+from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._base import BaseThreshold
 

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from skfilterrank._core.entry_paths import PathOfSets, nonzero_of_rows
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.prefixes import places
+from skfilterrank._lists.entry_paths import PathOfSets, nonzero_of_rows
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import places
 
 RULES = ("ratio", "price", "subset", "harm")
 # Rules by which documents enter lists of one order, one after the other.

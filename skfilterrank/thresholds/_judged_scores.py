@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.checks import check_groups, check_level_scores
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.scoring import with_undefined
-from skfilterrank._rows.rows import Rows
-from skfilterrank._warnings import warn_user
+from skfilterrank._files.rows import Rows
+from skfilterrank._lists.checks import check_groups, check_level_scores
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.scoring import with_undefined
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 

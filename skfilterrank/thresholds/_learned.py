@@ -6,12 +6,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 
-from skfilterrank._core.checks import check_count, check_number, check_random_state
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.floats import first_of_highest
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, number, numbers, record, text
+from skfilterrank._lists.checks import check_count, check_number, check_random_state
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.floats import first_of_highest
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import levels_of

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import check_groups, check_scores
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.arrays import as_number_array
+from skfilterrank._lists.checks import check_groups, check_scores
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 
 # Places below a document to which the difference of the scores is a feature.

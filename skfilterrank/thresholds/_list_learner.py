@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._core.calibrators import fit_calibrator
-from skfilterrank._core.scoring import mean_and_error
 from skfilterrank._files.states import listed, numbers, pair, record, text
+from skfilterrank._lists.calibrators import fit_calibrator
+from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank.exceptions import InputError
 
 # Trees of different seeds, whose probabilities are averaged.

@@ -12,12 +12,6 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_flag, check_level_scores, check_share, is_level, one_of
-from skfilterrank._core.gains import Gains, check_gains
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.results import Result, counted
 from skfilterrank._files.files import check_name, is_path
 from skfilterrank._files.locks import locked
 from skfilterrank._files.states import (
@@ -35,6 +29,12 @@ from skfilterrank._files.states import (
     text,
     write_state,
 )
+from skfilterrank._lists.arrays import label_array
+from skfilterrank._lists.checks import check_flag, check_level_scores, check_share, is_level, one_of
+from skfilterrank._lists.gains import Gains, check_gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words

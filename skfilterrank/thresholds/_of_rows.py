@@ -6,21 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.entry_bins import StepBins
-from skfilterrank._core.entry_search import (
+from skfilterrank._files.closed_queries import ClosedQueries
+from skfilterrank._files.files import temporary_folder
+from skfilterrank._files.rows import Rows, opened, read_once
+from skfilterrank._lists.entry_bins import StepBins
+from skfilterrank._lists.entry_search import (
     FIRST_PASS,
     MANY_STEPS,
     BestThreshold,
     Stepping,
     search_threshold,
 )
-from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.row_blocks import Block
-from skfilterrank._core.scoring import Moments
-from skfilterrank._files.files import temporary_folder
-from skfilterrank._rows.closed_queries import ClosedQueries
-from skfilterrank._rows.rows import Rows, opened, read_once
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.row_blocks import Block
+from skfilterrank._lists.scoring import Moments
 from skfilterrank.exceptions import InputError
 
 

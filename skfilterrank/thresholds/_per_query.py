@@ -7,10 +7,10 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._core.floats import mean_tolerance
-from skfilterrank._core.prefixes import best_prefix, places_of_ties
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank._files.states import listed, number, numbers, pair, record
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.prefixes import best_prefix, places_of_ties
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._base import BaseThreshold

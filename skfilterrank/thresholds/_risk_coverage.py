@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_level_scores, check_numbers
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.results import Result, counted, spread_places
+from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._judged_scores import values_shown

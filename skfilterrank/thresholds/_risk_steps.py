@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.entry_paths import PathOfSets
-from skfilterrank._core.entry_steps import (
+from skfilterrank._lists.entry_paths import PathOfSets
+from skfilterrank._lists.entry_steps import (
     Changes,
     Entries,
     bind_of_set,
@@ -14,10 +14,10 @@ from skfilterrank._core.entry_steps import (
     values_at_prefixes,
     values_of_first_places,
 )
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.prefixes import list_order
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import list_order
 from skfilterrank.exceptions import InputError, brief
 
 # Queries that a function is asked about by themselves.

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_share
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import MEASURES, ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.prefixes import places_of_ties
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.checks import check_choice, check_share
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import MEASURES, ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import places_of_ties
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.thresholds._bounds import BettingBound, BinomialBound, MeanBound
 from skfilterrank.thresholds._risk_steps import (

@@ -7,20 +7,20 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import (
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._files.rows import Rows
+from skfilterrank._files.states import label, listed, pair, record
+from skfilterrank._lists.checks import (
     check_count,
     check_groups,
     count_rows,
     find_groups,
     is_hashable,
 )
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.query_weights import QueryWeight, given_weights
-from skfilterrank._core.results import counted
-from skfilterrank._files.states import label, listed, pair, record
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._rows.rows import Rows
-from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_from_json, threshold_to_json

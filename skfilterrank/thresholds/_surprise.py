@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.prefixes import list_order
+from skfilterrank._lists.prefixes import list_order
 from skfilterrank.thresholds._base import BaseThreshold
 
 

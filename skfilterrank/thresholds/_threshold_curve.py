@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_level_scores
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.results import Result, counted, spread_places
-from skfilterrank._core.scoring import check_undefined
-from skfilterrank._rows.rows import Rows, check_rows
+from skfilterrank._files.rows import Rows, check_rows
+from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.query_weights import QueryWeight, query_weights
+from skfilterrank._lists.results import Result, counted, spread_places
+from skfilterrank._lists.scoring import check_undefined
 from skfilterrank.thresholds._of_rows import search_rows
 
 

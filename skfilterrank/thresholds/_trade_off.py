@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_level_scores, check_numbers
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.prefixes import places
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.checks import check_level_scores, check_numbers
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)

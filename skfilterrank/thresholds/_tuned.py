@@ -1,7 +1,7 @@
 """The best threshold on a score, exactly."""
 
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import warn_of_forbidden
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank.thresholds._judged_scores import usual_sizes, warn_without_good
 from skfilterrank.thresholds._of_rows import search_rows
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import rankdata
 
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._files.states import number, numbers, record
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._hide_rules import (

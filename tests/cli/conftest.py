@@ -11,9 +11,8 @@ import pytest
 from sampled_labels import PAGE
 from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.estimation import draw_sample
 from skfilterrank.io import write_prels, write_qrels, write_run
-from skfilterrank.judgments import Answer
+from skfilterrank.judgments import Answer, draw_sample
 
 GAINS = "Bad=-1,Ok=1,Good=2"
 QUICK = ["--models", "bce", "--learner", "linear"]

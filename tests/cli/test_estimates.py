@@ -11,7 +11,7 @@ import pytest
 
 from sampled_labels import PAGE, SAMPLED, estimates_of, sampled
 from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.trec import _evaluate as library
-from skfilterrank.trec import evaluate_run
+from skfilterrank.metrics import _evaluate as library
+from skfilterrank.metrics import evaluate_run
 
 
 @pytest.fixture

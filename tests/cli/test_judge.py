@@ -21,16 +21,16 @@ from commands import Command
 from judged_documents import BASE, DOCS, RUNS, WITH_RUNS, changed, judged, shown
 from sampled_labels import SAMPLED
 from selections import budget, mask
-from skfilterrank._core.grade_keys import keys_of_grades
+from skfilterrank._lists.grade_keys import keys_of_grades
 from skfilterrank.cli._terminal import _LETTERS, TerminalAssessor, mark, query_terms, read_key
 from skfilterrank.cli.judge import STRATEGIES
-from skfilterrank.estimation import draw_sample
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_prels, read_qrels, read_run, write_qrels
 from skfilterrank.judgments import (
     Answer,
     Question,
     StatAPSelector,
+    draw_sample,
     rank_table,
     read_judgment_log,
     statap_prior,

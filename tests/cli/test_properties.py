@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judged_runs import qrels, runs
 from skfilterrank.cli import main
 from skfilterrank.io import write_qrels, write_run
-from skfilterrank.trec import evaluate_run
+from skfilterrank.metrics import evaluate_run
 
 MEASURES = ["ndcg_f@3", "ap", "forbidden@2"]
 

@@ -26,9 +26,9 @@ from skfilterrank.cli._estimates import Sampled
 from skfilterrank.cli._output import note_typed
 from skfilterrank.cli._report import write_report, write_report_of_estimates
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.estimation import RankedPool, estimate, machine_report
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
+from skfilterrank.judgments import RankedPool, estimate, machine_report
 from skfilterrank.plot import StabilityCurveDisplay
 
 pytestmark = pytest.mark.slow

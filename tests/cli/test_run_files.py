@@ -7,16 +7,13 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.comparison import (
-    judging_curve,
-    label_degradation,
-    score_systems,
-)
+from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
 from skfilterrank.judgments import complete_qrels
+from skfilterrank.metaevaluation import judging_curve, label_degradation
+from skfilterrank.metrics import evaluate_run, evaluate_runs
 from skfilterrank.ranking import fuse_learned
-from skfilterrank.trec import evaluate_run, evaluate_runs
 
 PRELS = "1 a 1 1 0.1\n1 b 0 1 0.5\n2 a 1 1 0.1\n2 b 0 1 1\n3 a 0 1 0.1\n3 d 1 1 0.5\n"
 RUN = "".join(f"{q} Q0 {d} 1 {s} r\n" for q in "123" for d, s in zip("abd", (3, 2, 1)))

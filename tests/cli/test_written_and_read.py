@@ -13,7 +13,7 @@ from skfilterrank.comparison import read_system_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_run, read_runs, write_qrels, write_run
-from skfilterrank.trec import evaluate_run
+from skfilterrank.metrics import evaluate_run
 
 # Documents outside of a pool are told of.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfilterrank.comparison import (
-    MeasureConflicts,
-    SystemScores,
-    compare_systems,
-    conflicts,
-)
+from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.metaevaluation import MeasureConflicts, conflicts
 
 rng = np.random.default_rng(0)
 VALUES = rng.uniform(size=(4, 25)) + np.array([[0.2], [0.9], [0.0], [0.5]])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank.comparison import compare_systems
-from skfilterrank.comparison._scores.resamples import draw_resamples
-from skfilterrank.comparison._significance.resampling import _studentized
+from skfilterrank.comparison._resampling import _studentized
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 
@@ -287,7 +287,7 @@ class TestResamples:
     def test_do_not_depend_on_the_size_of_blocks(self, test, monkeypatch):
         values = np.random.default_rng(13).random((9, 20))
         whole = compare_systems(values, test=test, n_resamples=700)
-        monkeypatch.setattr("skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 1)
+        monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 1)
         parts = compare_systems(values, test=test, n_resamples=700)
         np.testing.assert_allclose(parts.p_value, whole.p_value, atol=1e-12)
         np.testing.assert_allclose(parts.high, whole.high)

@@ -8,19 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skfilterrank._core.floats import merge
+from skfilterrank._lists.floats import merge
 from skfilterrank.comparison import (
     SystemScores,
-    agreement,
     compare_systems,
-    fraction_tied,
     kendall_tau,
     order_systems,
     rank_biased_overlap,
-    swap_rate,
     tau_ap,
     tau_ap_b,
 )
+from skfilterrank.metaevaluation import agreement, fraction_tied, swap_rate
 
 SUM = 0.1 + 0.2
 # One value of two has another last digit.

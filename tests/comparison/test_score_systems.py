@@ -13,8 +13,7 @@ from skfilterrank.comparison import (
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
-from skfilterrank.metrics import evaluate, get_measure_names, preference_matrix
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate, evaluate_runs, get_measure_names, preference_matrix
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(
@@ -117,7 +116,7 @@ class TestScoreSystems:
 
             return call
 
-        monkeypatch.setattr("skfilterrank.comparison._scores.score_systems.Parallel", parallel)
+        monkeypatch.setattr("skfilterrank.comparison._score_systems.Parallel", parallel)
         found = score_systems(QRELS, ["a"], "ap", n_jobs=2)
         assert found["ap"].values.tolist() == [[0.5, 1, 0]]
 

@@ -11,20 +11,21 @@ from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
+    order_systems,
+    score_systems,
+    topic_set_size,
+)
+from skfilterrank.comparison._same_systems import check_same_systems
+from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,
     fraction_tied,
-    order_systems,
     percentage_absolute_difference,
     reliability,
-    score_systems,
     sensitivity_curve,
     stability_curve,
-    topic_set_size,
 )
-from skfilterrank.comparison._scores.same_systems import check_same_systems
-from skfilterrank.metrics import preference_matrix
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate_runs, preference_matrix
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(

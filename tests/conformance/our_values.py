@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from skfilterrank.metrics import get_measure
-from skfilterrank.trec import evaluate_run
+from skfilterrank.metrics import evaluate_run, get_measure
 
 # Rules that the library does not follow, and why; it follows all others.
 NOT_OURS = {

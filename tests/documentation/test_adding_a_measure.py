@@ -35,9 +35,9 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank.cli import main
 from skfilterrank.metrics import evaluate, insq_score, make_ranking_scorer
 from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
-from skfilterrank.robustness import recall_level_metric
+from skfilterrank.metaevaluation import recall_level_metric
 from skfilterrank.thresholds import threshold_curve
-from skfilterrank.trec import register_with_ir_measures
+from skfilterrank.metrics import register_with_ir_measures
 
 rng = np.random.default_rng(0)
 X, groups = rng.normal(size=(200, 2)), np.repeat(np.arange(20), 10)

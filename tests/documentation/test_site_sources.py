@@ -15,7 +15,7 @@ from _site import measures, public, references
 from _site.docstrings import section
 from browsers import contrast
 from measure_table import MEASURES
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.metrics import get_measure_names
 
 ROOT = Path(__file__).parents[2]

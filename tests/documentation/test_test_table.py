@@ -48,9 +48,9 @@ def test_the_program_prints_what_is_missing(files, capsys, monkeypatch):
         ("io/_trec/align.py", ["io/test_align.py"], "io/test_align.py"),
         ("io/_trec/align.py", ["io/trec/test_align.py"], "io/trec/test_align.py"),
         ("io/_trec/align.py", ["cli/test_align.py", "io/test_aligned.py"], None),
-        ("_core/lists.py", ["core/test_lists.py"], "core/test_lists.py"),
-        ("_files/lists.py", ["core/test_lists.py"], None),
-        ("_names.py", ["whole_package/test_names.py"], "whole_package/test_names.py"),
+        ("_lists/lists.py", ["lists/test_lists.py"], "lists/test_lists.py"),
+        ("_files/lists.py", ["lists/test_lists.py"], None),
+        ("exceptions.py", ["whole_package/test_exceptions.py"], "whole_package/test_exceptions.py"),
         ("cli/compare/run.py", ["cli/test_compare.py"], "cli/test_compare.py"),
         (
             "cli/compare/report/report.py",

@@ -516,8 +516,8 @@ def test_the_package_writes_files_by_this_alone():
             "tempfile.gettempdir",
         },
         # Data that does not fit into memory goes into temporary folders.
-        os.path.join("_core", "entry_bins.py"): {"open"},
-        os.path.join("_rows", "partition.py"): {"np.save", "open"},
+        os.path.join("_lists", "entry_bins.py"): {"open"},
+        os.path.join("_files", "partition.py"): {"np.save", "open"},
         # What standard error would not take, into the void.
     }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._rows.dask_frames import (
+from skfilterrank._files.dask_frames import (
     check_whole,
     cut_query,
     each_partition,

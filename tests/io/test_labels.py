@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
+from skfilterrank.metrics import evaluate_run, evaluate_runs
 from skfilterrank.ranking import fuse_learned
-from skfilterrank.trec import evaluate_run, evaluate_runs
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
 
@@ -235,7 +235,7 @@ def test_names_that_no_file_can_carry(name, match):
 
 def test_ir_measures_sees_the_marks():
     ir_measures = pytest.importorskip("ir_measures")
-    from skfilterrank.trec import register_with_ir_measures
+    from skfilterrank.metrics import register_with_ir_measures
 
     ours = register_with_ir_measures()
     qrels = list(ir_measures.read_trec_qrels(io.StringIO(MIXED)))

@@ -28,7 +28,7 @@ from xgboost import XGBRanker
 import skfilterrank
 import skfilterrank.metrics
 from all_estimators import CASES, DATA, asked
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank.exceptions import FileFormatError, InputError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments import TopicSelector

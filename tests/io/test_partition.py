@@ -28,7 +28,7 @@ def test_scattered_rows_are_brought_together(tmp_path, text_ids, n_jobs):
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
-    import skfilterrank._rows.partition as partition
+    import skfilterrank._files.partition as partition
 
     class Full:
         def __init__(self, *args):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
-from skfilterrank._core import entry_bins, entry_search
+from skfilterrank._lists import entry_bins, entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pooled_runs import random_runs, runs_of
 from skfilterrank.judgments import rank_table
-from skfilterrank.judgments._no_judgments.bias import most_biased, run_bias
-from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
+from skfilterrank.judgments._condorcet import condorcet_counts
+from skfilterrank.judgments._pseudo_bias import most_biased, run_bias
 
 
 def counts(table):

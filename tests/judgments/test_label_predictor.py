@@ -28,7 +28,7 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     RandomSelector,
 )
-from skfilterrank.judgments._prediction.label_predictor import concordance
+from skfilterrank.judgments._label_predictor import concordance
 
 
 def test_labels_by_a_vector_machine_of_each_topic(T):

@@ -8,11 +8,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from judgment_tables import NAN, NOISE, WORDS, make_table
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.judgments import (
     LabelPredictor,
 )
-from skfilterrank.judgments._prediction.level_model import (
+from skfilterrank.judgments._level_model import (
     Calibration,
     LevelModel,
     dealt_folds,

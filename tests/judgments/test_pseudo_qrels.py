@@ -14,7 +14,7 @@ from profiles import times
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._no_judgments.bias import most_biased
+from skfilterrank.judgments._pseudo_bias import most_biased
 
 METHODS = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
 # Six documents of which a is in three runs, b and c in two, and x, y, z in one.

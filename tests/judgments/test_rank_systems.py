@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from pooled_runs import few_runs, run_of, runs_of
 from profiles import times
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._no_judgments import overlap
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.judgments import _pool_overlap as overlap
+from skfilterrank.metrics import evaluate_runs
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
 METHODS = [*PSEUDO, "aslam", "spoerri"]

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from scikit_learn_checks import assert_passes_checks
 from selections import budget, mask
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.judgments import (
     PoolingSelector,
     PriorSelector,
@@ -21,7 +21,7 @@ from skfilterrank.judgments import (
     StatAPSelector,
     TopicSelector,
 )
-from skfilterrank.judgments._selection.selector import (
+from skfilterrank.judgments._selector import (
     check_texts,
     is_texts,
     round_half_up,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from line_searches import EXACT, allowed_gains
 from measure_table import MEASURES
 from profiles import times
-from skfilterrank._core.additive import BlockFacts, RowFacts
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.additive import BlockFacts, RowFacts
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import get_measure
 from skfilterrank.metrics._robustness import lexicographic
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.additive import resolve_exposure
-from skfilterrank.robustness import recall_level_metric
+from skfilterrank._lists.additive import resolve_exposure
+from skfilterrank.metaevaluation import recall_level_metric
 
 POSITIONS = np.array([1.0, 2.0, 3.0, 7.0])
 

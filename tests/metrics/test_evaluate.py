@@ -8,8 +8,8 @@ import pytest
 
 from measure_table import MEASURES
 from reference import NONNEGATIVE
-from skfilterrank._core.measure_names import parse_measure, parse_measures
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.measure_names import parse_measure, parse_measures
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
 
 # Every measure is given gains below 0 here.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import bpref_score, evaluate, inferred_ap_score
 

@@ -13,8 +13,8 @@ from sklearn.metrics import dcg_score, ndcg_score
 from xgboost import XGBRanker
 
 from held_out_rows import held_out_rows
-from skfilterrank._core.like import LIKE
-from skfilterrank._response import document_scores
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._lists.like import LIKE
 from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound

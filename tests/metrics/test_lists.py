@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.metrics import (
     average_precision_score,
     bpref_score,

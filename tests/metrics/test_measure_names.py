@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from measure_table import MEASURES
-from skfilterrank._core.measure_names import (
+from skfilterrank._lists.measure_names import (
     known_measure,
     parse_measure,
     parse_measures,
     spellings,
 )
 from skfilterrank.comparison import score_systems
-from skfilterrank.metrics import evaluate, make_ranking_scorer, register_measure
+from skfilterrank.metrics import evaluate, evaluate_run, make_ranking_scorer, register_measure
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.trec import evaluate_run
 from tests.support.trec_runs import random_run
 from versions import names_as_text
 

@@ -11,9 +11,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank.comparison import score_predictions, score_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
+from skfilterrank.metrics import (
+    evaluate,
+    evaluate_run,
+    get_measure,
+    make_ranking_scorer,
+    register_with_ir_measures,
+)
 from skfilterrank.thresholds import threshold_curve
-from skfilterrank.trec import evaluate_run, register_with_ir_measures
 from versions import names_as_text
 
 LEVEL_2 = {-2: -2, -1: -1, 0: 0, 1: 0, 2: 1, 3: 1}

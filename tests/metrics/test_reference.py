@@ -16,7 +16,7 @@ import skfilterrank.metrics
 from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")

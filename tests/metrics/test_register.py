@@ -17,8 +17,8 @@ import pytest
 from joblib import wrap_non_picklable_objects
 from sklearn.metrics import roc_auc_score
 
-from skfilterrank._core import measure as table
-from skfilterrank._core import measure_plugins
+from skfilterrank._lists import measure as table
+from skfilterrank._lists import measure_plugins
 from skfilterrank.cli import main
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, SkfilterrankError
 from skfilterrank.metrics import (
@@ -330,7 +330,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
 from skfilterrank.ranking import QueryRanker
-from skfilterrank._core import measure as table
+from skfilterrank._lists import measure as table
 import by_module
 
 def named(x, y, groups, name):

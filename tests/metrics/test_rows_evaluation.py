@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from rows_of_queries import COLUMNS, NAMES, arrays, cut, make_rows, same
 from skfilterrank import metrics
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 from skfilterrank.exceptions import (
     InputError,
 )

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
 from skfilterrank.metrics import (
     make_ranking_scorer,
     recall_error,
     search_length,
     total_search_efficiency_score,
 )
-from skfilterrank.robustness import recall_level_metric, worst_case_searcher
 
 NO = -np.inf
 

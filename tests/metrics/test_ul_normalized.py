@@ -13,7 +13,7 @@ from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_ranking, sum_precision_of, v1, v2
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,

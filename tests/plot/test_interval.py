@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from skfilterrank.estimation import estimate
 from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import estimate
 from skfilterrank.plot import IntervalDisplay
 
 TABLE = pd.DataFrame(

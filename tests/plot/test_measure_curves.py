@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from skfilterrank.comparison import SystemScores, sensitivity_curve, stability_curve
+from skfilterrank.comparison import SystemScores
+from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import SensitivityCurveDisplay, StabilityCurveDisplay
 
 RANDOM = np.random.RandomState(0)

@@ -7,8 +7,8 @@ from line_searches import (
     all_crossings,
     points_between,
 )
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
 

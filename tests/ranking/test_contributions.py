@@ -13,12 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier, XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import QueryScaler
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
     LambdaRankRanker,
     QueryRanker,
+    QueryScaler,
     RankAndFilter,
     RankBoostRanker,
     score_difference,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
     average_precision_score,

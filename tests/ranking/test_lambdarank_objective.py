@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking import LambdaRankRanker
 from skfilterrank.ranking._lambdarank import objective
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys

@@ -15,7 +15,7 @@ from line_searches import (
     make_search,
 )
 from profiles import times
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent import line_search
 from skfilterrank.ranking._coordinate_ascent.line_search import (
     Steps,

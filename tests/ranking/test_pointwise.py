@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from skfilterrank._sklearn_compat import tags_tell_sparse
+from skfilterrank._lists.sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter, make_logistic, make_random_forest, make_ranker
 

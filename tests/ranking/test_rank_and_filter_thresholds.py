@@ -171,7 +171,7 @@ def test_a_query_held_out_twice_is_never_split(few):
 
 
 def test_judged_scores_take_whole_lists(few):
-    from skfilterrank._core.lists import RankedLists
+    from skfilterrank._lists.lists import RankedLists
 
     lists = RankedLists(few.y, few.bayes_scores, groups=few.groups)
     judged = JudgedScores(lists, few.y, np.arange(80) // 2, {"other": few.y * 2.0})

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from line_searches import EXACT, THRESHOLDED, check_steps, make_search
 from profiles import times
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import err_score
 from skfilterrank.ranking import CoordinateAscentRanker
 from skfilterrank.ranking._coordinate_ascent import candidates, line_search, reach

@@ -12,11 +12,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank._core.prefixes import thresholds_of
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.prefixes import thresholds_of
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import QueryScaler
-from skfilterrank.ranking import RankAndFilter, score_difference
+from skfilterrank.ranking import QueryScaler, RankAndFilter, score_difference
 from skfilterrank.thresholds import PerQueryThreshold
 
 SMALL = {"n_estimators": 6, "n_jobs": 1}

@@ -17,17 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import skfilterrank
 from selections import mask
-from skfilterrank._ranker import all_or_nothing
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import (
-    ColumnsEqual,
-    ListFeatures,
-    NumericColumns,
-    QueryScaler,
-    TextSimilarity,
-    TextStatistics,
-    TextVectors,
-)
 from skfilterrank.judgments import (
     ActiveSelector,
     CompletedLabels,
@@ -44,17 +35,24 @@ from skfilterrank.judgments import (
 from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,
+    ColumnsEqual,
     CoordinateAscentRanker,
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
     LinearRankFusion,
+    ListFeatures,
+    NumericColumns,
     OrdinalRanker,
     QueryRanker,
+    QueryScaler,
     RankAndFilter,
     RankBoostRanker,
     RankerMixin,
     RankFusion,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
 )
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 from skfilterrank.thresholds import (

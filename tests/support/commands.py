@@ -15,9 +15,9 @@ PRELOADED = [
     "skfilterrank.cli._judge",
     "skfilterrank.cli.monitor.options",
     "skfilterrank.cli.monitor.run",
-    "skfilterrank.judgments._active.active",
-    "skfilterrank.judgments._assessors.likely_errors",
-    "skfilterrank.judgments._no_judgments.rank_systems",
+    "skfilterrank.judgments._active_selector",
+    "skfilterrank.judgments._likely_errors",
+    "skfilterrank.judgments._rank_systems",
     "scipy.stats",
 ]
 # Standard output that goes into a pipe whose reader has left.

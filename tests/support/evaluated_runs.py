@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.metrics import evaluate_runs
 
 # Topic 3 is in no run; topic 9 of the run good is not judged.
 QRELS = """\

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from pooled_runs import random_runs
-from skfilterrank.comparison import judging_curve, score_systems
+from skfilterrank.comparison import score_systems
 from skfilterrank.judgments import (
     MaxRepSelector,
     MTCSelector,
@@ -13,6 +13,7 @@ from skfilterrank.judgments import (
     rank_table,
     statap_prior,
 )
+from skfilterrank.metaevaluation import judging_curve
 
 RUNS, _ = random_runs(3)
 RNG = np.random.default_rng(0)

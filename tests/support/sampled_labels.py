@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from skfilterrank.estimation import estimate
 from skfilterrank.io import read_prels, read_qrels, read_run
+from skfilterrank.judgments import estimate
 
 PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
 SAMPLED = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--machine-qrels", "llm.txt"]

@@ -28,10 +28,10 @@ BEGIN = "<!-- table of tests: python tests/support/test_table.py --write -->\n"
 END = "<!-- end of the table of tests -->\n"
 # Folders of tests, where they are not named as the room is.
 FOLDERS = {
-    "": ("core", "whole_package"),
-    "_core": ("core", "metrics", "whole_package"),
-    "_files": ("files",),
-    "_rows": ("io",),
+    "": ("whole_package",),
+    "_lists": ("lists", "metrics", "whole_package"),
+    "_files": ("files", "io"),
+    "_estimators": ("estimators",),
 }
 
 

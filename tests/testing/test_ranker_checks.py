@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._sklearn_compat import tags_tell_sparse
+from skfilterrank._lists.sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import QueryRanker, RankerMixin
 from skfilterrank.testing import check_ranker, parametrize_with_checks

@@ -19,11 +19,11 @@ import skfilterrank.thresholds
 from all_thresholds import MEASURE, PLAIN, THRESHOLDS
 from profiles import times
 from scikit_learn_checks import assert_passes_checks
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.prefixes import places
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.io import load_model, save_model

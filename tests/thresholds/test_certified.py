@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from certificates import judged_rows, promise_at, rates, real_thresholds, risks_at
 from profiles import times
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (

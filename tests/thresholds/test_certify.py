@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 from certificates import certified, risks_at
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import f_score, ndcg_f_score

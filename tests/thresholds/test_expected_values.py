@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.thresholds._expected_values import (
     _worth_of_gains,
     best_prefix_of_steps,

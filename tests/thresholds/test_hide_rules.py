@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds._hide_rules import (
     KEY_RULES,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import dcg_score
 from skfilterrank.thresholds import JudgedScores

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.thresholds import LargestGap
 
 INF = np.inf

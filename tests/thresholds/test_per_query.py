@@ -7,9 +7,9 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.prefixes import best_prefix, places
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import best_prefix, places
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter

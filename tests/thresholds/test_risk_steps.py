@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from certificates import judged_rows, rates, real_thresholds
 from profiles import times
-from skfilterrank._core.lists import RankedLists
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.metrics import (
     any_forbidden_at_k,
     empty_list_rate,

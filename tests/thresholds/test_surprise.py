@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.thresholds import Surprise
 
 INF = np.inf

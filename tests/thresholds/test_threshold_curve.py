@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank._core.floats import first_of_highest, midpoint
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.floats import first_of_highest, midpoint
+from skfilterrank._lists.measure import MEASURES
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
 from skfilterrank.thresholds import ThresholdCurve, threshold_curve
 

@@ -12,6 +12,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
     RankingScorer,
     evaluate,
+    evaluate_runs,
     make_ranking_scorer,
     ndcg_f_score,
     rbp_score,
@@ -24,7 +25,6 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     threshold_curve,
 )
-from skfilterrank.trec import evaluate_runs
 
 # Measures of labels and scores in lists, arrays and Series.
 y_true, y_score, groups = [2, -1, 0, 1], np.array([0.9, -np.inf, 0.8, 0.1]), list("aabb")

@@ -13,10 +13,11 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from odd_values import HasArray, HasDlpack
 from profiles import times
-from skfilterrank._core.arrays import as_number_array
+from skfilterrank._lists.arrays import as_number_array
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import CompletedLabels, PriorSelector
+from skfilterrank.metaevaluation import recall_level_metric
 from skfilterrank.metrics import evaluate, inferred_ap_score, ndcg_f_score, stat_ap_score
 from skfilterrank.ranking import (
     QueryRanker,
@@ -24,7 +25,6 @@ from skfilterrank.ranking import (
     compare_rankers,
     fuse_scores,
 )
-from skfilterrank.robustness import recall_level_metric
 from skfilterrank.thresholds import threshold_curve
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]

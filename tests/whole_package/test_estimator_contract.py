@@ -17,7 +17,6 @@ from xgboost import XGBRanker
 
 from all_estimators import BASES, CASES, DATA, LIGHTGBM, all_estimators, asked, rows
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, UnjudgedWarning
-from skfilterrank.features import TextStatistics
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
@@ -30,6 +29,7 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankFusion,
+    TextStatistics,
     make_ranker,
 )
 from skfilterrank.ranking._methods.shared_features import SharedFeatures

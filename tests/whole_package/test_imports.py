@@ -16,42 +16,29 @@ pytestmark = pytest.mark.slow
 
 PACKAGE = "skfilterrank"
 ROOT = Path(importlib.util.find_spec(PACKAGE).origin).parent
-PRIVATE_DOOR = "_sklearn_compat"
+PRIVATE_DOOR = f"{PACKAGE}._lists.sklearn_compat"
 
 # From the bottom up. A part may import from parts of lower layers and from itself.
 LAYERS = {
     "exceptions": -1,
-    "_printable": -1,
-    "_names": -1,
-    "_json": 0,
-    "_sklearn_compat": 0,
-    "_pandas_compat": 0,
-    "_warnings": 0,
-    # Queries, gains, padded lists, ties and the measure table.
-    "_core": 1,
-    # Files as bytes, lines and names.
-    "_files": 2,
-    "_response": 2,
-    "_group_request": 2,
-    "_ranker": 2,
-    # Rows that need not fit into memory.
-    "_rows": 3,
-    "_wrapping": 3,
-    "io": 4,
-    "metrics": 5,
-    "thresholds": 6,
-    "features": 7,
-    "ranking": 7,
+    # Queries, gains, ranked lists, ties, the declaration of measures and the engine.
+    "_lists": 0,
+    # Whole files, and rows that need not fit into memory.
+    "_files": 1,
+    # What the estimators of all rooms share.
+    "_estimators": 2,
+    "io": 3,
+    "metrics": 4,
+    "thresholds": 5,
+    "ranking": 6,
     "judgments": 7,
-    "robustness": 7,
     "datasets": 7,
-    "trec": 8,
-    "comparison": 9,
-    "estimation": 10,
-    "plot": 11,
-    "testing": 11,
-    "cli": 12,
-    "__main__": 13,
+    "comparison": 8,
+    "metaevaluation": 9,
+    "plot": 10,
+    "testing": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 
 
@@ -158,7 +145,7 @@ def test_no_part_enters_another_by_a_private_door():
 
 def test_the_package_itself_imports_nothing_of_its_parts():
     # So that `import skfilterrank` stays quick, and nothing can be imported in a circle.
-    assert list(imported_modules(PACKAGE)) == [f"{PACKAGE}._names"] * 2
+    assert list(imported_modules(PACKAGE)) == [f"{PACKAGE}._lists.lazy_names"] * 2
 
 
 def test_there_are_no_cycles():
@@ -178,10 +165,7 @@ def is_private(source, name):
 
 def test_private_names_of_scikit_learn():
     found = {
-        part(module): pair
-        for module in MODULES
-        for pair in imported_names(module)
-        if is_private(*pair)
+        module: pair for module in MODULES for pair in imported_names(module) if is_private(*pair)
     }
     # The file that exists for private names has some.
     assert found.keys() == {PRIVATE_DOOR}, found
@@ -192,7 +176,7 @@ def test_private_attributes_of_scikit_learn():
     wrong = [
         f"{module}: {ast.unparse(node)}"
         for module in MODULES
-        if part(module) != PRIVATE_DOOR
+        if module != PRIVATE_DOOR
         and re.search(r"\bsklearn[.\w]*\._", MODULES[module].read_text(encoding="utf-8"))
         for node in ast.walk(tree(module))
         if isinstance(node, ast.Attribute)
@@ -233,7 +217,7 @@ json.dump(failed, sys.stdout)
 AFTER_THE_PACKAGE_ALONE = f"""
 import skfilterrank, sys
 found = {{name for name in sys.modules if name.startswith("skfilterrank.")}}
-assert found == {{"skfilterrank._names"}}, found
+assert found == {{"skfilterrank._lists", "skfilterrank._lists.lazy_names"}}, found
 assert set({PUBLIC}) <= set(dir(skfilterrank))
 for name in {PUBLIC}:
     getattr(skfilterrank, name).__all__
@@ -246,7 +230,7 @@ else:
 """
 MEASURES_ARE_ENTERED = """
 exec(f"import skfilterrank.{part}")
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._lists.measure import MEASURES
 assert "ndcg_f" in MEASURES and "lexirecall" in MEASURES
 """
 LATE_NAMES_ARE_THERE = """
@@ -266,9 +250,9 @@ def failed():
     In it no address of the network can be asked for, which no import does.
     """
     questions = [("alone", "", AFTER_THE_PACKAGE_ALONE)]
-    for part in ("ranking", "judgments", "robustness", "trec", "comparison", "plot"):
+    for part in ("ranking", "judgments", "metaevaluation", "comparison", "plot"):
         questions.append(("measures", part, MEASURES_ARE_ENTERED))
-    questions += [("late", part, LATE_NAMES_ARE_THERE) for part in ("metrics", "io", "trec")]
+    questions += [("late", part, LATE_NAMES_ARE_THERE) for part in ("metrics", "io")]
     done = subprocess.run(
         [sys.executable, "-c", FRESH],
         input=json.dumps(questions),
@@ -307,7 +291,7 @@ def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):
         "from skfilterrank.cli import main\n"
         "assert main(['evaluate', 'qrels.txt', 'run.txt']) == 0\n"
         "from skfilterrank.io import align, read_qrels, read_run, read_runs, write_run\n"
-        "from skfilterrank.trec import evaluate_run, evaluate_runs\n"
+        "from skfilterrank.metrics import evaluate_run, evaluate_runs\n"
         "write_run('again.txt', read_run('run.txt'))\n"
         "evaluate_runs('qrels.txt', ['run.txt', 'again.txt'], ['ndcg_f@10', 'bpref', 'rbp'])\n"
         f"print(*[name for name in {LATE} if name in sys.modules], file=sys.stderr)\n"

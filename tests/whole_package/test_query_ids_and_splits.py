@@ -28,16 +28,16 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._core.cut_queries import _fitted_on
+from skfilterrank._lists.cut_queries import _fitted_on
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.features import QueryScaler
 from skfilterrank.judgments import make_completed_scorer
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
     LambdaRankRanker,
     QueryRanker,
+    QueryScaler,
     RankAndFilter,
 )
 from versions import OLD_SKLEARN

@@ -13,9 +13,9 @@ import pytest
 
 import skfilterrank
 from public_calls import call, public_functions
-from skfilterrank._core.results import Result, counted, interval_text, p_text, spread_places
-from skfilterrank.estimation import Estimates
+from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
+from skfilterrank.judgments import Estimates
 from skfilterrank.metrics import RowsEvaluation, evaluate
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from measure_table import MEASURES
-from skfilterrank.comparison import compare_slices, reproducibility
+from skfilterrank.comparison import compare_slices
+from skfilterrank.metaevaluation import reproducibility
 from skfilterrank.metrics import QueryInformativeness, evaluate, rank_filter_report
 
 SIZES = [3, 5, 7, 10, 11, 23]

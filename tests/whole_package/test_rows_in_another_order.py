@@ -12,10 +12,9 @@ from all_estimators import CASES, DATA
 from public_calls import FEATURES, GROUPS, LABELS, SCORES, call, public_functions, valid_arguments
 from skfilterrank import plot
 from skfilterrank.exceptions import InputError
-from skfilterrank.features import QueryScaler
 from skfilterrank.judgments import CompletedLabels, PriorSelector, make_completed_scorer
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import QueryRanker, RankAndFilter
+from skfilterrank.ranking import QueryRanker, QueryScaler, RankAndFilter
 from skfilterrank.thresholds import RiskMonitor, TunedThreshold
 
 # Arguments with an entry for each row, whose index may hold query ids.

@@ -15,13 +15,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.comparison import (
-    judging_curve,
-    label_degradation,
-    moved_documents,
-    score_systems,
-)
-from skfilterrank.estimation import draw_sample
+from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
     QrelsIndex,
@@ -35,13 +29,15 @@ from skfilterrank.io import (
 from skfilterrank.judgments import (
     MaxRepSelector,
     PoolingSelector,
+    draw_sample,
     pseudo_qrels,
     rank_systems,
     rank_table,
     statap_prior,
 )
+from skfilterrank.metaevaluation import judging_curve, label_degradation, moved_documents
+from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations
 from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs, score_table
-from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
 from thinned import is_nightly, thinned
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})

@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator
 
 import public_calls
 from public_names import public
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.results import Result
+from skfilterrank._lists.measure import MEASURES
+from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputTypeError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
-from skfilterrank.metrics import get_measure_names
-from skfilterrank.trec import evaluate_run
+from skfilterrank.metrics import evaluate_run, get_measure_names
 
 # Words that have another for the same thing, which the library uses.
 OTHER_WORDS = {

@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.arrays import as_column
-from skfilterrank._core.checks import (
+from skfilterrank._lists.arrays import as_column
+from skfilterrank._lists.checks import (
     check_groups,
     check_number,
     check_numbers,
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._core.floats import mean_tolerance, merge
-from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.floats import mean_tolerance, merge
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate

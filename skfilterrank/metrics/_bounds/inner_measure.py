@@ -1,7 +1,7 @@
 """The measure inside another that compares it with rankings of its own making."""
 
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 
 

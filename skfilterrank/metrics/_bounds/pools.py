@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.lists import ListBlock
+from skfilterrank._lists.lists import ListBlock
 
 
 def ideal_list(block: ListBlock) -> ListBlock:

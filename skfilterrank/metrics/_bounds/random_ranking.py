@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.additive import first_places, log_discount, reciprocal
-from skfilterrank._core.checks import check_choice, check_count, check_k
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.lists import ListBlock, RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.query_weights import QueryWeight
-from skfilterrank._core.results import Result, counted
-from skfilterrank._core.scoring import (
+from skfilterrank._lists.additive import first_places, log_discount, reciprocal
+from skfilterrank._lists.checks import check_choice, check_count, check_k
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lists import ListBlock, RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.scoring import (
     Scores,
     check_average,
     check_undefined,

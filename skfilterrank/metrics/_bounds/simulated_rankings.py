@@ -4,9 +4,9 @@ from zlib import crc32
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count, check_random_state, is_whole_number
-from skfilterrank._core.lists import ListBlock, RankedLists
-from skfilterrank._core.queries import BLOCK_CELLS, GroupIndex
+from skfilterrank._lists.checks import check_count, check_random_state, is_whole_number
+from skfilterrank._lists.lists import ListBlock, RankedLists
+from skfilterrank._lists.queries import BLOCK_CELLS, GroupIndex
 
 
 class SimulatedRankings:

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_count, one_of
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import ParsedMeasure, declare_measure
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.checks import check_count, one_of
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import ParsedMeasure, declare_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.inner_measure import plain_measure
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_number
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.results import Result, counted
-from skfilterrank._core.scoring import OVER_QUERIES, check_undefined
+from skfilterrank._lists.checks import check_number
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined
 from skfilterrank.exceptions import InputError
 
 # Rows that are measured at once.
@@ -117,7 +117,7 @@ default=None
     See Also
     --------
     judged_score : The share that is judged.
-    skfilterrank.estimation.estimate : Intervals from a sample of judgments.
+    skfilterrank.judgments.estimate : Intervals from a sample of judgments.
 
     Notes
     -----

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts, first_places, reciprocal
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.scoring import ratio
-from skfilterrank._core.ties import mean_none_relevant
+from skfilterrank._lists.additive import Additive, Facts, first_places, reciprocal
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.ties import mean_none_relevant
 
 
 def precision(block: ListBlock, k):

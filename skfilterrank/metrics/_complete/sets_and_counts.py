@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_number
-from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.scoring import ratio
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.checks import check_number
+from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import ratio
 from skfilterrank.metrics._complete.average_precision import average_precision
 
 # trec_eval's names of the points that it prints.

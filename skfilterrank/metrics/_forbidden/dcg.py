@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_k
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.query_weights import QueryWeight
-from skfilterrank._core.results import Result
-from skfilterrank._core.scoring import (
+from skfilterrank._lists.checks import check_k
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.results import Result
+from skfilterrank._lists.scoring import (
     Scores,
     check_average,
     check_undefined,

@@ -6,10 +6,10 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts, first_places, log_discount
-from skfilterrank._core.floats import ROUNDING_OF_VALUES
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.scoring import ratio
+from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
+from skfilterrank._lists.floats import ROUNDING_OF_VALUES
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.scoring import ratio
 
 
 def _discounted(gains):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.scoring import ratio
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import ratio
 
 
 def forbidden(block: ListBlock, k):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import first_places, log_discount
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import declare_measure
+from skfilterrank._lists.additive import first_places, log_discount
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import declare_measure
 
 
 def qwa(block: ListBlock, k):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import one_of
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.scoring import ratio
-from skfilterrank._core.ties import Ties
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.checks import one_of
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.ties import Ties
 
 
 def judged(block: ListBlock, k):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_numbers
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import declare_measure
-from skfilterrank._core.scoring import ratio
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.checks import check_numbers
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import ratio
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
 

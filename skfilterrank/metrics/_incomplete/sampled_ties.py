@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.ties import Ties
+from skfilterrank._lists.ties import Ties
 
 
 def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np.ndarray:

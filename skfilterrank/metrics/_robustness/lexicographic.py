@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_share, one_of
-from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import declare_measure
+from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.checks import check_share, one_of
+from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._lists.measure import declare_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._robustness.placements import SCALES, Placements
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.lists import ListBlock
+from skfilterrank._lists.lists import ListBlock
 from skfilterrank.metrics._robustness import counted
 from skfilterrank.metrics._robustness.colex import (
     Levels,

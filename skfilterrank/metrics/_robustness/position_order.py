@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.positions import (
     IMPUTATIONS,

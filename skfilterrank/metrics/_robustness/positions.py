@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.arrays import cached_property
-from skfilterrank._core.checks import check_choice, check_count
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
-from skfilterrank._core.results import Result, counted
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.checks import check_choice, check_count
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45

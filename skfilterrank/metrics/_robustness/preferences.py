@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_choice, columns_of
-from skfilterrank._core.gains import Gains
+from skfilterrank._lists.checks import check_choice, columns_of
+from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
     KINDS,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, Facts, resolve_exposure
-from skfilterrank._core.checks import check_share
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import declare_measure
+from skfilterrank._lists.additive import Additive, Facts, resolve_exposure
+from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.measure import declare_measure
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_flag, check_number
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._ranker import all_or_nothing
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_flag, check_number
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,

@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_count, check_flag
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.checks import check_count, check_flag
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows

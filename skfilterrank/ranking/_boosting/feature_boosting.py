@@ -4,9 +4,9 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
-from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     first_best,

@@ -7,19 +7,19 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.arrays import label_array
-from skfilterrank._core.calibrators import (
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.arrays import label_array
+from skfilterrank._lists.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
     fit_calibrator,
     probabilities,
 )
-from skfilterrank._core.checks import check_choice, check_scores
-from skfilterrank._core.floats import mean_tolerance
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import WrappingRanker
+from skfilterrank._lists.checks import check_choice, check_scores
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 from skfilterrank.ranking._fitting.out_of_fold import (
     check_inner,

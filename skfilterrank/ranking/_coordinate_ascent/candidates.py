@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive
+from skfilterrank._lists.additive import Additive
 from skfilterrank.ranking._coordinate_ascent.line_search import (
     LineSearch,
     between,

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._fitting.ranker_input import column
 
 

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_choice, check_count, check_number, check_random_state
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._ranker import all_or_nothing
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch

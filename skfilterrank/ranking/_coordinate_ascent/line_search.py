@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive
-from skfilterrank._core.floats import ROUNDING_OF_MEANS, argsort_floats
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.additive import Additive
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS, argsort_floats
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent.reach import stretches
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.

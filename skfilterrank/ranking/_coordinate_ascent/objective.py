@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from skfilterrank._core.additive import Additive, RowFacts
-from skfilterrank._core.entry_values import EntryValues
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import MEASURES, ParsedMeasure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.additive import Additive, RowFacts
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import MEASURES, ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 
 # As many documents as there are places, times this, and this many, are not worth another cut.
 _PER_PLACE, _FEW = 4, 64

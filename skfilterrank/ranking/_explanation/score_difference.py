@@ -9,11 +9,11 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from skfilterrank._core.checks import check_count, check_groups, count_rows, find_groups
-from skfilterrank._core.results import Result, counted
-from skfilterrank._response import before_last, document_scores
-from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_indexing
-from skfilterrank._wrapping import WrappingRanker
+from skfilterrank._estimators.responses import before_last, document_scores
+from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.checks import check_count, check_groups, count_rows, find_groups
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._explanation.contributions import contributions
 from skfilterrank.ranking._rank_and_filter import RankAndFilter

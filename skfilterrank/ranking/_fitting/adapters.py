@@ -13,17 +13,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from skfilterrank._core.checks import QID
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._response import before_last, in_library_form, library_errors
-from skfilterrank._sklearn_compat import (
+from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
+from skfilterrank._estimators.wrapping import group_parameter, needs_own_form
+from skfilterrank._lists.checks import QID
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import (
     BaseSearchCV,
     check_method_params,
     final_step,
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._wrapping import group_parameter, needs_own_form
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_GRADES = 31

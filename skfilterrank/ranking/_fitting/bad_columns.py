@@ -6,9 +6,9 @@ from pandas.api.types import is_string_dtype
 from scipy import sparse
 from sklearn.utils import check_array, get_tags
 
-from skfilterrank._core.results import counted
-from skfilterrank._sklearn_compat import feature_names, final_step, first_step
-from skfilterrank._wrapping import check_finite_columns, refuse_dates
+from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.sklearn_compat import feature_names, final_step, first_step
 from skfilterrank.exceptions import InputError, brief
 
 

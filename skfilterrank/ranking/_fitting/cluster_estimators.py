@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from skfilterrank._rows.dask_frames import import_dask
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._wrapping import group_parameter
+from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._files.dask_frames import import_dask
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import clone_inside
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count, check_groups, count_rows, find_groups
-from skfilterrank._core.gains import Gains, as_gains, check_gains
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._lists.checks import check_count, check_groups, count_rows, find_groups
+from skfilterrank._lists.gains import Gains, as_gains, check_gains
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._methods.optional import import_optional
 

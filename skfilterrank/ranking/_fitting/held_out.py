@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import indexable
 
-from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_container, check_groups, count_rows, find_groups
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank._warnings import warn_user
+from skfilterrank._lists.arrays import label_array
+from skfilterrank._lists.checks import check_container, check_groups, count_rows, find_groups
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError
 
 # Parameters of `fit` in other libraries that have an entry for each row of each held-out set, by

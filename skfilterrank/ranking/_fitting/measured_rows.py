@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
 
 
 class MeasuredRows:

@@ -11,14 +11,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_choice, is_number, is_whole_number
-from skfilterrank._core.floats import mean_tolerance
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import document_scores, has_method
-from skfilterrank._sklearn_compat import BaseSearchCV, final_step, safe_indexing
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import group_parameter
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import document_scores, has_method
+from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step, safe_indexing
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._fitting.training_rows import TARGETS, TrainingRows
 

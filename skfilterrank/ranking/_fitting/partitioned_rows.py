@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfilterrank._core.checks import is_number, is_whole_number
-from skfilterrank._core.gains import as_gains
-from skfilterrank._rows.dask_frames import (
+from skfilterrank._files.dask_frames import (
     check_rows,
     check_series,
     check_type,
@@ -18,6 +16,8 @@ from skfilterrank._rows.dask_frames import (
     plain_ids,
     row_numbers,
 )
+from skfilterrank._lists.checks import is_number, is_whole_number
+from skfilterrank._lists.gains import as_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.cluster_estimators import fit_on_cluster
 from skfilterrank.ranking._fitting.out_of_fold import DEFAULT_FOLDS

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skfilterrank._core.gains import Gains
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._wrapping import WrappingRanker
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.gains import Gains
 from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.out_of_fold import has_fixed_scale
 from skfilterrank.ranking._fitting.training_rows import prepare_rows

@@ -7,16 +7,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.checks import (
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank._lists.checks import (
     check_container,
     check_groups,
     find_groups,
     refuse_query_column,
 )
-from skfilterrank._core.gains import as_gains
-from skfilterrank._ranker import RankerMixin
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import check_finite_columns, refuse_dates
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.training_rows import count_unjudged

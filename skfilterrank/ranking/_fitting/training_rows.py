@@ -6,14 +6,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
-from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, check_numbers, count_rows
-from skfilterrank._core.gains import LabelsNotNumbers, as_gains
-from skfilterrank._core.results import counted
-from skfilterrank._ranker import RankerMixin
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import (
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.wrapping import (
     OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
     estimators_inside,
@@ -21,6 +15,12 @@ from skfilterrank._wrapping import (
     needs_groups,
     needs_own_form,
 )
+from skfilterrank._lists.arrays import label_array
+from skfilterrank._lists.checks import check_groups, check_numbers, count_rows
+from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fitting.adapters import (
     clone_inside,

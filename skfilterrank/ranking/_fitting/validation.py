@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from skfilterrank._core.checks import check_share
-from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import is_model
-from skfilterrank._sklearn_compat import fitted_end
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import WrappingRanker
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import is_model
+from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.sklearn_compat import fitted_end
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.checks import check_container
+from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
 from skfilterrank._files.named_runs import are_runs
-from skfilterrank._wrapping import check_finite_columns, refuse_dates
+from skfilterrank._lists.checks import check_container
 from skfilterrank.exceptions import InputError
 
 

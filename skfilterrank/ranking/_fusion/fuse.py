@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_count, check_groups
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.checks import check_count, check_groups
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_runs
 from skfilterrank.ranking._fusion.lists import (

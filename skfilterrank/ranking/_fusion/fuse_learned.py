@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_choice, check_groups, check_random_state
-from skfilterrank._core.gains import as_gains
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.samples import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._files.named_runs import ORDER, are_runs, is_by_topic
+from skfilterrank._lists.checks import check_choice, check_groups, check_random_state
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.samples import PROBABILITY, is_sample, refuse_sample
 from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
 from skfilterrank.ranking._fitting.out_of_fold import (

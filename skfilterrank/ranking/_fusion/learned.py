@@ -5,12 +5,12 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_choice, check_groups, find_groups
-from skfilterrank._core.gains import Gains
-from skfilterrank._ranker import RankerMixin, all_or_nothing
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._warnings import warn_user
-from skfilterrank._wrapping import group_parameter
+from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
+from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._lists.checks import check_choice, check_groups, find_groups
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.training_rows import prepare_rows

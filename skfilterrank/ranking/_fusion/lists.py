@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import (
+from skfilterrank._lists.checks import (
     check_choice,
     check_number,
     check_numbers,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking._fusion.scales import Lists, borda_points, scaled
 
 _CELLS = 1 << 20

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_groups, find_groups
-from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._ranker import RankerMixin, all_or_nothing
+from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
+from skfilterrank._lists.checks import check_groups, find_groups
+from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.lists import check_fusion, check_weights, fuse

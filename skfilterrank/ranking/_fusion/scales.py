@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.arrays import cached_property
-from skfilterrank._core.floats import ROUNDING_OF_MEANS
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 
 

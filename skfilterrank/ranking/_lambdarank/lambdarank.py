@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import (
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import (
     check_count,
     check_k,
     check_number,
     check_random_state,
     is_whole_number,
 )
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.queries import GroupIndex
-from skfilterrank._ranker import all_or_nothing
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking._fitting.ranker_input import FeatureRanker

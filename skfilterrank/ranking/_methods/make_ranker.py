@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.gains import Gains
-from skfilterrank._ranker import RankerMixin
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
@@ -119,7 +119,7 @@ def make_ranker(
         both. The two LambdaRank losses always use trees. A method has no choice of learner.
     features : transformer, dict, or None, default=None
         What turns X into numbers without looking at labels, such as
-        :func:`skfilterrank.features.make_text_features`; a dict gives one for "linear" and one for
+        :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
         "trees". None takes X as numbers; the linear learners of losses standardise it, with
         missing values at the mean.
     gains : None, "exp2", dict or callable, default=None

@@ -13,18 +13,18 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import (
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.responses import check_columns, has_method
+from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.checks import (
     check_choice,
     check_container,
     check_groups,
     count_rows,
     find_groups,
 )
-from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._response import check_columns, has_method
-from skfilterrank._sklearn_compat import final_step
-from skfilterrank._wrapping import WrappingRanker
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.training_rows import count_unjudged

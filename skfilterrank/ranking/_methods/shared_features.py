@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._ranker import all_or_nothing
-from skfilterrank._wrapping import WrapsFitted
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import WrapsFitted
 
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 

@@ -2,7 +2,7 @@
 
 from lightgbm import LGBMRanker
 
-from skfilterrank._core.checks import check_choice
+from skfilterrank._lists.checks import check_choice
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._methods.optional import import_optional
 

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from tqdm.auto import tqdm
 
-from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import (
+from skfilterrank._lists.arrays import label_array
+from skfilterrank._lists.checks import (
     check_choice,
     check_count,
     check_flag,
@@ -22,8 +22,8 @@ from skfilterrank._core.checks import (
     check_share,
     count_rows,
 )
-from skfilterrank._core.gains import Gains
-from skfilterrank._core.results import Result, counted, interval_text
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import PreferenceMatrix, preference_matrix
 from skfilterrank.ranking._fitting.out_of_fold import (

@@ -11,7 +11,7 @@ import pkgutil
 from math import inf, nan
 from typing import NamedTuple
 
-from skfilterrank._core.gains import as_gains
+from skfilterrank._lists.gains import as_gains
 
 NO, NAN = -inf, nan
 

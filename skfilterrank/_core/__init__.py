@@ -1,1 +1,0 @@
-"""The ground floor: queries, gains, checks, padded lists, ties, and the measure table."""

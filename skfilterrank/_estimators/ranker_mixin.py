@@ -1,0 +1,300 @@
+"""RankerMixin: the one surface of all rankers; fits that change all of an object or nothing."""
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._lists.arrays import refuse_dask
+from skfilterrank._lists.checks import check_container, count_rows, find_groups
+from skfilterrank._lists.cut_queries import note_documents, note_queries, warn_of_cut_queries
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
+
+# A parameter in a docstring: its line, and the indented lines below.
+_PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
+
+
+class RankerMixin:
+    """What makes an estimator a ranker: queries in `fit`, in `predict` and in `score`.
+
+    A ranker of your own inherits from this class and from :class:`sklearn.base.BaseEstimator`, in
+    this order, and has two methods: ``fit(X, y, groups=None)`` and ``predict(X, groups=None)``,
+    which returns one score per row, -inf where it filters. `score` and the routing of `groups`
+    through scikit-learn come with the mixin, and :class:`RankAndFilter`,
+    :class:`CalibratedRanker`, :class:`QueryRanker` and :class:`FilterOnly` take the ranker as they
+    take those of this library.
+
+    Attributes
+    ----------
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions. Usually a parameter of the constructor.
+    gains : None, "exp2", dict or callable, default=None
+        How `score` turns a label into a gain. Usually a parameter of the constructor.
+    ranking_target : {"gain", "binary", "grade", "label"}, default="gain"
+        What :class:`RankAndFilter` gives the ranker to learn where ``target="auto"``.
+    needs_groups : bool, default=False
+        Whether there is nothing to learn without query ids, so that a missing `groups` is an
+        error of the estimators around the ranker.
+    has_fixed_scale : bool, default=False
+        Whether scores of rankers fitted on other rows mean the same, as probabilities and expected
+        gains do. Otherwise ``rescale="auto"`` brings the scores of folds to one scale.
+    takes_unjudged : bool, default=False
+        Whether `fit` takes NaN labels. Otherwise the estimators around it leave such rows out.
+    fitted_with_groups_ : bool, default=True
+        Whether `fit` found query ids. A `fit` that does without them sets it.
+
+    See Also
+    --------
+    RankAndFilter : Adds the threshold that filters.
+    QueryRanker : Makes a ranker of an estimator of another library.
+
+    Notes
+    -----
+    **Without queries.** A ranker that was fitted without query ids took each row for a query of its
+    own, and without query ids `score` does the same: what is reported is the mean that `fit` saw,
+    and what a filter does to single documents. Where nothing is filtered such a score cannot tell
+    one ranker from another. A ranker that was fitted with query ids raises instead of guessing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.base import BaseEstimator
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter, RankerMixin
+    >>> class FirstFeature(RankerMixin, BaseEstimator):
+    ...     def __init__(self, *, sign=1.0, measure="ndcg_f"):
+    ...         self.sign = sign
+    ...         self.measure = measure
+    ...
+    ...     def fit(self, X, y, groups=None):
+    ...         self.n_features_in_ = X.shape[1]
+    ...         return self
+    ...
+    ...     def predict(self, X, groups=None):
+    ...         return self.sign * X[:, 0]
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=100, random_state=0)
+    >>> up, down = (FirstFeature(sign=sign).fit(X, y, groups=groups) for sign in (1.0, -1.0))
+    >>> up.score(X, y, groups=groups) > down.score(X, y, groups=groups)
+    True
+    >>> RankAndFilter(up, measure="ndcg_f@3").fit(X, y, groups=groups).threshold_ is not None
+    True
+    """
+
+    measure: str | Callable = "ndcg_f"
+    gains: Gains = None
+    ranking_target = "gain"
+    needs_groups = False
+    has_fixed_scale = False
+    takes_unjudged = False
+    fitted_with_groups_ = True
+
+    # scikit-learn's metadata routing brings `groups` and weights without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True, "query_weight": True}  # noqa: RUF012
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name, method in vars(cls).items():
+            if inspect.isfunction(method) and method.__doc__:
+                said_once = RankerMixin.fit if name == "fit" else RankerMixin.predict
+                method.__doc__ = _completed(method.__doc__, said_once.__doc__)
+
+    def fit(
+        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+    ) -> "RankerMixin":
+        """Learn from the rows of X.
+
+        What is said here of a parameter holds for every ranker that has it; the docstring of a
+        ranker's own `fit` takes it over with a line such as "{groups}".
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order. A ranker around another estimator takes
+            whatever that takes, such as a list of texts.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
+            query ids in an index level "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, with labels as in `y`; rows with a NaN label are
+            left out, with a warning.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set; None looks for an index level "qid". They
+            may be missing where `fit` has no query ids either, or has no use for them.
+        **fit_params
+            Passed to the `fit` of the estimator inside, such as `sample_weight`; with
+            scikit-learn's metadata routing, what the estimator requests. Entries with one value
+            per row are cut as the rows are. In a Pipeline "step__parameter" names the step, and
+            plain names go to the last.
+
+        Returns
+        -------
+        self : RankerMixin
+            The fitted ranker.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit(X, y, groups=None).")
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, which the scores of some rankers depend on; others ignore it.
+            None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no predict(X, groups=None).")
+
+    def score(
+        self,
+        X,
+        y,
+        groups=None,
+        *,
+        query_weight: QueryWeight = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, as in `fit`; whole queries.
+        y : array-like of shape (n_rows,)
+            Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            What each query counts in the mean, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+
+        Returns
+        -------
+        float
+            The measure, negated where lower is better, as scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing though `fit` had some, `measure` is unknown, arrays have
+            different lengths, a label has no gain, rows of a query differ in `sample_weight`, or
+            weights come by both names.
+        """
+        check_is_fitted(self)
+        if sample_weight is not None:
+            if query_weight is not None:
+                raise InputError(
+                    "query_weight and sample_weight are both given, and both are what each query "
+                    "counts in the mean: leave one of the two out."
+                )
+            query_weight = sample_weight
+        groups = find_groups(groups, y, X)
+        warn_of_cut_queries(self, groups, y, X)
+        is_guessed = groups is None and not self.fitted_with_groups_
+        if is_guessed:
+            groups = np.arange(count_rows(X))
+        scores = self._without_filtered(self.predict(X, groups=groups))
+        if is_guessed and not np.isneginf(scores).any():
+            warn_user(
+                f"{type(self).__name__}.score was given no query ids: each row is taken for a "
+                "query of its own, so that every ranker that filters nothing scores the same. Give "
+                "y as a Series with an index level 'qid', which keeps them through model "
+                "selection; or pass groups=, there with "
+                "sklearn.set_config(enable_metadata_routing=True).",
+                FitWarning,
+            )
+        labels, gains = self._labels_to_score(y)
+        return self._score_measure().utility(
+            labels, scores, groups=groups, gains=gains, query_weight=query_weight
+        )
+
+    def _labels_to_score(self, y):
+        """Return the labels that `score` measures by, and what gives their gains."""
+        return y, self.gains
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The measure that `score` returns."""
+        return parse_measure(self.measure)
+
+    def _without_filtered(self, scores):
+        """Scores, -inf also where `predict` leaves it to its caller to filter."""
+        return scores
+
+    def _find_groups(self, X, y, groups):
+        """Query ids of the rows that `fit` is given, or None; there must be labels."""
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None.")
+        check_container(X)
+        # Masked labels are unjudged documents.
+        refuse_dask(y, "y")
+        groups = find_groups(groups, y, X)
+        self.fitted_with_groups_ = groups is not None
+        note_queries(self, groups)
+        note_documents(self, X, groups)
+        return groups
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _completed(doc, said_once):
+    """A docstring with the parameters of another in the place of lines such as "{groups}"."""
+    known = {
+        match[1]: match[0] for match in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
+    }
+    return re.sub(
+        r"^( *)\{(\w+)\}\n",
+        lambda match: textwrap.indent(known[match[2]].rstrip("\n") + "\n", match[1]),
+        doc,
+        flags=re.MULTILINE,
+    )
+
+
+def all_or_nothing(method):
+    """Let a method that changes its object change all of it, or nothing.
+
+    Where an error, a KeyboardInterrupt or anything else leaves the method, the object gets back the
+    attributes it had before, so that a failed `fit` is no mixture of two. Attributes are put back,
+    and not what is in them: the method has to assign new objects rather than change old ones. What
+    is the caller's stays as it is then: a RandomState that was drawn from has moved on.
+    """
+
+    @functools.wraps(method)
+    def unless_stopped(self, *args, **kwargs):
+        before = vars(self).copy()
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            # One assignment, which a second interrupt cannot cut in two.
+            self.__dict__ = before
+            raise
+
+    return unless_stopped

@@ -1,0 +1,199 @@
+"""One score per document from any fitted estimator, and the forms that libraries take X in."""
+
+import inspect
+import sys
+from contextlib import contextmanager
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from skfilterrank._lists.checks import check_container, check_scores, count_rows
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, final_step, first_step
+from skfilterrank.exceptions import InputError, brief
+
+
+def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> np.ndarray:
+    """Score the rows of X: higher is better, -inf where filtered.
+
+    A classifier scores by its probability that the gain is above 0 (else by its decision
+    function), anything else by what it predicts. Query ids go to the estimators whose `predict`
+    asks for them. `checked` says that the columns of X are those that were fitted on.
+    """
+    if not checked:
+        check_columns(estimator, X)
+    if not count_rows(X):
+        # Most estimators refuse to predict for no row, each with a message of its own.
+        return np.empty(0)
+    if groups is not None:
+        estimator, X = last_step(estimator, X, groups)
+    X = in_library_form(estimator, X)
+    if is_classifier(estimator):
+        return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
+    predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
+    return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
+
+
+def check_columns(estimator, X) -> None:
+    """Stop LightGBM and CatBoost from scoring other columns than they were fitted on.
+
+    scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns, and
+    CatBoost the first ones of more.
+    """
+    check_container(X)
+    estimator = first_step(estimator)
+    name = type(estimator).__name__
+    if is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
+        n_fitted = len(estimator.feature_names_)
+        if X.shape[1] != n_fitted:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {name} is expecting {n_fitted} features as "
+                "input."
+            )
+    if not is_model(estimator, "lightgbm", "LGBMModel"):
+        return
+    # LightGBM before 4.6 has its own form of the names alone, also of columns that had none.
+    fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
+    # What a table of pyarrow calls columns are its values.
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
+        return
+    # LightGBM writes a space in a name as an underscore, and numbers of columns as names.
+    names, known = [str(column).replace(" ", "_") for column in columns], list(fitted)
+    are_named = feature_names(X) is not None or set(names) == set(known)
+    if are_named and names != known:
+        raise InputError(
+            f"X must have the columns that {name} was fitted on, in their order, which are "
+            f"{brief(list(map(str, fitted)))}; got {brief(list(map(str, columns)))}."
+        )
+
+
+def last_step(estimator, X, groups=None):
+    """The fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
+    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
+        if isinstance(estimator, BaseSearchCV):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        else:
+            X = before_last(estimator, X, groups)
+            estimator = estimator.steps[-1][1]
+    return estimator, X
+
+
+def before_last(pipeline, X, groups=None):
+    """X as the last step sees it; query ids go to the steps whose `transform` asks for them."""
+    for _, step in pipeline.steps[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X, **_queries_for(step.transform, groups))
+    return X
+
+
+def _queries_for(method, groups):
+    """Query ids, for a method that asks for them."""
+    if groups is None or not _takes_groups(getattr(method, "__func__", method)):
+        return {}
+    return {"groups": groups}
+
+
+@lru_cache(maxsize=256)
+def _takes_groups(function):
+    """Whether a function has a parameter `groups`, which takes long to see for a single query."""
+    return "groups" in inspect.signature(function).parameters
+
+
+def has_method(estimator, name) -> bool:
+    """Whether an estimator has a method, at the latest once it is fitted."""
+    # An unfitted stack does not know what its default final estimator has.
+    is_default = getattr(estimator, "final_estimator", "given") is None
+    return hasattr(estimator, name) or (is_default and hasattr(type(estimator), name))
+
+
+def _classifier_scores(estimator, X, gains):
+    """P(gain > 0), or the decision function of two classes."""
+    classes = estimator.classes_
+    is_good = as_gains(classes, gains, name="the classifier's classes") > 0
+    if hasattr(estimator, "predict_proba"):
+        probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        # LightGBM gives two columns to the only class.
+        return probabilities[:, : len(classes)][:, is_good].sum(axis=1)
+    if len(classes) == 2 and is_good.sum() == 1 and hasattr(estimator, "decision_function"):
+        margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        # decision_function is positive for classes_[1]: with "good" and "spam" that is "spam".
+        return margins if is_good[1] else -margins
+    raise InputError(
+        f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "
+        "function of two classes, so it cannot rank documents: switch its probabilities "
+        "on, or wrap it in CalibratedClassifierCV."
+    )
+
+
+def is_model(estimator, library, base) -> bool:
+    """Whether an estimator is of a library, which is not imported for that."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(estimator, getattr(module, base))
+
+
+def in_library_form(estimator, X):
+    """X in a form that the estimator takes, where what holds it is no matter."""
+    if sparse.issparse(X):
+        # CatBoost takes no sparse arrays, nor does LightGBM's predict, and neither COO.
+        return X if sparse.isspmatrix_csr(X) else sparse.csr_matrix(X)
+    if is_model(estimator, "catboost", "CatBoost") and _is_arrow(X):
+        return X.to_pandas()
+    if not is_model(estimator, "lightgbm", "LGBMModel"):
+        return X
+    if isinstance(X, pd.DataFrame):
+        return _with_numpy_numbers(X)
+    _refuse_dictionaries(estimator, X)
+    return X
+
+
+def _is_arrow(X):
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(X, pyarrow.Table)
+
+
+def _with_numpy_numbers(frame):
+    """A table whose numbers of Arrow's types are numpy's; NaN where missing."""
+    types = {
+        column: "float64" if frame[column].isna().any() else dtype.numpy_dtype
+        for column, dtype in frame.dtypes.items()
+        if isinstance(dtype, pd.ArrowDtype) and dtype.kind in "fiub"
+    }
+    return frame.astype(types) if types else frame
+
+
+def _refuse_dictionaries(estimator, X):
+    """Raise for columns of Arrow at which LightGBM ends the process."""
+    polars = sys.modules.get("polars")
+    names = []
+    if _is_arrow(X):
+        names = [each.name for each in X.schema if str(each.type).startswith("dictionary")]
+    elif polars is not None and isinstance(X, polars.DataFrame):
+        kinds = (polars.Categorical, polars.Enum)
+        names = [name for name, dtype in X.schema.items() if isinstance(dtype, kinds)]
+    if names:
+        raise InputError(
+            f"{type(estimator).__name__} takes no categories of {type(X).__module__.split('.')[0]}"
+            f", such as column {brief(names[0])}: give X as a pandas DataFrame with columns of "
+            "dtype 'category', or their codes as numbers."
+        )
+
+
+@contextmanager
+def library_errors(estimator):
+    """Errors of libraries that are no ValueError, as one that names the estimator."""
+    kinds: tuple[type[Exception], ...] = ()
+    for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError")):
+        if module in sys.modules:
+            kinds += (getattr(sys.modules[module], name),)
+    try:
+        yield
+    except kinds as error:
+        raise InputError(f"{type(estimator).__name__} cannot learn from this: {error}") from error

@@ -1,0 +1,342 @@
+"""Estimators around other estimators: columns of X, and what they share with the one inside.
+
+Also how these want to be given queries.
+"""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import document_scores
+from skfilterrank._lists.checks import check_container, find_groups, refuse_query_column
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.sklearn_compat import (
+    BaseSearchCV,
+    check_feature_names,
+    check_n_features,
+    feature_names,
+    final_step,
+    first_step,
+    fitted_end,
+    metadata_routing_enabled,
+    without_groups,
+)
+from skfilterrank.exceptions import InputError, brief
+
+
+def inner_attribute(owner, name, *, last=False):
+    """Return an attribute of the fitted estimator inside, or of what stands at its end."""
+    inner = owner._fitted_inner()
+    if inner is None:
+        raise AttributeError(
+            f"{type(owner).__name__} is not fitted: no fitted estimator has {name}."
+        )
+    return getattr(fitted_end(inner) if last else inner, name)
+
+
+class WrapsFitted:
+    """Features as the fitted estimator inside knows them."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features the estimator was fitted on."""
+        return inner_attribute(self, "n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the features the estimator was fitted on."""
+        return inner_attribute(self, "feature_names_in_")
+
+
+class WrappingRanker(RankerMixin, MetaEstimatorMixin):
+    """A ranker that fits the estimator it is given, on features that the estimator takes."""
+
+    # Whether the estimator inside learns from the rows and labels that `fit` is given.
+    is_transparent = True
+    takes_unjudged = True
+
+    def _remember_columns(self, X):
+        """Take note of the number and names of the columns that `fit` is given."""
+        vars(self).pop("n_features_in_", None)
+        if _takes_one_column(self._unfitted_inner()):
+            return
+        if not self._chooses_columns():
+            refuse_dates(X)
+        check_feature_names(self, X, reset=True)
+        check_n_features(self, X, reset=True)
+        self._unnamed_columns = _unnamed_columns(X)
+        if "n_features_in_" not in vars(self):
+            _refuse_numbers(X)
+
+    def _chooses_columns(self):
+        """Whether a transformer comes first, which may choose columns by name, and looks itself."""
+        return hasattr(_first_step(self._unfitted_inner()), "transform")
+
+    def _check_columns(self, X):
+        """Raise for other columns than `fit` was given, whatever the estimator makes of them."""
+        check_container(X)
+        if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
+            refuse_dates(X)
+            check_feature_names(self, X, reset=False)
+            _check_unnamed_columns(getattr(self, "_unnamed_columns", None), _unnamed_columns(X))
+            if hasattr(self, "n_features_in_"):
+                _refuse_numbers(X)
+            check_n_features(self, X, reset=False)
+
+    def _unfitted_inner(self):
+        """The estimator that is cloned and fitted."""
+        return self.estimator
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importances of the features, where the last step inside has them."""
+        importances = inner_attribute(self, "feature_importances_", last=True)
+        if not np.ndim(importances):
+            # CatBoost's own of a ranking loss want the training rows; these need none.
+            measure = inner_attribute(self, "get_feature_importance", last=True)
+            importances = measure(type="PredictionValuesChange")
+        return importances
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, as the last step inside saw them, where it is linear."""
+        return np.ravel(inner_attribute(self, "coef_", last=True))
+
+    def _inside_routing(self):
+        """What the estimator asks scikit-learn for; queries it is given by this ranker."""
+        return without_groups(get_routing_for_object(self._unfitted_inner()))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self._inside_routing(),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    @property
+    def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
+        """Whether the estimator learns nothing without query ids."""
+        return needs_groups(self._unfitted_inner())
+
+    def _find_groups(self, X, y, groups):
+        """Query ids of the rows that `fit` is given, whose columns are remembered."""
+        groups = super()._find_groups(X, y, groups)
+        self._remember_columns(X)
+        if not self._chooses_columns():
+            refuse_query_column(vars(self).get("feature_names_in_"))
+        return groups
+
+    def _scores_inside(self, X, groups, gains=None):
+        """What the fitted estimator scores, float64."""
+        check_is_fitted(self)
+        self._check_columns(X)
+        groups = find_groups(groups, X)
+        scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
+        return scores.astype(np.float64, copy=False)
+
+    def _inside_parameters(self, fit_params):
+        """Parameters of `fit` that go to the estimator."""
+        if metadata_routing_enabled():
+            return process_routing(self, "fit", **fit_params).estimator.fit
+        return fit_params
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._unfitted_inner())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+    def _fitted_inner(self):
+        """The fitted estimator inside, or None."""
+        return getattr(self, "estimator_", None)
+
+
+# The first of these that `fit` takes is how the estimator learns of queries.
+_GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
+# Those of other libraries.
+OTHER_GROUPS = {"qid", "group_id", "group"}
+OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
+
+
+def group_parameter(final) -> str | None:
+    """Name of the parameter of `fit` that takes the queries, or None."""
+    if isinstance(final, BaseSearchCV):
+        return "groups"
+    parameters = inspect.signature(final.fit).parameters
+    for name in _GROUP_PARAMETERS:
+        if name in parameters:
+            return name
+    if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
+        # An ensemble hands them on.
+        return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
+    return None
+
+
+def needs_own_form(estimator):
+    """Whether the estimator's `fit` wants the queries in another form than an id per row."""
+    return group_parameter(final_step(estimator)) in OTHER_GROUPS
+
+
+def estimators_inside(estimator) -> list:
+    """The estimator and those it wraps, from the outermost to the one that learns."""
+    inside = [final_step(estimator)]
+    while isinstance(inside[-1], BaseSearchCV) or getattr(inside[-1], "is_transparent", False):
+        inner = inside[-1].estimator
+        if not hasattr(inner, "fit"):
+            break
+        inside.append(final_step(inner))
+    return inside
+
+
+def needs_groups(estimator) -> bool:
+    """Whether the estimator learns nothing without query ids."""
+    learner = estimators_inside(estimator)[-1]
+    if isinstance(learner, WrappingRanker):
+        # Another part's, such as CompletedLabels, which asks for what its estimator asks for.
+        return needs_groups(learner._unfitted_inner())
+    return learner.needs_groups if isinstance(learner, RankerMixin) else needs_own_form(learner)
+
+
+def takes_unjudged(estimator) -> bool:
+    """Whether the `fit` of the estimator, or of what a search around it fits, takes NaN labels."""
+    inside = estimators_inside(estimator)
+    fitted = next((each for each in inside if not isinstance(each, BaseSearchCV)), inside[-1])
+    return isinstance(fitted, RankerMixin) and fitted.takes_unjudged
+
+
+def _first_step(estimator):
+    """What sees X first inside an estimator."""
+    while isinstance(first := first_step(estimator), WrappingRanker):
+        estimator = first._unfitted_inner()
+    return first
+
+
+def _takes_one_column(estimator):
+    """Whether what sees X first wants one number for each document, and looks for itself."""
+    first = _first_step(estimator)
+    return hasattr(first, "__sklearn_tags__") and get_tags(first).input_tags.one_d_array
+
+
+def _unnamed_columns(X):
+    """Labels of the columns of a table that are no names, such as numbers."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None or feature_names(X) is not None else list(columns)
+
+
+def _check_unnamed_columns(fitted, given):
+    """Raise for other labels, or another order, than `fit` was given."""
+    if fitted is None or given is None or fitted == given:
+        return
+    if len(fitted) == len(given):
+        raise InputError(
+            f"X must have the columns of fit, in their order, which are {brief(fitted)}; got "
+            f"{brief(given)}."
+        )
+
+
+def _refuse_numbers(X):
+    """Raise for numbers in a row, where documents in a row are texts and the like."""
+    values = np.asarray(X) if len(getattr(X, "shape", (0,))) == 1 else None
+    if values is not None and values.ndim == 1 and values.dtype.kind in "biufc":
+        raise InputError(
+            "X must be 2-D, one row for each document and one column for each feature: Expected "
+            "2D array, got 1D array instead. Reshape your data either using X.reshape(-1, 1) if "
+            "there is one feature or X.reshape(1, -1) if there is one document."
+        )
+
+
+_NAMED = 5
+
+
+def refuse_dates(X) -> None:
+    """Raise an error that names the columns of X that hold dates or durations."""
+    found = []
+    if isinstance(X, pd.DataFrame):
+        for name, dtype in X.dtypes.items():
+            if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
+                found.append((name, dtype))
+    if found:
+        name, dtype = found[0]
+        what = f"{counted(len(found), 'column')} of dates or durations, such as {brief(name)}"
+    elif getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        what, dtype = "dates or durations", X.dtype
+    else:
+        return
+    raise InputError(
+        f"X has {what} of dtype {dtype}, and features are numbers: make numbers of them, such as "
+        "days since some date, or leave them out."
+    )
+
+
+def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:
+    """Raise a ValueError that names the columns of X with NaN or infinite values.
+
+    `X` is a checked float matrix, dense or sparse, for the estimator called `owner`; `names` are
+    those of its columns, if any. With `allow_nan` only infinite values are refused.
+    """
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite where all values are, but for sums out of range: one pass for most.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    for kind, is_bad in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if kind == "NaN" and allow_nan:
+            continue
+        rows, columns = _places(X, is_bad)
+        if len(rows):
+            raise InputError(_message(kind, rows, columns, owner, names))
+
+
+def _places(X, is_bad):
+    """Row and column of each bad value."""
+    if not sparse.issparse(X):
+        return np.nonzero(is_bad(X))
+    coordinates = X.tocoo()
+    bad = is_bad(coordinates.data)
+    return coordinates.row[bad], coordinates.col[bad]
+
+
+def _message(kind, rows, columns, owner, names):
+    """Text that says which values are wrong, where, and what to do."""
+    distinct = np.unique(columns)
+    named = ", ".join(
+        str(column) if names is None else f"{column} ({brief(names[column])})"
+        for column in distinct[:_NAMED]
+    )
+    if len(distinct) > _NAMED:
+        named += f" and {len(distinct) - _NAMED} more"
+    remedy = (
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
+        if kind == "NaN"
+        else "replace it by a finite number"
+    )
+    return (
+        f"X contains {kind} in column{'s' if len(distinct) > 1 else ''} {named} ({len(rows)} "
+        f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
+        f"{owner} needs finite numbers; {remedy}."
+    )

@@ -1,0 +1,272 @@
+"""Dask DataFrames: rows joined by position, whole queries in partitions, sums over them."""
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.arrays import is_dask
+from skfilterrank._lists.checks import QID
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, MissingPackageError, brief
+
+# Row numbers in one partition, below the number of the partition itself.
+_ROW_BITS = 40
+# Results that are merged at a time.
+_FAN_IN = 8
+
+
+def is_bag(data) -> bool:
+    """Tell whether data is a Dask bag, without importing Dask."""
+    module = sys.modules.get("dask.bag")
+    return module is not None and isinstance(data, module.Bag)
+
+
+def import_dask(needed_by: str):
+    """Import dask.dataframe, or say which extra installs it."""
+    try:
+        import dask.dataframe as dd
+        import distributed  # noqa: F401  # the workers
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{needed_by} needs dask and distributed, which are not installed: "
+            "pip install 'skfilterrank[dask]'."
+        ) from error
+    return dd
+
+
+def check_series(values, name: str, X) -> None:
+    """Raise for what is no Dask Series with as many partitions as X."""
+    if not is_dask(values) or values.ndim != 1:
+        raise InputError(
+            f"{name} must be a Dask Series where X is a Dask DataFrame, got "
+            f"{type(values).__module__.partition('.')[0]}'s {type(values).__name__}: take a column "
+            "of the frame that X comes from."
+        )
+    if values.npartitions != X.npartitions:
+        raise InputError(
+            f"{name} has {values.npartitions} partitions but X has {X.npartitions}: rows are "
+            "matched by position, partition by partition, so take both from one frame."
+        )
+
+
+def numbered_partitions(function, frame, *others, meta, **options):
+    """Call a function of (number of the partition, its frames) for each partition.
+
+    Frames are matched by position, whatever their divisions say.
+    """
+    dd = import_dask("A Dask DataFrame")
+    numbers = dd.from_map(_number, range(frame.npartitions), meta=pd.Series([0]))
+    return dd.map_partitions(
+        _with_number,
+        numbers,
+        frame,
+        *others,
+        function=function,
+        meta=meta,
+        align_dataframes=False,
+        enforce_metadata=False,
+        **options,
+    )
+
+
+def _number(number):
+    return pd.Series([number])
+
+
+def _with_number(number, *frames, function, **options):
+    return function(int(number.iloc[0]), *frames, **options)
+
+
+def row_numbers(number, n_rows) -> np.ndarray:
+    """Number the rows of a partition in the order of the whole."""
+    return (np.int64(number) << _ROW_BITS) + np.arange(n_rows, dtype=np.int64)
+
+
+def check_rows(number, values, n_rows, name) -> None:
+    """Raise for a partition that has not a value for each row of X."""
+    if len(values) != n_rows:
+        raise InputError(
+            f"{name} has {len(values)} rows in partition {number} but X has {n_rows}: take both "
+            "from one frame."
+        )
+
+
+def check_types(number, part, meta, name) -> None:
+    """Raise for a partition that has other columns or types than Dask knows."""
+    if list(part.columns) != list(meta.columns):
+        raise InputError(
+            f"partition {number} of {name} has the columns {brief(list(part.columns))}, expected "
+            f"{brief(list(meta.columns))}."
+        )
+    for column, dtype in part.dtypes.items():
+        check_type(number, dtype, meta.dtypes[column], f"column {column!r} of {name}")
+
+
+def check_type(number, dtype, expected, name, *, are_numbers=True) -> None:
+    """Raise for a partition whose values have another type than Dask knows.
+
+    Types of numbers go for one another, but where they are hashed.
+    """
+    is_number = pd.api.types.is_numeric_dtype
+    if dtype == expected or (_is_text(dtype) and _is_text(expected)):
+        return
+    if are_numbers and is_number(dtype) and is_number(expected):
+        return
+    raise InputError(
+        f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the others: "
+        "bring the partitions to one type with astype, categories with .cat.as_known()."
+    )
+
+
+def _is_text(dtype):
+    return dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype)
+
+
+def hash_queries(ids: pd.Series) -> np.ndarray:
+    """Compute a number below 2**64 for each query id, whatever the partition."""
+    return pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy()
+
+
+def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
+    """Take query ids of a partition without categories, which differ between partitions."""
+    ids = pd.Series(ids)
+    if isinstance(ids.dtype, pd.CategoricalDtype):
+        ids = ids.astype(ids.cat.categories.dtype)
+    elif not isinstance(dtype, pd.CategoricalDtype):
+        check_type(number, ids.dtype, dtype, name, are_numbers=False)
+    missing = ids.isna().to_numpy()
+    if missing.any():
+        raise InputError(
+            f"{name} holds {np.count_nonzero(missing)} null(s) in partition {number}, the first at "
+            f"its row {missing.argmax()}: every row needs a query id."
+        )
+    return ids.reset_index(drop=True)
+
+
+def cut_query(groups, name: str = "groups"):
+    """Find a query with rows in several partitions: (id, first partition, last), or None.
+
+    What comes together on one worker are 8 bytes for each query, and on the client none.
+    """
+    import dask
+
+    hashes = numbered_partitions(
+        _distinct, groups, meta=pd.Series([0], dtype=np.uint64), dtype=groups.dtype, name=name
+    )
+    found = dask.delayed(_first_repeated)(hashes.to_delayed()).compute()
+    if found is None:
+        return None
+    repeated, numbers = found
+    first = groups.partitions[numbers[0]].compute()
+    ids = plain_ids(numbers[0], first, groups.dtype, name)
+    return ids[hash_queries(ids) == repeated].iloc[0], *numbers
+
+
+def _distinct(number, ids, dtype, name):
+    return pd.Series(np.unique(hash_queries(plain_ids(number, ids, dtype, name))))
+
+
+def _first_repeated(partitions):
+    """Find the lowest hash that occurs in two partitions, and the first two of these."""
+    hashes = np.concatenate([each.to_numpy() for each in partitions])
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
+        return None
+    holders = [i for i, each in enumerate(partitions) if repeated[0] in each.to_numpy()]
+    return repeated[0], holders[:2]
+
+
+def check_whole(groups, name: str = "groups") -> None:
+    """Raise where a partition cuts a query, which is named."""
+    refuse_cut(cut_query(groups, name))
+
+
+def refuse_cut(cut) -> None:
+    """Raise for a query that partitions cut, as :func:`cut_query` says it."""
+    if cut is not None:
+        query, first, second = cut
+        query = getattr(query, "item", lambda: query)()
+        raise InputError(
+            f"query {brief(query)} has rows in partitions {first} and {second}: expected whole "
+            "queries in each partition, as frame.shuffle(on=...) of the query ids gives."
+        )
+
+
+def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
+    """Put the rows of each query together, in the order in which they came."""
+    if not len(part):
+        return part
+    codes = GroupIndex.from_groups(part[column].to_numpy()).codes()
+    order = np.lexsort((part[row].to_numpy(), codes))
+    return part.iloc[order]
+
+
+def find_query_ids(groups, *carriers):
+    """Find query ids of Dask frames: given, or of an index named "qid"."""
+    if groups is not None:
+        return groups
+    for carrier in carriers:
+        if getattr(getattr(carrier, "index", None), "name", None) == QID:
+            return carrier.index.to_series()
+    raise InputError(
+        "groups is missing: pass groups=, a Dask Series with the query id of each row, or a frame "
+        "whose index is named 'qid'."
+    )
+
+
+def fold_partitions(frame, function, *shared):
+    """Merge the results of a function on each partition; only the total comes to the client.
+
+    Parameters
+    ----------
+    frame : dask DataFrame
+    function : callable
+        Called with a partition, its number and `shared`; returns something with
+        ``merge(other)``, or None where there is nothing.
+    *shared
+        The same for all partitions.
+
+    Returns
+    -------
+    object
+        None where no partition has a result.
+    """
+    import dask
+
+    parts, merge = _calls(frame, function, shared), dask.delayed(_merged)
+    while len(parts) > 1:
+        parts = [merge(parts[begin : begin + _FAN_IN]) for begin in range(0, len(parts), _FAN_IN)]
+    return dask.compute(*parts)[0]
+
+
+def each_partition(frame, function, *shared) -> Iterator:
+    """Yield the results of a function on each partition, one after the other.
+
+    Results stay on their workers until asked for. Parameters are those of :func:`fold_partitions`.
+    """
+    import dask
+
+    parts = list(dask.persist(*_calls(frame, function, shared)))[::-1]
+    while parts:
+        found = parts.pop().compute()
+        if found is not None:
+            yield found
+
+
+def _calls(frame, function, shared):
+    import dask
+
+    call = dask.delayed(function)
+    shared = [dask.delayed(each, traverse=False) for each in shared]
+    return [call(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
+
+
+def _merged(parts):
+    total = None
+    for each in parts:
+        if each is not None:
+            total = each if total is None else total.merge(each)
+    return total

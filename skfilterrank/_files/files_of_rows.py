@@ -1,0 +1,249 @@
+"""Parquet and Arrow files, cut into parts that any process can read."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from skfilterrank._files.files import reason_of
+from skfilterrank._files.frames_of_rows import Wanted, block_of, import_pyarrow
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.row_blocks import Block
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+
+_PARQUET = (".parquet", ".pq")
+_ARROW = (".arrow", ".feather", ".ipc")
+
+
+class FilePart(NamedTuple):
+    """Some row groups of a Parquet file, or record batches of an Arrow file."""
+
+    path: str
+    first: int
+    stop: int
+    n_before: int
+    wanted: Wanted
+    chunk_rows: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows."""
+        n_before = self.n_before
+        for batch in _checked(self.path, self._batches()):
+            yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
+            n_before += batch.num_rows
+
+    def _batches(self):
+        file = open_file(self.path)
+        yield from file.batches(self.first, self.stop, self.wanted.names, self.chunk_rows)
+
+
+class ParquetFile:
+    """A Parquet file."""
+
+    def __init__(self, path):
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path, buffer_size=1 << 20)
+        self.schema = self._file.schema_arrow
+
+    @cached_property
+    def sizes(self):
+        """Number of rows of each row group."""
+        meta = self._file.metadata
+        return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
+
+    def batches(self, first, stop, names, chunk_rows):
+        """Yield record batches of some row groups."""
+        groups = [place for place in range(first, stop) if self.sizes[place]]
+        if groups:
+            yield from self._file.iter_batches(chunk_rows, row_groups=groups, columns=names)
+
+
+class ArrowFile:
+    """An Arrow IPC file; a stream in a file is one part."""
+
+    def __init__(self, path):
+        import pyarrow as pa
+
+        self._map = pa.memory_map(path)
+        try:
+            self._file = pa.ipc.open_file(self._map)
+        except pa.ArrowInvalid:
+            self._map.seek(0)
+            self._file = pa.ipc.open_stream(self._map)
+        self.schema = self._file.schema
+        self._is_stream = not hasattr(self._file, "get_batch")
+
+    @cached_property
+    def sizes(self):
+        """Number of rows of each record batch; how many a stream has is known when it is read."""
+        if self._is_stream:
+            return [0]
+        n_batches = self._file.num_record_batches
+        return [self._file.get_batch(place).num_rows for place in range(n_batches)]
+
+    def batches(self, first, stop, names, chunk_rows):
+        """Yield some record batches of the file."""
+        every = self._file
+        if not self._is_stream:
+            every = (self._file.get_batch(place) for place in range(first, stop))
+        for batch in every:
+            for begin in range(0, batch.num_rows, chunk_rows):
+                yield batch.slice(begin, chunk_rows).select(names)
+
+
+def open_file(path):
+    """Open a file by its name, or its first bytes where the name does not tell."""
+    kind = ParquetFile if _is_parquet(path) else ArrowFile
+    with _errors_of(path):
+        return kind(path)
+
+
+@contextmanager
+def _errors_of(path):
+    """Name the file in errors: damage can make pyarrow raise anything."""
+    try:
+        yield
+    except OSError as error:
+        # pyarrow raises these of its own too, without a number.
+        if error.errno is not None:
+            raise
+        raise _damaged(path, error) from error
+    except (InputError, GeneratorExit):
+        raise
+    except Exception as error:
+        raise _damaged(path, error) from error
+
+
+def _checked(path, batches):
+    """Yield the batches; with one whose bytes do not fit each other, pyarrow can crash."""
+    while True:
+        with _errors_of(path):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch.validate(full=True)
+        yield batch
+
+
+def _damaged(path, error):
+    return FileFormatError(
+        "the file is not a Parquet or Arrow file, or is damaged or ends early "
+        f"({reason_of(error)}). Text is read in pieces by other libraries, as by "
+        "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
+        path,
+    )
+
+
+def _is_parquet(path):
+    if path.lower().endswith(_PARQUET):
+        return True
+    with open(path, "rb") as handle:
+        return handle.read(4) == b"PAR1"
+
+
+class Files:
+    """Files one after the other, all with the same columns.
+
+    Parameters
+    ----------
+    paths : list of path
+        Files, and folders that hold nothing else; those of a folder in the order of their names.
+    """
+
+    is_repeatable = True
+
+    def __init__(self, paths, chunk_rows: int):
+        import_pyarrow("reading Parquet and Arrow files")
+        self._named = [os.path.realpath(os.fsdecode(path)) for path in paths]
+        self._paths = [file for path in paths for file in _files_in(os.fspath(path))]
+        self._chunk_rows = chunk_rows
+        self.n_rows: int | None = None
+
+    def holds(self, path) -> bool:
+        """Tell whether a path is one of the files, or in one of the folders, that were named."""
+        target = os.path.realpath(os.fsdecode(path))
+        return any(os.path.commonpath([each, target]) == each for each in self._named)
+
+    def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
+        """Yield row groups and record batches, joined to parts of about a chunk."""
+        types: dict = {}
+        first_path = self._paths[0]
+        opened = []
+        for path in self._paths:
+            file = open_file(path)
+            _check_columns(file.schema, wanted, path)
+            own = {name: _type_of(file.schema.field(name).type) for name in wanted.names}
+            types = types or own
+            for name, kind in own.items():
+                if kind != types[name]:
+                    raise FileFormatError(
+                        f"column {brief(name)} holds {kind}, but {types[name]} in {first_path}: "
+                        "write one type in all files.",
+                        path,
+                    )
+            with _errors_of(path):
+                opened.append((path, file.sizes))
+        self.n_rows = sum(sum(sizes) for _, sizes in opened) or None
+        for path, sizes in opened:
+            first = n_before = n_rows = 0
+            for place, size in enumerate(sizes, 1):
+                n_rows += size
+                if n_rows >= self._chunk_rows or place == len(sizes):
+                    yield FilePart(path, first, place, n_before, wanted, self._chunk_rows)
+                    first, n_before, n_rows = place, n_before + n_rows, 0
+
+
+def _files_in(path):
+    """List the file, or all files of a folder and of those in it."""
+    if not os.path.isdir(path):
+        return [path]
+    found = sorted(
+        str(each)
+        for each in Path(path).rglob("*")
+        if each.is_file() and not any(map(_is_hidden, each.relative_to(path).parts))
+    )
+    other = [each for each in found if not each.lower().endswith((*_PARQUET, *_ARROW))]
+    if other or not found:
+        held = f"it holds {brief_list(other)} too" if other else "it holds none"
+        raise InputError(
+            f"rows is the folder {brief(path)}, of which all files are read, and {held}: expected "
+            f"names that end in {', '.join((*_PARQUET, *_ARROW))}."
+        )
+    return found
+
+
+def _is_hidden(name):
+    """Tell whether engines pass over a file or folder: their marks, and what is not committed.
+
+    As in Spark, a folder ``_column=value`` is a partition, and its rows are read.
+    """
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _check_columns(schema, wanted, path):
+    """Raise for columns that are not there."""
+    absent = [name for name in wanted.names if schema.names.count(name) != 1]
+    if absent:
+        raise FileFormatError(
+            f"the file has no column {brief_list(absent)}, or several: say which hold queries, "
+            f"labels and scores by query=, label= and score=. Its columns are "
+            f"{brief_list(schema.names)}.",
+            path,
+        )
+
+
+def _type_of(kind):
+    """Name the kind of type that files must agree on: numbers of any width are alike."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return "whole numbers"
+    if types.is_floating(kind):
+        return "numbers with a fraction"
+    if types.is_string(kind) or types.is_large_string(kind) or "string" in str(kind):
+        return "text"
+    return str(kind)

@@ -1,0 +1,282 @@
+"""Rows that need not fit into memory, and their readings."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.closed_queries import ClosedQueries
+from skfilterrank._files.dask_frames import is_bag
+from skfilterrank._files.files import is_path
+from skfilterrank._files.files_of_rows import Files
+from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
+from skfilterrank._files.partition import partitioned
+from skfilterrank._files.partitions_of_rows import DaskPartitions
+from skfilterrank._files.passes import Reading, Work
+from skfilterrank._lists.arrays import is_dask
+from skfilterrank._lists.checks import check_choice, check_count
+from skfilterrank._lists.row_blocks import Pieces
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+
+
+class Rows:
+    """Rows of queries that need not fit into memory, in files, frames or Dask partitions.
+
+    :func:`skfilterrank.metrics.evaluate`, :func:`skfilterrank.metrics.rank_filter_report`,
+    :func:`skfilterrank.comparison.score_predictions` and the thresholds
+    :class:`~skfilterrank.thresholds.TunedThreshold`,
+    :class:`~skfilterrank.thresholds.CertifiedThreshold` and
+    :class:`~skfilterrank.thresholds.FixedThreshold` take them in the place of arrays. Nothing is
+    read before that. Each reads the rows once, or as often as it says, some at a time.
+
+    Parameters
+    ----------
+    source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
+        A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
+        folders inside too, but nothing whose name begins with "." or "_", except partitions such as
+        ``_day=1``), or a list of such paths; anything with ``__arrow_c_stream__``, such as
+        tables of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a
+        dataset of pyarrow, run anew for each reading; a pandas DataFrame; a dict of columns, which
+        may be NumPy memory maps; an iterable of frames; or a function without
+        arguments that returns an iterable of frames. A generator can be read once only; what reads
+        more than once wants a list or a function. Also a Dask DataFrame, or a Dask bag of frames:
+        its partitions are read by the workers, and only sums come from there.
+    query : str, default="qid"
+        Column (of pandas also index level) of query ids: numbers or text, never missing.
+    label : str, default="label"
+        Column of labels, missing or NaN where unjudged.
+    score : str, default="score"
+        Column of scores, higher is better; -inf where filtered or not retrieved.
+    scattered : {"raise", "partition"} or None, default=None
+        What to do where the rows of a query do not stand together. "raise" reads everything once,
+        and a query that comes back after others is an error: none is missed. "partition" writes the
+        columns that are needed to a temporary folder first, split by a hash of the query id, and
+        reads from there; that takes about as much disk as the columns take as float64. Of Dask
+        collections, "raise" makes an error of a query with rows in several partitions, and
+        "partition" shuffles the rows by query, as Dask is set up to, where there is any. None is
+        "partition" for those, and "raise" else.
+    folder : path or None, default=None
+        Where temporary folders are made; None: where the system has them. They are removed in any
+        case.
+    chunk_rows : int, default=524288
+        Number of rows to hold at a time, about; besides, the rows of the longest query.
+    n_jobs : int or None, default=None
+        Number of processes that read parts of the rows and compute with them, through joblib and so
+        through its backend; -1 means all processors. Dask's rows are read by its own workers.
+    verbose : int, default=0
+        1 shows the progress over rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `source` names no rows, or a parameter is out of range.
+    ImportError
+        For files and Arrow tables without pyarrow.
+
+    See Also
+    --------
+    skfilterrank.metrics.evaluate : Measures of the rows.
+
+    Notes
+    -----
+    A query stays in memory until its last row has come. For each query 8 bytes are kept, by which
+    one that comes back is noticed.
+
+    Nothing depends on how rows are cut into files, row groups or frames. Columns that are encoded
+    by dictionaries are read by their values. Files that lack a column, or have another type in it,
+    are named in an error before anything is computed.
+
+    Examples
+    --------
+    >>> from skfilterrank.io import Rows
+    >>> from skfilterrank.metrics import evaluate
+    >>> first = {"qid": ["a", "a", "b"], "label": [2, -1, 0], "score": [0.9, 0.5, 0.8]}
+    >>> second = {"qid": ["b"], "label": [1], "score": [0.1]}
+    >>> evaluate(Rows([first, second]), "ndcg_f@2").means.round(3)
+    ndcg_f@2    0.71
+    Name: mean, dtype: float64
+    """
+
+    def __init__(
+        self,
+        source,
+        *,
+        query: str = "qid",
+        label: str = "label",
+        score: str = "score",
+        scattered: str | None = None,
+        folder=None,
+        chunk_rows: int = 1 << 19,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        for name, column in {"query": query, "label": label, "score": score}.items():
+            check_column(column, name)
+        check_choice(scattered, "scattered", ("raise", "partition", None))
+        self.query, self.label, self.score = query, label, score
+        self.scattered, self.folder = scattered, _folder_for(folder)
+        self.chunk_rows = check_count(chunk_rows, "chunk_rows")
+        self.n_jobs, self.verbose = n_jobs, verbose
+        self.source = source
+        self._source: Any = _source_of(source, self.chunk_rows)
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Tell whether Dask's workers read the rows."""
+        return isinstance(self._source, DaskPartitions)
+
+    def are_in(self, path) -> bool:
+        """Tell whether a path is a file that is read, or in a folder that is read.
+
+        Parameters
+        ----------
+        path : path
+            The path.
+
+        Returns
+        -------
+        bool
+            Whether it is.
+        """
+        return isinstance(self._source, Files) and self._source.holds(path)
+
+    def __repr__(self):
+        return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
+
+
+def whole_partitions(frame, **columns) -> Rows:
+    """Make rows of a Dask DataFrame, each of whose partitions is known to hold whole queries."""
+    rows = Rows(frame, **columns)
+    rows._source.is_whole = True
+    return rows
+
+
+@contextmanager
+def opened(
+    rows: Rows,
+    *,
+    scores: Mapping | None = None,
+    others: Mapping | None = None,
+    n_passes: int = 1,
+) -> Iterator[Reading]:
+    """Open columns of rows, with temporary files as long as the block lasts.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    scores, others : dict or None
+        Names of columns of scores, and of others, by the keys they get in blocks. None: the column
+        of the score under "score", and no others.
+    n_passes : int
+        Number of times they are to be read.
+    """
+    scores = {"score": rows.score} if scores is None else scores
+    wanted = Wanted(rows.query, rows.label, scores, others or {})
+    source = rows._source
+    if isinstance(source, DaskPartitions):
+        source = source.whole_queries(wanted, looks=rows.scattered == "raise")
+    elif rows.scattered == "partition":
+        with partitioned(source, wanted, rows.folder) as parts:
+            yield Reading(parts, wanted, rows.n_jobs, rows.verbose)
+        return
+    elif n_passes > 1 and not source.is_repeatable:
+        raise InputError(
+            f"rows can be read once only, and are to be read {n_passes} times: pass a list of "
+            "frames, a file, or a function without arguments that returns an iterator of frames."
+        )
+    yield Reading(source, wanted, rows.n_jobs, rows.verbose)
+
+
+def read_once(rows: Rows, work: Work, **columns) -> Any:
+    """Merge what `work` makes of all rows, in one pass."""
+    with opened(rows, **columns) as reading:
+        return reading.total(work, closed=ClosedQueries())
+
+
+def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Read all rows: query ids, labels and scores."""
+    ids, labels, scores = zip(*read_once(rows, _copied))
+    return np.concatenate(ids), np.concatenate(labels), np.concatenate(scores)
+
+
+def _copied(block):
+    """Copy the columns of a block, and nothing that it is a part of."""
+    ids = np.repeat(block.ids, block.sizes)
+    return Pieces([(ids, block.columns["label"].copy(), block.columns["score"].copy())])
+
+
+def check_rows(rows, function: str, **others) -> Rows:
+    """Raise for what rows are not given together with: the first of `others` that is not None."""
+    if given := [name for name, value in others.items() if value is not None]:
+        raise InputError(
+            f"{given[0]} is not possible where {function} reads Rows. Leave it out, or give arrays "
+            "in memory."
+        )
+    return rows
+
+
+def columns_of_systems(y_scores) -> dict:
+    """Return names of columns of scores by the keys of blocks: ("score", name of the system)."""
+    if not isinstance(y_scores, Mapping) or not y_scores:
+        raise InputError(
+            "y_scores must be a dict {name: column of scores} of at least one system, got "
+            f"{brief(y_scores)}."
+        )
+    return {
+        ("score", name): check_column(column, f"y_scores[{brief(name)}]")
+        for name, column in y_scores.items()
+    }
+
+
+def check_column(column, name: str) -> str:
+    """Check the name of a column."""
+    if not isinstance(column, str):
+        raise InputError(f"{name} must be the name of a column, got {brief(column)}.")
+    return column
+
+
+def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
+    """Find the parts of whatever names rows."""
+    if is_dask(source) or is_bag(source):
+        return DaskPartitions(source)
+    if is_path(source):
+        return Files([source], chunk_rows)
+    if not is_frame(source):
+        source = _batches_of(source)
+    if isinstance(source, list | tuple) and source and all(map(is_path, source)):
+        return Files(source, chunk_rows)
+    is_iterable = isinstance(source, Iterable) and not isinstance(
+        source, np.ndarray | pd.Series | pd.Index | str | bytes
+    )
+    is_function = callable(source) and not isinstance(source, type)
+    is_other = hasattr(source, "read") or hasattr(source, "__dask_graph__")
+    if is_other or not (is_frame(source) or is_iterable or is_function):
+        raise InputTypeError(
+            f"source must name rows, got {brief(source)}: expected a Parquet or Arrow file or "
+            "folder, a list of files, a frame of pandas, polars, pyarrow or Dask, a dict of "
+            "columns, an iterable of frames, or a function that returns one."
+        )
+    return Frames(source, chunk_rows)
+
+
+def _batches_of(source):
+    """Return what yields frames of a LazyFrame or a dataset of pyarrow; others as they are."""
+    for name in ("collect_batches", "to_batches"):
+        if hasattr(source, name):
+            return getattr(source, name)
+    return source
+
+
+def _folder_for(path) -> str | None:
+    """Check a folder for temporary files; None leaves it to the system."""
+    if path is None:
+        return None
+    if not is_path(path):
+        raise InputTypeError(f"folder must be a path, got {brief(path)}.")
+    if not os.path.isdir(path):
+        raise InputError(f"folder is {brief(os.fspath(path))}, which is not a folder: make it.")
+    return os.fspath(path)

@@ -1,0 +1,272 @@
+"""Measures as sums over documents, the form in which they can be optimized exactly.
+
+A document of a query adds ``weight * worth(place, level)``: its place in the list, and its level,
+the number of relevant documents from the top down to it, are all that changes with the ranking.
+Equation 1 of Diaz and Mitra (2023), ``e(p_i) z(i, m)``, is of this form, and so is nDCG_f, whose
+documents add ``gain / (I - W) / log2(place + 1)``. The discounts of places are here, too.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+
+import numpy as np
+
+from skfilterrank._lists.arrays import cached_property, read_only
+from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.lists import ListBlock, RankedLists
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+
+
+@dataclass(frozen=True, eq=False)
+class Additive:
+    """A measure of every query as a sum over its documents.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Weight of each document, laid out as the facts it was made from; documents of weight 0
+        never matter.
+    worth : callable
+        ``worth(place, level, query)``, arrays of one shape; `query` broadcasts to it. Places and
+        levels count from 1; `level` is None unless `uses_levels`.
+    uses_levels : bool
+        Whether `worth` reads levels. All documents of weight other than 0 are relevant then, and
+        have one weight in a query.
+    offset : ndarray of shape (n_queries,) or float
+        What is added to the sum of each query.
+    finish : callable or None
+        ``finish(values, query)`` turns sums of queries into the measure, where it is not the sum.
+    is_defined : ndarray of shape (n_queries,), bool, or None
+        Queries that have a value; the sum of the others is 0. None leaves that to the kernel.
+    by_shown : bool
+        Whether the weights depend on how many documents are shown. They are then those of lists
+        from which nothing is filtered.
+    n_items : ndarray of shape (n_queries,) or None
+        Size of each query's collection, where relevant documents that are filtered stand at its
+        end; None where they add nothing.
+    k : int or None
+        `worth` is 0 below this place.
+    """
+
+    weights: np.ndarray
+    worth: Callable
+    _: KW_ONLY
+    uses_levels: bool = False
+    offset: np.ndarray | float = 0.0
+    finish: Callable | None = None
+    is_defined: np.ndarray | None = None
+    by_shown: bool = False
+    n_items: np.ndarray | None = None
+    k: int | None = None
+
+
+class Facts:
+    """What a sum over documents is made from: judgments, and the parsed measure.
+
+    Attributes
+    ----------
+    gains, relevant : ndarray
+        Gain of each document, and 1 where it is above 0.
+    n, m : ndarray of shape (n_queries,), float64
+        Documents and relevant documents of each query.
+    k : int or None
+        Cut-off.
+    """
+
+    relevant: np.ndarray
+    m: np.ndarray
+    spread: Callable[[np.ndarray], np.ndarray]
+    per_query: Callable[[Callable], np.ndarray]
+
+    def __init__(self, parsed, gains, n):
+        self.measure, self.k, self.options = parsed
+        # Functions of others are given these, and several measures read them.
+        self.gains, self.n = read_only(gains), read_only(n)
+
+    def option(self, name):
+        """A checked option."""
+        value = self.options.get(name, self.measure.defaults[name])
+        return self.measure.options[name](value, name)
+
+    def of(self, parsed) -> "Facts":
+        """The same judgments for another measure."""
+        other = copy(self)
+        other.measure, other.k, other.options = parsed
+        return other
+
+    def over(self, divisor, values=None):
+        """Divide each row's value (1 if relevant) by its query's divisor; 0 where that is 0."""
+        ratio = np.zeros(len(divisor))
+        np.divide(1.0, divisor, out=ratio, where=divisor > 0)
+        return (self.relevant if values is None else values) * self.spread(ratio)
+
+    def by_place(self, worth):
+        """Worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
+        values = np.append(0.0, worth(first_places(self.n.max())))
+        if self.k is not None:
+            values[self.k + 1 :] = 0.0
+        return lambda place, level, query: values.take(place)
+
+    def in_top(self, worth):
+        """The worth of a place and a level, 0 below the cut-off."""
+        if self.k is None:
+            return worth
+        return lambda place, level, query: np.where(
+            place <= self.k, worth(place, level, query), 0.0
+        )
+
+
+class RowFacts(Facts):
+    """Facts of rows, one after the other as they came; all of them judged."""
+
+    def __init__(self, parsed, gains, index: GroupIndex):
+        self._index, self._codes = index, index.codes()
+        super().__init__(parsed, gains, index.sizes.astype(np.float64))
+        self.relevant = read_only((gains > 0).astype(np.float64))
+        self.m = read_only(np.bincount(self._codes, self.relevant, minlength=index.n_queries))
+
+    def spread(self, per_query):
+        """The number of each row's query."""
+        return per_query[self._codes]
+
+    def per_query(self, kernel):
+        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        lists = RankedLists(self.gains, np.zeros(len(self.gains)), groups=self._index)
+        result = None
+        for block in lists.blocks():
+            values = np.asarray(kernel(block))
+            if result is None:
+                result = np.empty((*values.shape[:-1], self._index.n_queries))
+            result[..., block.queries] = values
+        return result
+
+
+class BlockFacts(Facts):
+    """Facts of a block of queries, one query a row of each matrix."""
+
+    def __init__(self, parsed, block: ListBlock):
+        self._block = block
+        super().__init__(parsed, block.gains, block.sizes.astype(np.float64))
+
+    # Not every sum asks for these, and the block makes them when asked.
+    @cached_property
+    def relevant(self):
+        """1 where the gain is above 0; shape (n_queries, width), float64."""
+        return self._block.relevant
+
+    @cached_property
+    def m(self):
+        """Number of relevant documents of each query."""
+        return self._block.n_relevant
+
+    def spread(self, per_query):
+        """The number of each row's query."""
+        return per_query[:, None]
+
+    def per_query(self, kernel):
+        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        return np.asarray(kernel(self._block))
+
+
+Exposure = Callable[[np.ndarray], np.ndarray]
+
+
+def reciprocal(places, persistence=None) -> np.ndarray:
+    """``1 / place``: average precision, reciprocal rank."""
+    return 1 / np.asarray(places, dtype=np.float64)
+
+
+def log_discount(places, persistence=None) -> np.ndarray:
+    """``1 / log2(place + 1)``: DCG."""
+    return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
+
+
+def geometric(places, persistence) -> np.ndarray:
+    """``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
+    return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
+
+
+EXPOSURES = {"ap": reciprocal, "ndcg": log_discount, "rbp": geometric}
+
+
+def first_places(depth: int) -> np.ndarray:
+    """The places 1, ..., depth."""
+    return np.arange(1.0, depth + 1)
+
+
+def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
+    """Exposure of positions by name, or a callable with its results checked.
+
+    Parameters
+    ----------
+    exposure : {"ap", "ndcg", "rbp"} or callable
+        "ap" is ``1 / i``, "ndcg" ``1 / log2(i + 1)``, "rbp" ``(1 - persistence) *
+        persistence ** (i - 1)`` (definition 2.1 of Diaz & Mitra). A callable takes an array of
+        positions, of any shape, and returns the exposure of each.
+    persistence : float, default=0.8
+        Probability of going on to the next position, in (0, 1); only "rbp" reads it.
+
+    Returns
+    -------
+    callable
+        From an array of positions (float64, from 1) to their exposure (float64, same shape).
+
+    Raises
+    ------
+    ValueError
+        If `exposure` is neither a known name nor callable, or `persistence` is out of range; and
+        on calling the result, if a callable `exposure` returns another shape, something other
+        than real numbers, NaN or infinity.
+
+    Notes
+    -----
+    The exposure of "rbp" is 0 in float64 from position 3,334 on, at persistence 0.8.
+    """
+    persistence = check_share(persistence, "persistence")
+    if isinstance(exposure, str) and exposure in EXPOSURES:
+        return partial(EXPOSURES[exposure], persistence=persistence)
+    if callable(exposure):
+        return _checked(exposure)
+    raise InputError(
+        f"exposure must be {', '.join(map(repr, EXPOSURES))} or a callable from positions to "
+        f"exposures, got {brief(exposure)}."
+    )
+
+
+def results_of(function, positions, name) -> np.ndarray:
+    """What a user's function makes of positions."""
+    if isinstance(function, type):
+        raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
+    return np.asarray(function(positions))
+
+
+def _checked(function) -> Exposure:
+    """A user's function, its results checked at every call."""
+
+    def exposure(positions):
+        values = results_of(function, positions, "exposure")
+        if values.dtype.kind not in "fiub":
+            raise InputError(
+                f"exposure must return real numbers, but {brief(function)} returned dtype "
+                f"{values.dtype}."
+            )
+        if values.shape != np.shape(positions):
+            raise InputError(
+                f"exposure must return one number per position: {brief(function)} was given shape "
+                f"{np.shape(positions)} and returned shape {values.shape}. Write it with numpy "
+                "functions, or wrap it in np.vectorize."
+            )
+        values = values.astype(np.float64, copy=False)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            where = np.unravel_index(bad.argmax(), bad.shape)
+            raise InputError(
+                f"exposure must be finite, but {brief(function)} returned {values[where]} for "
+                f"position {np.asarray(positions)[where]:g}."
+            )
+        return values
+
+    return exposure

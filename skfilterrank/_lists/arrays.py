@@ -1,0 +1,411 @@
+"""The one way in for arrays: any container of one entry per row, as numpy or pandas knows it."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Set
+from decimal import Decimal
+from functools import cached_property as _locking
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from skfilterrank._lists.pandas_compat import column_of_list
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+
+Column = np.ndarray | ExtensionArray
+
+_NUMBERS = "biuf"
+# Beyond it, float64 does not tell whole numbers apart.
+_LARGEST_INTEGER = 2**53
+_MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
+
+
+def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Column:
+    """One entry per row, missing ones marked as pandas marks them.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,) or (n_rows, 1)
+        A list, a numpy array (masked or mapped from a file too), a column of pandas, polars or
+        pyarrow, or what turns itself into a numpy array.
+    name, entry : str
+        How messages call the argument, and what it holds for each row.
+    hint : str, default=""
+        What messages add where the shape is wrong.
+
+    Returns
+    -------
+    ndarray or ExtensionArray of shape (n_rows,)
+        Numbers without missing ones are a numpy array of native byte order, of floats with missing
+        ones too; the input itself where it is such an array. Nothing is masked, structured or
+        complex.
+    """
+    if type(values) is not np.ndarray:
+        values = _known_container(values, name, entry)
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values)
+    if isinstance(values, ExtensionArray):
+        values = _of_pandas(values)
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = np.asarray(values).reshape(-1)
+    if values.ndim == 0:
+        raise InputError(
+            f"{name} must hold one {entry} per row, got {brief(values.item())}: pass a list or a "
+            "1-D array."
+        )
+    if values.ndim != 1:
+        shape = values.shape
+        raise InputError(f"{name} must hold one {entry} per row (1-D), got shape {shape}.{hint}")
+    return _plain(np.asarray(values), name, entry)
+
+
+def as_numbers(column: Column, name: str) -> np.ndarray | None:
+    """A column's numbers, NaN where missing; None where it holds anything else.
+
+    Digits in text are no numbers, and neither are dates and durations.
+    """
+    if isinstance(column, pd.Categorical):
+        column = as_column(np.asarray(column), name)
+    if isinstance(column, ExtensionArray):
+        is_number = pd.api.types.is_any_real_numeric_dtype(column.dtype)
+        if not is_number and not pd.api.types.is_bool_dtype(column.dtype):
+            return None
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype.kind in _NUMBERS:
+        return column
+    return _numbers_of_objects(column, name) if column.dtype == object else None
+
+
+def as_number_array(values, name: str) -> np.ndarray | None:
+    """The same for a table, or an array of any number of dimensions."""
+    if isinstance(values, pd.DataFrame):
+        dtypes = set(values.dtypes)
+        # Column by column, a table of a thousand queries takes a hundred times as long.
+        dtype = dtypes.pop() if len(dtypes) == 1 else None
+        if isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS:
+            values = values.to_numpy()
+    if isinstance(values, pd.DataFrame) or hasattr(values, "get_column"):
+        columns = [
+            as_numbers(as_column(values.iloc[:, place], name), name)
+            if isinstance(values, pd.DataFrame)
+            else as_numbers(as_column(values[:, place], name), name)
+            for place in range(len(values.columns))
+        ]
+        numbers = [column for column in columns if column is not None]
+        if len(numbers) < len(columns):
+            return None
+        return np.column_stack(numbers) if numbers else np.empty((len(values), 0))
+    if isinstance(values, pd.Series | pd.Index | ExtensionArray):
+        return as_numbers(as_column(values, name), name)
+    if is_sparse(values):
+        raise InputError(f"{name} is a sparse matrix: pass a dense array, such as its toarray().")
+    if not isinstance(values, np.ndarray):
+        values = _nested(values, name)
+    flat = as_numbers(as_column(values.reshape(-1), name), name)
+    return None if flat is None else flat.reshape(values.shape)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view of the array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def is_sparse(values) -> bool:
+    """Whether this is a sparse matrix, of which there is none where nobody imported them."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(values)
+
+
+def label_array(y) -> np.ndarray:
+    """Labels as scikit-learn takes them, NaN where missing."""
+    column = as_column(y, "y", "label")
+    numbers = as_numbers(column, "y")
+    return np.asarray(column) if numbers is None else numbers
+
+
+def is_missing(column: Column, name: str) -> np.ndarray:
+    """Which entries of a column are missing."""
+    try:
+        return np.asarray(pd.isna(column), dtype=bool)
+    except Exception as error:
+        raise InputError(
+            f"{name} holds entries that cannot be read ({brief(str(error))}): make them all text "
+            "or all numbers."
+        ) from error
+
+
+def entry_types(column: Column) -> set[type]:
+    """The types of a column's entries, where they are Python's objects."""
+    is_object = isinstance(column, np.ndarray) and column.dtype == object
+    return set(map(type, column)) if is_object else set()
+
+
+def is_dask(data) -> bool:
+    """Whether data is a Dask DataFrame or Series; Dask is not imported for that."""
+    module = sys.modules.get("dask.dataframe")
+    return module is not None and isinstance(data, module.DataFrame | module.Series)
+
+
+def refuse_dask(values, name: str) -> None:
+    """Raise for Dask's rows, which would be brought into this process."""
+    array = sys.modules.get("dask.array")
+    if is_dask(values) or (array is not None and isinstance(values, array.Array)):
+        raise InputTypeError(
+            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
+            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and an "
+            "estimator for Dask inside, or pass .compute() where it fits into memory."
+        )
+
+
+def _known_container(values, name, entry):
+    """A numpy or pandas array of what is in a container."""
+    if isinstance(values, np.ndarray):
+        return values
+    if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
+        values = values.iloc[:, 0]
+    if isinstance(values, pd.Series | pd.Index) and not isinstance(values, pd.MultiIndex):
+        return values.array
+    if isinstance(values, ExtensionArray):
+        return values
+    if isinstance(values, list | tuple | range):
+        return _of_sequence(values, name)
+    refuse_dask(values, name)
+    # What is not imported cannot have made the values.
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
+        values = values.to_series()
+    if polars is not None and isinstance(values, polars.Series):
+        return _of_polars(values)
+    if pyarrow is not None:
+        if isinstance(values, pyarrow.Table | pyarrow.RecordBatch) and values.num_columns == 1:
+            values = values.column(0)
+        if isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
+            return pd.arrays.ArrowExtensionArray(values)
+    is_array = any(hasattr(values, door) for door in ("to_numpy", "__array__", "__dlpack__"))
+    no_rows = str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex
+    if is_array and not isinstance(values, no_rows):
+        return _of_foreign(values, name, entry)
+    if isinstance(values, no_rows) or not hasattr(values, "__len__") or is_sparse(values):
+        raise InputError(
+            f"{name} must hold one {entry} per row, got {brief(values)}: pass a list "
+            "or a 1-D array."
+        )
+    try:
+        return _of_sequence(list(values), name)
+    except Exception as error:
+        raise _unreadable(values, name, entry, error) from error
+
+
+def _of_foreign(values, name, entry):
+    """What turns itself into a numpy array."""
+    try:
+        if hasattr(values, "to_numpy"):
+            array = values.to_numpy()
+        elif hasattr(values, "__array__"):
+            array = np.asarray(values)
+        else:
+            array = np.from_dlpack(values)
+    except Exception as error:
+        raise _unreadable(values, name, entry, error) from error
+    if not isinstance(array, np.ndarray):
+        raise _unreadable(values, name, entry, f"it turned into {type(array).__name__}")
+    return array
+
+
+def _unreadable(values, name, entry, why):
+    """The error for a container that does not give its entries away."""
+    return InputError(
+        f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into an "
+        f"array ({brief(str(why))}): pass a numpy array."
+    )
+
+
+def _of_sequence(values, name):
+    """A list through pandas, because numpy would turn ["a", nan] into text."""
+    if len(values) and {type(value) for value in values} <= {list, np.ndarray}:
+        return _nested(values, name)
+    return column_of_list(values).array if len(values) else pd.Series([], dtype=np.float64).array
+
+
+def _nested(values, name):
+    """Nested sequences as numpy lays them out."""
+    try:
+        return np.asarray(values)
+    except Exception as error:
+        raise InputError(
+            f"{name} must hold numbers, in rows of one length where rows are wanted, got "
+            f"{brief(values)}."
+        ) from error
+
+
+def _of_polars(series):
+    """A polars column: null is None, or NaN among floats, as whole numbers must stay whole."""
+    if series.null_count() and not series.dtype.is_float():
+        return np.array([*series.to_list(), None], dtype=object)[:-1]
+    return series.to_numpy()
+
+
+def _unmasked(values):
+    """A masked array without its mask: masked entries are missing."""
+    mask = np.ma.getmaskarray(values)
+    data = np.ma.getdata(values, subok=False)
+    if values.dtype.names is not None or not mask.any():
+        return data
+    if data.dtype.kind == "f":
+        return np.where(mask, np.array(np.nan, dtype=data.dtype), data)
+    objects = data.astype(object)
+    objects[mask] = None
+    return objects
+
+
+def _of_pandas(values):
+    """Numbers as numpy holds them, where it can; missing whole numbers would not stay whole."""
+    dtype = values.dtype
+    if isinstance(values, pd.arrays.NumpyExtensionArray | pd.arrays.SparseArray):
+        return np.asarray(values)
+    is_arrow = isinstance(dtype, pd.ArrowDtype)
+    if is_arrow and (str(dtype).startswith("dictionary") or dtype.kind == "O"):
+        # Dictionaries, decimals, nulls, lists and whatever else numpy knows as objects only.
+        return np.array([*values.astype(object), None], dtype=object)[:-1]
+    if dtype.kind not in _NUMBERS or not hasattr(dtype, "numpy_dtype"):
+        return values
+    if dtype.kind == "f":
+        return values.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+    return values if values.isna().any() else values.to_numpy(dtype=dtype.numpy_dtype)
+
+
+def _plain(values, name, entry):
+    """A 1-D numpy array of a kind that can be worked with."""
+    kind = values.dtype.kind
+    if kind == "c":
+        raise InputError(f"Complex data not supported: {name} must hold real numbers.")
+    if kind == "V":
+        raise InputError(
+            f"{name} must hold one {entry} per row, got dtype {brief(values.dtype)}: pass one "
+            "field of the records."
+        )
+    if kind == "T":
+        values = values.astype(object)
+    if type(np.ma.masked) in entry_types(values):
+        values = values.copy()
+        values[[value is np.ma.masked for value in values]] = None
+    elif not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    return values
+
+
+def _numbers_of_objects(values, name):
+    """Numbers among Python's objects: whole ones stay whole where all are."""
+    types = entry_types(values)
+    given = types - set(_MISSING)
+    if not all(
+        issubclass(kind, Real | Decimal | np.bool_) and not issubclass(kind, np.timedelta64)
+        for kind in given
+    ):
+        return _numbers_of_arrays(values)
+    if given == types:
+        plain = _nested(values.tolist(), name)
+        if plain.dtype.kind in "iu":
+            return plain
+    numbers = np.empty(len(values))
+    for row, value in enumerate(values):
+        try:
+            number = np.nan if isinstance(value, _MISSING) else float(value)
+        except (ArithmeticError, ValueError):
+            number = None
+        if number is None or (np.isinf(number) and not _is_infinite(value)):
+            raise InputError(
+                f"{name} holds {brief(value)} at row {row}, which float64 cannot hold: expected "
+                "numbers up to 1.8e308."
+            )
+        numbers[row] = number
+    _refuse_merged(values.tolist(), numbers.tolist(), name)
+    return numbers
+
+
+def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
+    """Return numbers as float64; raise where this makes different whole numbers equal."""
+    floats = numbers.astype(np.float64, copy=False)
+    # Comparing with the floats would round the numbers again.
+    if numbers.dtype.kind in "iu" and np.abs(floats).max(initial=0) >= _LARGEST_INTEGER:
+        order = np.argsort(numbers, kind="stable")
+        exact, rounded = numbers[order], floats[order]
+        merged = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
+        if merged.any():
+            row = int(merged.argmax())
+            raise _merged(exact[row].item(), exact[row + 1].item(), name)
+    return floats
+
+
+def _refuse_merged(values, numbers, name):
+    """Raise where two different values of one type are one number in float64."""
+    # NaN is equal to nothing, and a missing value stands for it.
+    pairs = [(value, number) for value, number in zip(values, numbers) if number == number]
+    if all(value == number for value, number in pairs):
+        return
+    seen: dict = {}
+    for value, number in pairs:
+        first = seen.setdefault(number, value)
+        are_alike = type(first) is type(value) or (
+            isinstance(first, int | float) and isinstance(value, int | float)
+        )
+        if are_alike and first != value:
+            raise _merged(first, value, name)
+
+
+def _merged(one, other, name):
+    """Return the error for two numbers that would become one."""
+    return InputError(
+        f"{name} holds {brief(one)} and {brief(other)}, which float64 rounds to one number: pass "
+        "numbers of at most 15 digits, such as their ranks."
+    )
+
+
+def _is_infinite(value):
+    """Whether a number is infinite itself, and not only too large for float64."""
+    return value.is_infinite() if isinstance(value, Decimal) else value in (np.inf, -np.inf)
+
+
+def _numbers_of_arrays(values):
+    """Arrays that hold one number each, as tensors do; None where they do not."""
+    if any(issubclass(kind, str | bytes) for kind in entry_types(values)):
+        return None
+    try:
+        plain = np.array(values.tolist())
+    except Exception:
+        return None
+    return plain if plain.ndim == 1 and plain.dtype.kind in _NUMBERS else None
+
+
+if TYPE_CHECKING:
+    cached_property = _locking
+else:
+
+    class cached_property:
+        """A `functools.cached_property` without the lock that it has in Python 3.11.
+
+        A process that is forked while another thread holds that lock waits for it for ever.
+
+        Parameters
+        ----------
+        function : callable
+            The getter.
+        """
+
+        def __init__(self, function: Callable):
+            self.func, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self._name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            found = instance.__dict__[self._name] = self.func(instance)
+            return found

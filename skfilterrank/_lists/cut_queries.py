@@ -1,0 +1,207 @@
+"""Queries with rows on both sides of a split, as rankers and scorers see them.
+
+Neither is told the other side. A ranker that is fitted on a fold is remembered with the queries of
+the fold until it is scored. Of an estimator of another library only what is scored is seen: in one
+cross-validation a query that is never cut has all of its rows wherever it is held out.
+"""
+
+from weakref import WeakKeyDictionary, WeakSet
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import query_ids_of_index
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import calling_cross_validation, fitted_end, rows_of_callers
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning
+
+# The queries of the fold that a ranker was fitted on.
+_fitted_on: WeakKeyDictionary = WeakKeyDictionary()
+# Fingerprints of the queries that a ranker was fitted on, which are no part of it.
+_documents_of: WeakKeyDictionary = WeakKeyDictionary()
+# Columns that a fingerprint reads.
+_N_COLUMNS = 8
+# Bits are mixed as splitmix64 does.
+_HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
+# By cross-validation that runs in this process and thread.
+_seen: WeakKeyDictionary = WeakKeyDictionary()
+
+
+class _Seen:
+    """What a cross-validation has shown."""
+
+    def __init__(self):
+        self.is_warned = False
+        self.estimators = WeakSet()
+        self.sizes = pd.Series(dtype=np.int64)
+        self._numbered = {}
+
+    def numbered(self, index) -> tuple[GroupIndex, np.ndarray]:
+        """Return the queries of rows, and the number of each row's query; made once."""
+        # The index is kept, so that no other gets its identity.
+        if id(index) not in self._numbered:
+            whole = GroupIndex.from_groups(query_ids_of_index(index))
+            self._numbered[id(index)] = index, whole, whole.codes()
+        return self._numbered[id(index)][1:]
+
+    def is_cut(self, estimator, scored: GroupIndex) -> bool:
+        """Whether an estimator is scored on some rows of a query that has others elsewhere."""
+        # It is scored on held-out rows first, and perhaps on those that it has learned from.
+        if estimator in self.estimators:
+            return False
+        self.estimators.add(estimator)
+        places = self.sizes.index.get_indexer(scored.labels)
+        known = places >= 0
+        if not known.all():
+            new = pd.Series(scored.sizes[~known], index=scored.labels[~known])
+            self.sizes = new if self.sizes.empty else pd.concat([self.sizes, new])
+        return not np.array_equal(self.sizes.to_numpy()[places[known]], scored.sizes[known])
+
+
+def note_queries(ranker, groups) -> None:
+    """Let a ranker know the queries of the fold that it is fitted on; elsewhere there is none.
+
+    Outside of cross-validation two sets of rows may number different queries alike.
+    """
+    _fitted_on.pop(ranker, None)
+    if groups is not None and calling_cross_validation()[0]:
+        _fitted_on[ranker] = GroupIndex.from_groups(groups)
+
+
+def note_documents(ranker, X, groups) -> None:
+    """Let a ranker know the documents of the queries that it is fitted on, until it is deleted."""
+    _documents_of.pop(ranker, None)
+    found = _fingerprints(X, groups)
+    if found is not None:
+        _documents_of[ranker] = found
+
+
+def count_known_queries(rankers, X, groups) -> int:
+    """Number of queries of which one of some rankers was fitted on all documents."""
+    known = [_documents_of[ranker] for ranker in rankers if ranker in _documents_of]
+    found = _fingerprints(X, groups) if known else None
+    return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
+
+
+def _fingerprints(X, groups):
+    """Return a number for each query by its documents; None of X without columns of numbers."""
+    is_table = isinstance(X, pd.DataFrame) or (isinstance(X, np.ndarray) and X.ndim == 2)
+    if groups is None or not is_table or not len(X):
+        return None
+    ids = np.asarray(groups)
+    if ids.shape != (len(X),):
+        return None
+    # Some columns do, and the others are not copied.
+    if isinstance(X, np.ndarray):
+        values = X[:, :_N_COLUMNS] if X.dtype.kind in "iuf" else X[:, :0]
+    else:
+        others = ("timedelta", "complexfloating")
+        kinds = X.iloc[:0].select_dtypes("number", exclude=others).dtypes.tolist()
+        numbers = [place for place, dtype in enumerate(X.dtypes) if dtype in kinds][:_N_COLUMNS]
+        values = X.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+    if not values.shape[1]:
+        return None
+    # Queries number themselves otherwise in other tables: their ids are no part of it.
+    return GroupIndex.from_groups(ids).sums(_hashes_of_rows(values))
+
+
+def _hashes_of_rows(values):
+    """Mix the bits of the numbers of each row, some rows at a time, as fit the cache."""
+    hashes = np.zeros(len(values), dtype=np.uint64)
+    for begin in range(0, len(values), _HASHED_AT_ONCE):
+        mixed = hashes[begin : begin + _HASHED_AT_ONCE]
+        # A column after the other; 0.0 and -0.0 are one number.
+        bits = np.add(values[begin : begin + _HASHED_AT_ONCE].T, 0.0, dtype=np.float64, order="C")
+        for column in bits.view(np.uint64):
+            mixed ^= column
+            mixed ^= mixed >> _HALF
+            mixed *= _ODD
+        # Sums of what is mixed once more tell rows apart whose numbers have one sum.
+        mixed ^= mixed >> _HALF
+        mixed *= _ODD
+        mixed ^= mixed >> _HALF
+    return hashes
+
+
+def warn_of_cut_queries(estimator, groups, *carriers) -> None:
+    """Warn where some rows of a query are scored, or learned from, and others are not.
+
+    `groups` are the query ids of the scored rows, or the index of them. `carriers` are the rows
+    that are scored: where their index holds the ids, they are compared with all rows in reach.
+    """
+    is_called, call = calling_cross_validation()
+    if groups is None or not is_called:
+        return
+    seen = _Seen() if call is None else _seen.setdefault(call, _Seen())
+    if seen.is_warned:
+        return
+    scored = groups if isinstance(groups, GroupIndex) else GroupIndex.from_groups(groups)
+    end = fitted_end(estimator)
+    is_split, is_drawn = False, False
+    if _held(*carriers) is not None:
+        is_split, is_drawn = _compared_with_all(scored, seen)
+    noted = _fitted_on.get(end)
+    if is_split:
+        pass
+    elif noted is None:
+        is_split = seen.is_cut(end, scored)
+    else:
+        left = np.flatnonzero(np.isin(noted.query_ids, scored.query_ids))
+        right = np.flatnonzero(np.isin(scored.query_ids, noted.query_ids))
+        # The rows that were learned from, scored as train_score, are no other rows.
+        is_split = not np.array_equal(noted.sizes[left], scored.sizes[right])
+    seen.is_warned = is_split or is_drawn
+    if is_split:
+        warn_user(
+            "cv splits queries: some have rows on both sides of a split, so that scores are of "
+            "queries that the models have seen. Split whole queries, such as by GroupKFold with "
+            "groups=.",
+            DataWarning,
+        )
+    elif is_drawn:
+        warn_user(
+            "rows are drawn and not queries, so that models learn from or are scored on pieces of "
+            "lists. Draw whole queries: not by HalvingGridSearchCV(resource='n_samples'), "
+            "permutation_importance(max_samples=) or a learning curve over rows.",
+            DataWarning,
+        )
+
+
+def _held(*carriers):
+    """Return the first index of rows that holds query ids, or None."""
+    return next((each.index for each in carriers if query_ids_of_index(each) is not None), None)
+
+
+def _compared_with_all(scored, seen):
+    """Return if queries stand on both sides of a split, and if rows of queries are left out.
+
+    One query that is cut at the end of some rows is no draw.
+    """
+    found = learned = None
+    for X, y, train, test in rows_of_callers():
+        index = _held(y, X)
+        if index is None or len(index) < scored.n_rows:
+            continue
+        whole, codes = seen.numbered(index)
+        if found is None or len(codes) > found.n_rows:
+            found = whole
+        if train is not None:
+            sizes = np.bincount(codes[train], minlength=whole.n_queries)
+            if test is not None and sizes[codes[test]].any():
+                return True, False
+            if learned is None:
+                learned = whole.query_ids[sizes > 0], sizes[sizes > 0]
+    if found is None:
+        return False, False
+    n_cut = _n_cut(scored.labels, scored.sizes, found)
+    if learned is not None:
+        n_cut = max(n_cut, _n_cut(*learned, found))
+    return False, n_cut > 1
+
+
+def _n_cut(ids, sizes, whole):
+    """Number of queries that have more rows in the whole."""
+    places = whole.labels.get_indexer(ids)
+    known = places >= 0
+    return int(np.count_nonzero(sizes[known] < whole.sizes[places[known]]))

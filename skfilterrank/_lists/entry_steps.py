@@ -1,0 +1,450 @@
+"""Changes of a measure as rows enter lists one by one, a block of lists at a time.
+
+Rows that enter at the end of their list leave a prefix of it. A measure that is a sum over
+documents then changes by the term of the row, and any other is computed at each prefix. Rows that
+enter at their place push others down: a sum over the first places is kept up to date row by row,
+and any other measure is computed after each row. Sets along a path are measured one by one.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._lists.additive import Additive, BlockFacts
+from skfilterrank._lists.entry_paths import PathOfSets
+from skfilterrank._lists.floats import sort_rows
+from skfilterrank._lists.lists import ListBlock, RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.scoring import with_undefined
+
+
+class Entries(NamedTuple):
+    """Lists whose rows enter in falling order of their keys.
+
+    Attributes
+    ----------
+    lists : RankedLists
+        The lists. Where rows enter at the end, the scores say in which order.
+    keys : ndarray of shape (n_rows,), float64, or None
+        Keys of rows that enter at their place, -inf where they never enter; None where rows enter
+        at the end.
+    key_of_score : ndarray or None
+        The key of each score, which is a whole number then; None where scores are the keys.
+    most : int or None
+        Documents of each list that are shown at most: of rows that enter at their place, those
+        that stand first.
+    path : PathOfSets or None
+        Sets of rows that are shown one after the other, in place of rows that enter.
+    """
+
+    lists: RankedLists
+    keys: np.ndarray | None = None
+    key_of_score: np.ndarray | None = None
+    most: int | None = None
+    path: PathOfSets | None = None
+
+    @classmethod
+    def of(
+        cls,
+        lists: RankedLists,
+        keys=None,
+        *,
+        of_set: bool = False,
+        keys_order_ties: bool = True,
+        most: int | None = None,
+    ) -> "Entries":
+        """Prepare lists for the keys; `of_set` says that the order of the lists does not matter.
+
+        `keys_order_ties` lets rows of equal scores stand in the order of their keys, so that they
+        enter at the end. Else they are tied whenever both have entered.
+        """
+        if most is None and (keys is None or np.array_equal(keys, lists.scores)):
+            return cls(lists)
+        keys = lists.scores if keys is None else keys
+        keys = np.where(np.isneginf(lists.scores), -np.inf, keys).astype(np.float64, copy=False)
+        if most is not None:
+            return cls(lists, keys, most=most)
+        if not of_set and not _never_rise(lists, keys, keys_order_ties):
+            return cls(lists, keys)
+        # The order by key, then by score, is that of all lists, so that its ranks are scores.
+        order = np.lexsort((lists.scores, keys))
+        ordered, scores = keys[order], lists.scores[order]
+        is_new = np.append(True, (ordered[1:] != ordered[:-1]) | (scores[1:] != scores[:-1]))
+        rank = np.cumsum(is_new).astype(np.float64)
+        ranks = np.empty(len(keys))
+        ranks[order] = np.where(ordered > -np.inf, rank, -np.inf)
+        ranked = lists.with_scores(ranks)
+        ranked.has_filtered = bool(np.isneginf(ranks).any())
+        return cls(ranked, None, np.append(-np.inf, ordered[is_new]))
+
+    @property
+    def row_keys(self) -> np.ndarray | None:
+        """Key of each row, -inf where it never enters; None where that is the score."""
+        if self.key_of_score is None:
+            return self.keys
+        return self.keys_of(self.lists.scores)
+
+    def keys_of(self, scores: np.ndarray) -> np.ndarray:
+        """Give the keys that steps at some scores stand for."""
+        if self.key_of_score is None:
+            return scores
+        # Ranks begin at 1, and -inf has the first entry.
+        return self.key_of_score[np.maximum(scores, 0.0).astype(np.intp)]
+
+    @property
+    def at_place(self) -> bool:
+        """Tell whether rows enter at their place, or leave."""
+        return self.keys is not None or self.path is not None
+
+    def depth(self, block: ListBlock, k: int | None) -> int:
+        """Count the places of a block to look at."""
+        depth = block.depth(k)
+        if self.path is not None:
+            return min(depth, self.path.columns(block).shape[2])
+        return depth if self.most is None else min(depth, self.most)
+
+    def entry_keys(self, block: ListBlock) -> np.ndarray:
+        """Lay out minus the keys of a block, +inf where rows never enter."""
+        return -self.lists.index.take(np.asarray(self.keys), block.layout, -np.inf)
+
+
+def _never_rise(lists, keys, keys_order_ties) -> bool:
+    """Tell whether rows enter each list from the top, those of equal scores in any order."""
+    for block in lists.blocks():
+        negative = -lists.index.take(keys, block.layout, -np.inf)
+        ordered, scores = block.in_order(negative), block.in_order(block.sort_key)
+        is_tied = (scores[:, 1:] == scores[:, :-1]) & (scores[:, 1:] < np.inf)
+        if not keys_order_ties and (is_tied & (ordered[:, 1:] != ordered[:, :-1])).any():
+            return False
+        if (ordered[:, 1:] >= ordered[:, :-1]).all():
+            continue
+        # Rows that never enter are no part of the list.
+        entering = np.where(ordered < np.inf, ordered, -np.inf)
+        latest = np.maximum.accumulate(entering, axis=1)
+        is_new = np.ones(scores.shape, dtype=bool)
+        is_new[:, 1:] = scores[:, 1:] != scores[:, :-1]
+        first = np.maximum.accumulate(np.where(is_new, np.arange(block.width), 0), axis=1)
+        above = np.take_along_axis(latest, np.maximum(first - 1, 0), axis=1)
+        above[first == 0] = -np.inf
+        if (ordered < above).any():
+            return False
+    return True
+
+
+class Changes(NamedTuple):
+    """Changes of a measure in some lists, each row of the matrices one list.
+
+    Attributes
+    ----------
+    queries : ndarray of shape (n_lists,)
+        Numbers of the queries.
+    keys : ndarray of shape (n_lists, n_steps)
+        Minus the keys of what enters, ascending; +inf behind the last.
+    start : ndarray of shape (n_lists,)
+        The measure before, NaN where it has no value.
+    changes : ndarray of shape (n_lists, n_steps)
+        By how much it changes, where no value counts as 0.
+    counts : ndarray of shape (n_lists, n_steps) or None
+        1 where it gets a value, -1 where it loses it; None where that does not occur.
+    values : ndarray of shape (n_lists, n_steps) or None
+        The measure after each step, where sums of changes are not to be rounded.
+    is_step : ndarray of shape (n_lists, n_steps), bool, or None
+        Where there is a step; None where something changes.
+    """
+
+    queries: np.ndarray
+    keys: np.ndarray
+    start: np.ndarray
+    changes: np.ndarray
+    counts: np.ndarray | None = None
+    values: np.ndarray | None = None
+    is_step: np.ndarray | None = None
+
+    @classmethod
+    def of_losses(cls, queries, keys, values, is_step=None) -> "Changes":
+        """Make them from the values before the first and after each step, none of them rounded.
+
+        Lists without any value are left out. Others lose nothing where they have no value.
+        """
+        is_missing = np.isnan(values)
+        start, values = values[:, 0].copy(), np.nan_to_num(values)
+        is_left_out = is_missing.all(axis=1)
+        start[is_missing[:, 0] & ~is_left_out] = 0.0
+        changes = np.diff(values, axis=1)
+        is_step = changes != 0 if is_step is None else is_step
+        is_step = is_step & (keys < np.inf) & ~is_left_out[:, None]
+        return cls(queries, keys, start, changes, None, values[:, 1:], is_step)
+
+
+def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> Iterator[Changes]:
+    """Yield the changes of a measure, `undefined` as the public functions take it."""
+    lists = entries.lists
+    kernel = parsed.measure.bind(parsed.k, parsed.options)
+    of_set = bind_of_set(parsed)
+    # Sums take every document for judged.
+    can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
+    for block in lists.blocks():
+        for part, form in _forms(block, parsed, can_add, entries):
+            if form is not None:
+                add = _insertions if entries.at_place else _contributions
+                keys, start, changes = add(part, form, kernel, parsed.k, entries)
+                start = with_undefined(start, undefined)
+                yield Changes(part.queries, keys, start, changes)
+                continue
+            if entries.at_place:
+                keys, values = values_at_entries(part, kernel, entries)
+            elif of_set is not None:
+                keys, values = _values_of_sets(part, of_set)
+            else:
+                # Measures that look for judged documents may look for k of them.
+                places = None if parsed.measure.reads_unjudged else parsed.k
+                keys, values = values_at_prefixes(part, kernel, places)
+            values = with_undefined(values, undefined)
+            is_counted = ~np.isnan(values)
+            counts = None
+            if not is_counted.all():
+                counts = np.diff(is_counted.astype(np.float64), axis=1)
+                counts = counts if counts.any() else None
+            changes = np.diff(np.where(is_counted, values, 0.0), axis=1)
+            yield Changes(part.queries, keys, values[:, 0], changes, counts)
+
+
+def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
+    """Give the measure as a function of what is shown in whatever order, where it is one."""
+    return parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
+
+
+def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additive | None]]:
+    """The block, or its lists without and with ties, and the sum that serves for each."""
+    form = parsed.as_sum(BlockFacts(parsed, block)) if can_add else None
+    by_level = form is not None and (form.uses_levels or form.n_items is not None)
+    if form is None or form.by_shown or (entries.at_place and by_level):
+        yield block, None
+        return
+    ties = None
+    if entries.keys is not None:
+        # A tie behind the cut-off may rise where rows above it are missing.
+        ties = block.ties()
+    elif by_level and entries.path is None:
+        ties = block.ties(parsed.k)
+    if ties is None:
+        yield block, form
+        return
+    yield block.of_lists(ties.lists), None
+    untied = np.setdiff1d(np.arange(len(block.queries)), ties.lists)
+    if len(untied):
+        rest = block.of_lists(untied)
+        yield rest, parsed.as_sum(BlockFacts(parsed, rest))
+
+
+def _contributions(block, form, kernel, k, entries):
+    """Sort key of each place of each list, the measure of nothing, and what each place adds."""
+    is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
+    n_queries, depth = len(block.queries), block.depth(k)
+    query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
+    start = np.zeros(n_queries) + form.offset
+    if form.uses_levels or form.n_items is not None:
+        changes = block.only_retained(block.in_order(form.weights, k))
+        level = np.cumsum(block.in_order(block.relevant, k), axis=1)
+        worth = form.worth(place, level, query)
+        if form.n_items is not None:
+            size, m = form.n_items[:, None], block.n_relevant[:, None]
+            worth = worth - form.worth(size - m + level, level, query)
+            every = np.arange(1, max(1, int(m.max())) + 1)
+            levels = np.minimum(every, np.maximum(m, 1))
+            at_end = np.where(every <= m, form.worth(size - m + levels, levels, query), 0.0)
+            weight = form.weights.sum(axis=1) / np.maximum(block.n_relevant, 1)
+            start += weight * at_end.sum(axis=1)
+    else:
+        changes = block.ranked(form.weights, k)
+        worth = form.worth(place, None, query)
+    changes *= worth
+    if form.finish is not None:
+        values = np.concatenate([start[:, None], changes], axis=1).cumsum(axis=1)
+        values = form.finish(values, query)
+        start, changes = values[:, 0], np.diff(values, axis=1)
+    if not is_defined.all():
+        start[~is_defined] = np.nan
+        changes[~is_defined] = 0.0
+    return block.in_order(block.sort_key, k), start, changes
+
+
+def _insertions(block, form, kernel, k, entries):
+    """As contributions, of rows that enter at their place."""
+    is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
+    n_queries, depth = len(block.queries), entries.depth(block, k)
+    query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
+    worth = np.broadcast_to(form.worth(place, None, query), (n_queries, depth))
+    worth = np.ascontiguousarray(worth.T)
+    keys, sums = values_of_first_places(
+        block,
+        entries,
+        form.weights,
+        depth,
+        lambda first, n_entered: np.einsum("ij,ij->j", first, worth),
+    )
+    if form.finish is not None:
+        sums = form.finish(sums + (np.zeros(n_queries) + form.offset)[:, None], query)
+        start = sums[:, 0].copy()
+    else:
+        start = np.zeros(n_queries) + form.offset
+    changes = np.diff(sums, axis=1)
+    if not is_defined.all():
+        start[~is_defined] = np.nan
+        changes[~is_defined] = 0.0
+    return keys, start, changes
+
+
+def values_of_first_places(block, entries, weights, depth, value_of):
+    """Sort entry keys of each list, and compute a value from its first places after each entry.
+
+    Parameters
+    ----------
+    block : ListBlock
+        The lists.
+    entries : Entries
+        Keys of rows that enter at their place, or a path, of whose sets each is an entry.
+    weights : ndarray of shape (n_lists, width)
+        What the first places hold of a row.
+    depth : int
+        Number of places.
+    value_of : callable
+        ``value_of(first, n_entered)`` gives a value of each list from the weights of its first
+        places, shape (depth, n_lists), 0 behind the last, and the number of rows in each.
+
+    Returns
+    -------
+    ndarray of shape (n_lists, n_entries) and ndarray of shape (n_lists, n_entries + 1)
+    """
+    if entries.path is not None:
+        return _values_of_first_columns(block, entries.path, weights, depth, value_of)
+    entry_keys = entries.entry_keys(block)
+    n_lists, width = entry_keys.shape
+    cells = sort_rows(entry_keys).cells
+    ordered = entry_keys.take(cells)
+    n_entering = np.count_nonzero(ordered < np.inf, axis=1)
+    n_steps = int(n_entering.max(initial=0))
+    place_of_cell = np.empty(entry_keys.size, dtype=np.int32)
+    place_of_cell[block.cells] = np.arange(width, dtype=np.int32)
+    cells, ordered = cells[:, :n_steps], ordered[:, :n_steps]
+    # One entry after the other, for all lists at once.
+    is_entry = np.ascontiguousarray((ordered < np.inf).T)
+    cells = np.ascontiguousarray(cells.T)
+    place = np.where(is_entry, place_of_cell.take(cells), np.int32(width))
+    weight = weights.astype(np.float64, copy=False).take(cells)
+    first = np.zeros((depth, n_lists))
+    places = np.full((depth, n_lists), width, dtype=np.int32)
+    values = np.empty((n_steps + 1, n_lists))
+    values[0] = value_of(first, np.zeros(n_lists, dtype=np.intp))
+    for step in range(n_steps):
+        moves = places > place[step]
+        if moves.any():
+            _insert(first, moves, weight[step])
+            _insert(places, moves, place[step])
+        values[step + 1] = value_of(first, np.minimum(step + 1, n_entering))
+    return ordered, np.ascontiguousarray(values.T)
+
+
+def _values_of_first_columns(block, path, weights, depth, value_of):
+    """As values of first places, of each set of a path."""
+    columns = path.columns(block)
+    n_sets, n_lists = columns.shape[:2]
+    padded = np.zeros((n_lists, block.width + 1))
+    padded[:, :-1] = weights
+    first_cells = (np.arange(n_lists) * (block.width + 1))[:, None]
+    values = np.empty((n_lists, n_sets + 1))
+    values[:, 0] = value_of(np.zeros((depth, n_lists)), np.zeros(n_lists, dtype=np.intp))
+    for number, own in enumerate(columns, 1):
+        first = padded.take(own[:, :depth] + first_cells)
+        n_shown = np.count_nonzero(own < block.width, axis=1)
+        values[:, number] = value_of(first.T, n_shown)
+    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
+
+
+def _insert(columns, moves, new):
+    """Put one number into each column, in place; what moves goes down by one and the last out."""
+    at_first = moves[1:] & ~moves[:-1]
+    moved = np.where(moves[:-1], columns[:-1], columns[1:])
+    np.copyto(moved, new, where=at_first)
+    columns[1:] = moved
+    np.copyto(columns[0], new, where=moves[0])
+
+
+def _values_of_sets(block, of_set):
+    """Sort key of each place of each list, and the measure before and after it."""
+    keys = block.in_order(block.sort_key)
+    shown = keys < np.inf
+
+    def count(mask=None):
+        counts = np.zeros((len(keys), block.width + 1))
+        inside = shown if mask is None else shown & block.in_order(mask)
+        np.cumsum(inside, axis=1, out=counts[:, 1:])
+        return counts
+
+    return keys, np.asarray(of_set(block, count), dtype=np.float64)
+
+
+def values_at_prefixes(block, kernel, k):
+    """Sort key of each distinct score of each list, and the measure before and after each."""
+    return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
+
+
+def values_at_steps(block, kernel, entry_keys, k):
+    """As prefixes, where `entry_keys` never fall down a list and rows of one enter together."""
+    return _values_at(block, kernel, block.cells, block.in_order(entry_keys), block.depth(k))
+
+
+def values_at_entries(block, kernel, entries):
+    """Minus each distinct key of each list, and the measure before and after what enters there."""
+    if entries.path is not None:
+        return _values_along(block, kernel, entries.path)
+    entry_keys = entries.entry_keys(block)
+    cells = sort_rows(entry_keys).cells
+    # With the rule for ties, rows close up where others are missing above them.
+    return _values_at(
+        block,
+        kernel,
+        cells,
+        entry_keys.take(cells),
+        block.width,
+        ties=block.tie_rule,
+        most=entries.most,
+    )
+
+
+def _values_along(block, kernel, path):
+    """Minus the levels of a path, and the measure of nothing and of each set."""
+    columns = path.columns(block)
+    n_sets, n_lists = columns.shape[:2]
+    keys = np.full((n_lists, block.width + 1), np.inf)
+    values = np.empty((n_lists, n_sets + 1))
+    values[:, 0] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
+    places = np.broadcast_to(np.arange(columns.shape[2], dtype=np.float64), columns.shape[1:])
+    for number, own in enumerate(columns, 1):
+        keys.fill(np.inf)
+        np.put_along_axis(keys, own.astype(np.intp), places, axis=1)
+        values[:, number] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
+    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
+
+
+def _values_at(block, kernel, cells, keys, depth, ties=None, most=None):
+    """Compute the measure as the rows of some cells enter, those of one key together."""
+    is_new = np.ones(keys.shape, dtype=bool)
+    is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
+    enters = keys < np.inf
+    number = np.where(enters, np.cumsum(is_new, axis=1), block.width + 1)
+    # Later ones begin below the cut-off.
+    n_steps = int(number[:, :depth].max(initial=0, where=enters[:, :depth]))
+    number_of_row = np.empty_like(number)
+    number_of_row.put(cells, number)
+    values = np.empty((len(keys), n_steps + 1))
+    for step in range(n_steps + 1):
+        shown = np.where(number_of_row <= step, block.sort_key, np.inf)
+        if most is not None:
+            shown.put(block.relisted(shown.copy(), ties).cells[:, most:], np.inf)
+        values[:, step] = kernel(block.relisted(shown, ties))
+    first = np.full((len(keys), n_steps + 1), np.inf)
+    list_, place = np.nonzero(is_new & (number <= n_steps))
+    first[list_, number[list_, place]] = keys[list_, place]
+    return first[:, 1:], values

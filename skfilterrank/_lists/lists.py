@@ -1,0 +1,527 @@
+"""Each query's ranked, filtered and judged list, a padded block of queries at a time."""
+
+from collections.abc import Callable
+from copy import copy
+from functools import wraps
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.arrays import as_column, cached_property, read_only
+from skfilterrank._lists.checks import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._lists.floats import sort_rows
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.own_reading import OwnReading
+from skfilterrank._lists.queries import Block, GroupIndex
+from skfilterrank._lists.relevant_cells import RelevantCells
+from skfilterrank._lists.ties import Ties, find_ties, mean_products
+from skfilterrank.exceptions import InputError, brief
+
+TIES = ("average", "stable", "worst", "best")
+# Of measures that look at one order and have no mean over several.
+WHOLE_ORDERS = ("worst", "best", "stable")
+UNJUDGED = ("zero", "drop")
+# Not None, which a caller passes who has forgotten the scores.
+_NO_SCORES = object()
+_LARGEST_GAIN = 1e200
+# Beyond it, not every whole number is a float64.
+_LARGEST_INTEGER = 2**53
+
+
+_OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
+
+
+class RankedLists:
+    """Checked rows, from which measures read one block of queries after the other.
+
+    Parameters
+    ----------
+    y_true, y_score, groups, gains, ties, unjudged
+        As in :func:`skfilterrank.metrics.ndcg_f_score`; without `y_score` only the
+        judgments matter.
+    name : str, default="y_true"
+        Name of the labels in messages.
+    """
+
+    def __init__(
+        self,
+        y_true,
+        y_score=_NO_SCORES,
+        *,
+        groups=None,
+        gains=None,
+        ties="average",
+        unjudged="zero",
+        name="y_true",
+    ):
+        self.gains = as_gains(y_true, gains, name=name)
+        n_rows = len(self.gains)
+        if n_rows == 0:
+            raise InputError(f"{name} is empty: expected at least one row.")
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        self._look_at_gains()
+        self.unjudged = unjudged
+        if y_score is _NO_SCORES:
+            y_score = None
+        else:
+            check_same_index(y_true, y_score, groups)
+            y_score = _exact(check_scores(y_score, n_rows=n_rows))
+            if unjudged == "drop":
+                y_score = self._without_unjudged(y_score)
+        self.scores = y_score
+        self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
+        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
+        self.ties, self.tie_codes = _check_ties(ties, n_rows)
+        self.columns: dict[str, np.ndarray] = {}
+        # Of the queries in their mean; None where each counts the same.
+        self.weights: np.ndarray | None = None
+        # Judgments as measures read them for themselves, shared by all that have the same rows.
+        self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
+
+    def _look_at_gains(self):
+        """Ask whole columns once, so that no block spends time on what does not occur."""
+        lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
+        self.has_unjudged = bool(np.isnan(self.gains.max()))
+        self.has_forbidden = bool(lowest < 0)
+        if max(highest, -lowest) > _LARGEST_GAIN:
+            raise InputError(
+                f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
+                f"of float64: use gains up to {_LARGEST_GAIN:g}."
+            )
+
+    def _without_unjudged(self, scores):
+        """The scores of rows, -inf where an unjudged row is taken out."""
+        if self.unjudged == "drop" and self.has_unjudged:
+            return np.where(np.isnan(self.gains), -np.inf, scores)
+        return scores
+
+    def with_reading(self, own: OwnReading) -> "RankedLists":
+        """The same rows as a measure reads them for itself."""
+        lists = self.judged_by(own)
+        lists.scores = lists._without_unjudged(self.scores)
+        lists.has_filtered = bool(lists.scores.min() == -np.inf)
+        return lists
+
+    def judged_by(self, own: OwnReading) -> "RankedLists":
+        """The judgments as a measure reads them for itself, beside the scores as they are."""
+        lists = copy(self)
+        if own.drops_unjudged:
+            lists.unjudged = "drop"
+        if own not in self._with_reading:
+            lists.gains = own.of(self.gains)
+            lists._look_at_gains()
+            self._with_reading[own] = lists.gains, lists.has_unjudged, lists.has_forbidden
+        lists.gains, lists.has_unjudged, lists.has_forbidden = self._with_reading[own]
+        lists._with_reading = {}
+        return lists
+
+    def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
+        """The same rows with other scores, finite ones; those below the threshold are filtered."""
+        lists = copy(self)
+        lists.scores, lists.has_filtered = scores, threshold is not None
+        if threshold is not None:
+            lists.scores = np.where(scores >= threshold, scores, -np.inf)
+        return lists
+
+    def with_ties(self, ties: str) -> "RankedLists":
+        """The same rows under another rule for ties."""
+        lists = copy(self)
+        lists.ties = ties
+        return lists
+
+    def blocks(self):
+        """Yield the queries as :class:`ListBlock` objects."""
+        for block in self.index.blocks():
+            yield ListBlock(self, block)
+
+    def per_query(self, kernel) -> np.ndarray:
+        """One value per query, in the order of the query ids; NaN where undefined."""
+        values = np.empty(self.index.n_queries)
+        for block in self.blocks():
+            values[block.queries] = kernel(block)
+        return values
+
+
+def _shared(make):
+    """Let nobody write to an array that is made once and read by several measures."""
+    return wraps(make)(lambda block: read_only(make(block)))
+
+
+class ListBlock:
+    """The lists of some queries of about the same size, as padded matrices."""
+
+    def __init__(self, lists: RankedLists, block: Block):
+        self._lists = lists
+        self.layout = block
+        self.queries = read_only(block.queries)
+        self.sizes = read_only(block.sizes)
+        self.width = block.width
+        # Whether some query is shorter than the block is wide.
+        self.is_padded = bool(block.sizes[0] != block.width)
+        # Of the data, not only of this block: whether some gain is below 0, or some row unjudged.
+        self.has_forbidden: bool = lists.has_forbidden
+        self.has_unjudged: bool = lists.has_unjudged
+        # How rows of equal scores are ordered; "ids" for document ids.
+        self.tie_rule: str = lists.ties
+        self._ties: dict[int, Ties | None] = {}
+        self._cells_of_depth: dict[int, np.ndarray] = {}
+        self._behind: dict[int, np.ndarray] = {}
+        self._ranked_relevant: dict[int, np.ndarray] = {}
+        self._with_reading: dict[OwnReading, ListBlock] = {}
+        self._made: dict[tuple, object] = {}
+
+    def once(self, make: Callable, k: int | None):
+        """Return ``make(block, k)``, which looks at judgments alone, made once for all lists."""
+        if (make, k) not in self._made:
+            self._made[make, k] = make(self, k)
+        return self._made[make, k]
+
+    @property
+    def query_ids(self) -> np.ndarray:
+        """Ids of the queries of the block; shape (n_queries,)."""
+        return self._lists.index.query_ids[self.queries]
+
+    @property
+    def drops_unjudged(self) -> bool:
+        """Tell whether unjudged rows are taken out of the lists."""
+        return self._lists.unjudged == "drop"
+
+    def with_ties(self, ties: str) -> "ListBlock":
+        """The same lists under another rule for ties."""
+        return self.relisted(self.sort_key, ties)
+
+    def with_reading(self, own: OwnReading) -> "ListBlock":
+        """The same lists as a measure reads them for itself."""
+        if own not in self._with_reading:
+            block = ListBlock(self._lists.judged_by(own), self.layout)
+            if "sort_key" in self.__dict__ or self._lists.scores is not None:
+                block.sort_key = self.sort_key
+                if block._lists.unjudged == "drop" and block.has_unjudged:
+                    block.sort_key = np.where(block.judged, self.sort_key, np.inf)
+                    block._lists.has_filtered = True
+                elif self.tie_rule not in ("worst", "best"):
+                    block.cells, block._tied = self.cells, self._tied
+            self._with_reading[own] = block
+        return self._with_reading[own]
+
+    def of_lists(self, lists: np.ndarray) -> "ListBlock":
+        """Some of the lists alone, by their numbers in the block."""
+        layout = Block(self.queries[lists], self.sizes[lists], self.width)
+        return ListBlock(self._lists, layout)
+
+    def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
+        """The same queries and judgments in lists of other sort keys, +inf for what is hidden.
+
+        Without another rule for ties, the documents that are shown keep their order.
+        """
+        lists = self._lists.with_ties(ties or self._lists.ties)
+        lists.has_filtered = True
+        # What depends on the judgments alone need not be made again.
+        same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
+        block = ListBlock(lists, self.layout)
+        block.__dict__.update({name: getattr(self, name) for name in same})
+        block.sort_key, block._made = sort_key, self._made
+        return block
+
+    @cached_property
+    @_shared
+    def gains(self) -> np.ndarray:
+        """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
+        if self._lists.has_unjudged:
+            return np.where(self.judged, self._labels, 0.0)
+        return self._lists.index.take(self._lists.gains, self.layout, 0.0)
+
+    @cached_property
+    @_shared
+    def _labels(self):
+        """Gain of each row, NaN where unjudged or padding."""
+        return self._lists.index.take(self._lists.gains, self.layout, np.nan)
+
+    @cached_property
+    @_shared
+    def _is_row(self):
+        """Where the matrices hold rows of the data, and not padding."""
+        return np.arange(self.width) < self.sizes[:, None]
+
+    @cached_property
+    @_shared
+    def pool(self) -> np.ndarray:
+        """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
+        if self._lists.has_unjudged:
+            pool = self._labels.copy()
+        elif self.is_padded:
+            pool = np.where(self._is_row, self.gains, np.nan)
+        else:
+            pool = self.gains.copy()
+        pool.sort(axis=1)
+        return pool
+
+    @cached_property
+    @_shared
+    def n_judged(self) -> np.ndarray:
+        """Number of judged rows of each query."""
+        if self._lists.has_unjudged:
+            return np.count_nonzero(self.judged, axis=1)
+        return self.sizes
+
+    @cached_property
+    @_shared
+    def sort_key(self) -> np.ndarray:
+        """Ascending sort key: minus the score, +inf where filtered or padding."""
+        scores = self._lists.scores
+        padding = -np.inf if scores.dtype.kind == "f" else 0
+        scores = self._lists.index.take(scores, self.layout, padding)
+        if scores.dtype.kind != "f":
+            # Integers have no -inf: pad after the conversion.
+            scores = scores.astype(np.float64)
+            scores[~self._is_row] = -np.inf
+        return np.negative(scores, out=scores)
+
+    @cached_property
+    @_shared
+    def n_retained(self) -> np.ndarray:
+        """Length of each returned list: the rows that are not filtered."""
+        if not self._lists.has_filtered:
+            return self.sizes
+        return np.count_nonzero(self.sort_key < np.inf, axis=1)
+
+    @cached_property
+    @_shared
+    def cells(self) -> np.ndarray:
+        """Flat positions, in a matrix of the block, of each list from the best score down.
+
+        Filtered rows and padding come last; shape (n_queries, width), int64.
+        """
+        if self._is_sorted:
+            return np.arange(self.sort_key.size).reshape(self.sort_key.shape)
+        cells, tied = self._sorted
+        if tied.size and self.tie_rule not in ("average", "stable"):
+            # Only the lists that have ties are sorted by two keys, which takes several times as
+            # long.
+            order = np.lexsort((self._second_key(tied), self.sort_key[tied]), axis=1)
+            cells[tied] = order + self.width * tied[:, None]
+        return cells
+
+    @cached_property
+    def _sorted(self):
+        return sort_rows(self.sort_key)
+
+    @cached_property
+    @_shared
+    def _tied(self):
+        """The lists in which documents may have equal scores."""
+        if not self._is_sorted:
+            return self._sorted.tied
+        key = self.sort_key
+        same = key[:, 1:] == key[:, :-1]
+        if self._lists.has_filtered or self.is_padded:
+            same &= key[:, 1:] < np.inf
+        return np.flatnonzero(same.any(axis=1))
+
+    def _second_key(self, rows):
+        """What orders documents of equal scores, ascending, for some lists of the block."""
+        lists = self._lists
+        if lists.ties == "ids":
+            return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
+        return self.gains[rows] if lists.ties == "worst" else -self.gains[rows]
+
+    @cached_property
+    def _is_sorted(self):
+        """Whether the rows stand in list order already, as those of a retrieval run do."""
+        if self.tie_rule not in ("average", "stable"):
+            return False
+        key = self.sort_key
+        # The first list alone says no for most.
+        is_first_sorted = (key[:1, 1:] >= key[:1, :-1]).all()
+        return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
+
+    def column(self, name: str, fill) -> np.ndarray | None:
+        """An option that holds one entry per row, as a padded matrix; None where not given."""
+        values = self._lists.columns.get(name)
+        if values is None:
+            return None
+        return self._lists.index.take(values, self.layout, fill)
+
+    @cached_property
+    @_shared
+    def judged(self) -> np.ndarray:
+        """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
+        if not self._lists.has_unjudged:
+            return self._is_row
+        return ~np.isnan(self._labels)
+
+    @cached_property
+    @_shared
+    def relevant(self) -> np.ndarray:
+        """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
+        return (self.gains > 0).astype(np.float64)
+
+    @cached_property
+    @_shared
+    def n_relevant(self) -> np.ndarray:
+        """Number of relevant rows of each query's pool, retrieved or not; float64."""
+        return self.relevant.sum(axis=1)
+
+    def depth(self, k: int | None) -> int:
+        """Number of places to look at."""
+        return self.width if k is None else min(k, self.width)
+
+    def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order as it is: ties are not averaged."""
+        depth = self.depth(k)
+        if self._is_sorted:
+            return values[:, :depth].copy()
+        return values.take(self._first_cells(depth))
+
+    def _first_cells(self, depth):
+        """The cells of the first places of each list."""
+        if depth not in self._cells_of_depth:
+            self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
+        return self._cells_of_depth[depth]
+
+    def ties(self, k: int | None = None) -> Ties | None:
+        """Ties that reach into the first k places; None unless they are to be averaged.
+
+        The arrays cover the whole width of the lists that have such ties.
+        """
+        if self._lists.ties != "average" or self.width == 1:
+            return None
+        depth = self.depth(k)
+        if depth not in self._ties:
+            self._ties[depth] = None
+            # One place more than asked for, to see whether a tie runs over the cut-off.
+            keys = self.sort_key.take(self.cells[self._tied, : depth + 1])
+            tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
+            lists = self._tied[tied.any(axis=1)]
+            if lists.size:
+                self._ties[depth] = find_ties(lists, self.sort_key.take(self.cells[lists]))
+        return self._ties[depth]
+
+    def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order, up to position k.
+
+        With averaged ties every place of a tie holds the tie's mean, so that any sum weighted by
+        position is the exact mean over the tied orders. Places after the end of the returned list
+        hold 0.
+        """
+        top = self.in_order(values, k)
+        if (ties := self.ties(k)) is not None:
+            tied = values.take(self.cells[ties.lists])
+            top[ties.lists] = (ties.sums(tied) / ties.length)[:, : top.shape[1]]
+        return self.only_retained(top)
+
+    def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
+        """``left[i] * (sum of right above place i)`` at each place i of the list, up to k.
+
+        Exact means over the tied orders; 0 after the end of the returned list. A sum over such
+        places is what average precision and its kin are made of.
+        """
+        top_left, top_right = self.in_order(left, k), self.in_order(right, k)
+        products = top_left * (np.cumsum(top_right, axis=1) - top_right)
+        if (ties := self.ties(k)) is not None:
+            cells = self.cells[ties.lists]
+            means = mean_products(ties, left.take(cells), right.take(cells))
+            products[ties.lists] = means[:, : products.shape[1]]
+        return self.only_retained(products)
+
+    def only_retained(self, top: np.ndarray) -> np.ndarray:
+        """Set the places after the end of each returned list to 0, in place."""
+        depth = top.shape[1]
+        if self.n_retained.min() < depth:
+            if depth not in self._behind:
+                self._behind[depth] = np.arange(depth) >= self.n_retained[:, None]
+            top[self._behind[depth]] = 0.0
+        return top
+
+    def ranked_relevant(self, k: int | None) -> np.ndarray:
+        """`relevant` in list order up to place k; read only, shared by several measures."""
+        depth = self.depth(k)
+        if depth not in self._ranked_relevant:
+            self._ranked_relevant[depth] = read_only(self.ranked(self.relevant, k))
+        return self._ranked_relevant[depth]
+
+    @cached_property
+    @_shared
+    def shows_relevant(self) -> np.ndarray:
+        """Whether the documents of the returned lists are relevant; bool, ties in one order."""
+        return self.only_retained(self.in_order(self.gains > 0))
+
+    @cached_property
+    def relevant_cells(self) -> RelevantCells:
+        """Positions of the relevant documents in the returned lists."""
+        return RelevantCells.of(self.shows_relevant)
+
+    def best_relevant(self, k: int | None) -> np.ndarray:
+        """The highest gains of the pool that are above 0, descending, 0 after the last.
+
+        At most k, and as wide as the most relevant documents that a query has.
+        """
+        if self.has_forbidden or not self.has_unjudged:
+            # The sorted pool serves the other bound too, or is not much longer.
+            return np.maximum(self.best_first(k), 0.0)
+        cells = RelevantCells.of(self.gains > 0)
+        gains = np.zeros((cells.n_lists, max(1, int(cells.n_found.max()))))
+        gains[cells.lists, cells.levels - 1] = self.gains.take(cells.cells)
+        gains.sort(axis=1)
+        return gains[:, ::-1][:, : self.depth(k)]
+
+    def best_first(self, k: int | None) -> np.ndarray:
+        """The k highest gains of the pool, descending, 0 after its end."""
+        depth = self.depth(k)
+        if self._lists.has_unjudged or self.is_padded:
+            columns = self.n_judged[:, None] - 1 - np.arange(depth)
+            best = np.take_along_axis(self.pool, np.maximum(columns, 0), axis=1)
+            best[columns < 0] = 0.0
+            return best
+        return self.pool[:, ::-1][:, :depth]
+
+    def worst_first(self, k: int | None) -> np.ndarray:
+        """The k lowest gains of the pool, ascending, 0 after its end."""
+        depth = self.depth(k)
+        worst = self.pool[:, :depth]
+        if self._lists.has_unjudged or self.is_padded:
+            return np.nan_to_num(worst, nan=0.0)
+        return worst
+
+
+def _exact(scores):
+    """The scores, or numbers in the same order where float64 would take different ones for equal.
+
+    Times in nanoseconds and 64-bit keys are whole numbers of this size.
+    """
+    if scores.dtype.kind not in "iu" or len(scores) == 0:
+        return scores
+    if scores.max() <= _LARGEST_INTEGER and scores.min() >= -_LARGEST_INTEGER:
+        return scores
+    codes, _ = pd.factorize(scores, sort=True)
+    return codes.astype(np.float64)
+
+
+def _check_ties(ties, n_rows):
+    """The rule for ties, and the sort codes of the document ids where they decide."""
+    if isinstance(ties, str) or ties is None:
+        if ties not in TIES:
+            advice = ": pass the document ids themselves" if ties == "docno" else ""
+            raise InputError(
+                "ties must be 'average', 'stable', 'worst', 'best' or an array of document ids "
+                f"(one per row, descending order breaks ties), got {brief(ties)}{advice}."
+            )
+        return ties, None
+    ids = as_column(ties, "ties", "document id")
+    if isinstance(ids, pd.Categorical):
+        # By what they are, and not in the order of the categories.
+        ids = np.asarray(ids)
+    if len(ids) != n_rows:
+        raise InputError(
+            f"ties as document ids needs one id per row: expected {n_rows}, got {len(ids)}."
+        )
+    try:
+        codes, _ = pd.factorize(ids, sort=True)
+    except Exception as error:
+        raise InputError(
+            f"ties holds document ids that cannot be ordered together ({brief(str(error))}): make "
+            "them all strings or all numbers."
+        ) from error
+    if codes.min() < 0:
+        raise InputError(f"ties has a missing document id at row {int(codes.argmin())}.")
+    return "ids", codes

@@ -1,0 +1,301 @@
+"""Text such as "rbp(persistence=0.9)@100" and the measure, options and cut-off that it names."""
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from skfilterrank._lists.checks import as_list
+from skfilterrank._lists.like import settings_like
+from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
+from skfilterrank._lists.measure_plugins import load_measure_plugins
+from skfilterrank._lists.own_reading import OF_ALL, SHOWN_OF_ALL, own_reading
+from skfilterrank.exceptions import InputError, brief, brief_list
+
+_MOST_DIGITS = 18
+_PARSED = re.compile(
+    r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
+)
+# What stands for several measures: those that trec_eval prints unless told otherwise.
+SEVERAL = {
+    "official": (
+        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
+        "recip_rank",
+        *(f"iprec_at_recall_{level / 10:.2f}" for level in range(11)),
+        *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    )
+}
+# trec_eval's P_5, which it also writes P.5.
+_CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
+
+
+def get_measure_names() -> list[str]:
+    """Names of all measures, sorted.
+
+    Returns
+    -------
+    list of str
+        The names that :func:`make_ranking_scorer`, `RankAndFilter(measure=)` and the command line
+        understand; those with a cut-off may be followed by "@k". They may be written in any case,
+        and ``docs/measures.md`` has the names by which other tools call some of them, such as
+        "map", "P_5" or "MRR@10". Those of :func:`register_measure` are among them, and those of
+        installed packages with an entry point "skfilterrank.measures".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import get_measure_names
+    >>> "ndcg_f" in get_measure_names()
+    True
+    """
+    load_measure_plugins()
+    return sorted(MEASURES)
+
+
+def get_measure(measure: str | Callable) -> ParsedMeasure:
+    """A measure as an object, from its name.
+
+    Parameters
+    ----------
+    measure : str or callable
+        A name with an optional cut-off and options, such as "rbp(persistence=0.9)@100" (see
+        :func:`get_measure_names`), or one of the functions of this module, such as
+        :func:`ndcg_f_score`.
+
+    Returns
+    -------
+    ParsedMeasure
+        It has the attributes `k` (int or None), `options` (dict), `text` (its name in the words of
+        the measure table) and `measure`, its line of the table with `name`, `function`, `summary`,
+        `value_range`, `greater_is_better` and others. It is called as its function is, ``(y_true,
+        y_score, *, groups, ...)``, and stands wherever a measure is named. Its `repr` reads back:
+        two of the same measure, cut-off and options are equal, in other processes too.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure, option or cut-off.
+
+    See Also
+    --------
+    register_measure : Adds a measure.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import evaluate, get_measure
+    >>> deep = get_measure("RBP(p=0.5)@100")
+    >>> deep
+    get_measure('rbp(persistence=0.5)@100')
+    >>> deep([1, 0, 1], [3, 2, 1], groups=["q"] * 3)
+    0.625
+    >>> deep.k, deep.options, deep.measure.value_range
+    (100, {'persistence': 0.5}, (0.0, 1.0))
+    """
+    return parse_measure(measure)
+
+
+def parse_measures(measures) -> dict[str, ParsedMeasure]:
+    """The measures by the text that names them; what is parsed already is taken as it is."""
+    if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
+        return measures
+    is_one = isinstance(measures, str) or callable(measures)
+    given = [measures] if is_one else as_list(measures, "measures", "names")
+    given = [
+        each
+        for some in given
+        for each in (SEVERAL.get(some, [some]) if isinstance(some, str) else [some])
+    ]
+    if not all(isinstance(each, str) or callable(each) for each in given):
+        raise InputError(
+            f"measures must be a name or a list of names, such as ['ap', 'ndcg_f@10'], got "
+            f"{brief(measures)}."
+        )
+    if not given:
+        raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
+    unknown = [each for each in given if isinstance(each, str) and known_measure(each) is None]
+    if unknown:
+        raise _unknown(unknown)
+    parsed: dict[str, ParsedMeasure] = {}
+    texts: dict[str, str] = {}
+    for each in given:
+        call = parse_measure(each)
+        text = each if isinstance(each, str) else call.text
+        if call.text in texts:
+            other = texts[call.text]
+            names = "" if other == text else f", as {brief(other)} and {brief(text)}"
+            raise InputError(f"measures names {brief(call.text)} twice{names}: name each once.")
+        parsed[text], texts[call.text] = call, text
+    return parsed
+
+
+def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
+    """Read a measure: its function, or text, such as "ndcg_f@10", "RBP(p=0.9)@100", "P_5"."""
+    if isinstance(text, ParsedMeasure):
+        return text
+    entry = getattr(text, "measure", None)
+    if isinstance(entry, Measure) and entry.function is text:
+        return ParsedMeasure(entry, None, {})
+    if isinstance(measures := getattr(text, "_measures", None), dict):
+        raise InputError(
+            f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(list(measures))} "
+            "with options in parentheses, such as 'rbp(persistence=0.95)@10'."
+        )
+    if callable(text):
+        raise InputError(
+            f"{brief(text)} is not a measure: name one, such as 'ndcg_f@10', or make one of a "
+            "function of your own, by the decorator "
+            "skfilterrank.metrics.register_measure('its_name')."
+        )
+    parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
+    entry_and_cut = parts and _find(parts["name"])
+    if parts is None or entry_and_cut is None:
+        raise _unknown([text])
+    entry, cut = entry_and_cut
+    options = entry.presets.get(parts["name"].lower(), {})
+    if parts["options"] is None:
+        options = dict(options)
+    else:
+        given, own = _parse_options(entry, parts["options"], text)
+        options = {**options, **given}
+        library, reading = own.pop("like", None), own_reading(own, text)
+        if library is None:
+            entry = entry.with_reading(reading)
+        elif reading is not None:
+            raise InputError(f"{brief(text)} gives like and {' and '.join(own)}: give one of them.")
+        else:
+            settings_like(library, entry.name, options)
+            entry = entry.like(library)
+    if cut is not None and parts["depth"] is not None:
+        raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
+    depth = parts["depth"] if cut is None else cut
+    if depth is None:
+        return ParsedMeasure(entry, None, options)
+    if not entry.takes_k:
+        raise InputError(
+            f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}."
+        )
+    # Beyond any list, and of thousands of digits Python makes no number.
+    if not depth.isdecimal() or len(depth) > _MOST_DIGITS or int(depth) < 1:
+        raise InputError(
+            f"the cut-off in {brief(text)} must be a positive whole number, such as "
+            f"'{entry.name}@10'."
+        )
+    return ParsedMeasure(entry, int(depth), options)
+
+
+def known_measure(name) -> Measure | None:
+    """The measure of values that go by this name, such as "ap" of "MAP@10"; None for others."""
+    entry_and_cut = _find(str(name).partition("(")[0].partition("@")[0])
+    return entry_and_cut and entry_and_cut[0]
+
+
+def spellings() -> dict[str, tuple[str, Measure]]:
+    """Every name of every measure, by its lower case: how it is written, and the measure.
+
+    "@" stands for a cut-off that is written another way than behind "@", as in "P_@".
+    """
+    return {
+        name.lower(): (name, entry)
+        for entry in MEASURES.values()
+        for name in (entry.name, *entry.aliases)
+    }
+
+
+def _find(name):
+    """The measure of a name, and the cut-off of such as "P_5"; None where there is none."""
+    found = find_entered(name)
+    if found is None:
+        load_measure_plugins()
+        found = find_entered(name)
+    return found
+
+
+def find_entered(name: str) -> tuple[Measure, str | None] | None:
+    """The same in the table as it stands."""
+    if name in MEASURES:  # As most are, without the table of all others.
+        return MEASURES[name], None
+    known, name = spellings(), name.lower()
+    if name in known:
+        return known[name][1], None
+    cut = _CUT.fullmatch(name)
+    if cut is None or f"{cut[1]}_@" not in known:
+        return None
+    return known[f"{cut[1]}_@"][1], cut[2]
+
+
+def _unknown(texts):
+    """The error of all texts that name no measure."""
+    return InputError(
+        f"{' '.join(map(_not_a_measure, texts))} The names are in "
+        "skfilterrank.metrics.get_measure_names() and skfilterrank help measures; a "
+        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. One of "
+        "your own has a name in processes that imported its module; others are sent its function, "
+        "measure=FUNCTION."
+    )
+
+
+def _not_a_measure(text):
+    """A sentence, with the names that are near."""
+    known, near = spellings(), {}
+    name = re.split("[(@]", str(text))[0].lower()
+    stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
+    if cut and stem in known:
+        near[stem] = f"{known[stem][0]}@{depth}"
+    else:
+        for each in get_close_matches(f"{stem}_@" if cut else name, known):
+            written, entry = known[each]
+            near.setdefault(entry.name, written.replace("@", depth))
+    hint = f": did you mean {' or '.join(map(brief, near.values()))}?" if near else "."
+    return f"{brief(text)} is not a measure{hint}"
+
+
+def _parse_options(entry, text, whole):
+    """Options of the string form, numbers and words by name, and those that all measures have."""
+    options, shared = {}, {}
+    for part in split_at_commas(text):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        key = entry.option_aliases.get(key, key)
+        if not equals or key not in {*entry.options, *OF_ALL}:
+            allowed = ", ".join(f"{name}=..." for name in (*entry.options, *SHOWN_OF_ALL))
+            raise InputError(
+                f"{brief(part.strip())} in {brief(whole)} is not an option of {brief(entry.name)}: "
+                f"it has {allowed}."
+            )
+        if key in {**options, **shared}:
+            raise InputError(f"{brief(whole)} gives {key} twice: give it once.")
+        (options if key in entry.options else shared)[key] = _value(value)
+    checked = entry.bind(None, options).keywords
+    for name in options:
+        if isinstance(checked[name], ParsedMeasure):
+            options[name] = checked[name].text
+    return {name: options[name] for name in entry.options if name in options}, shared
+
+
+def split_at_commas(text):
+    """The parts between commas that are in no parentheses or braces."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "({") - (character in ")}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip() or len(parts) > 1]
+
+
+def _value(text):
+    """A number, a word with or without quotes, or the values of labels in braces."""
+    if text[:1] == "{" and text[-1:] == "}":
+        pairs = [part.partition(":") for part in split_at_commas(text[1:-1])]
+        return {_value(label.strip()): _value(value.strip()) for label, _, value in pairs}
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    return _number_or_word(text)
+
+
+def _number_or_word(text):
+    """The int or float that a text spells, None for "None", else the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text == "None" else text

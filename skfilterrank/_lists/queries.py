@@ -1,0 +1,405 @@
+"""The rows of each query, indexed once and shared by everything that works per query."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.arrays import as_column, entry_types, is_missing
+from skfilterrank.exceptions import InputError, brief
+
+# Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
+BLOCK_CELLS = 1 << 16
+# What a block costs besides its cells, in cells.
+_BLOCK_OVERHEAD = 1 << 13
+# Rows whose columns the third-level cache holds while they are laid out in blocks.
+_PART_ROWS = 1 << 20
+_CHUNK_ROWS = 1 << 17
+
+
+class Block:
+    """Some queries of about the same size, to be laid out as one padded matrix."""
+
+    __slots__ = ("queries", "rows", "sizes", "width")
+
+    def __init__(self, queries: np.ndarray, sizes: np.ndarray, width: int):
+        self.queries = queries
+        self.sizes = sizes
+        self.width = width
+        # Of each cell, where rows come in any order; made once, for all columns.
+        self.rows: np.ndarray | None = None
+
+
+class GroupIndex:
+    """Where each query's rows are.
+
+    Queries are numbered by their sorted ids. `order` lists the row numbers query by query; it is
+    None where every query's rows stand together, and then a query is a slice of the data itself.
+
+    Attributes
+    ----------
+    query_ids : ndarray of shape (n_queries,)
+        The distinct query ids, sorted.
+    n_queries : int
+        Number of distinct queries.
+    sizes : ndarray of shape (n_queries,), dtype int64
+        Number of rows of each query.
+    starts : ndarray of shape (n_queries,), dtype int64
+        First position of each query in `order` (or in the data where `order` is None).
+    order : ndarray of shape (n_rows,) or None
+        Row numbers, grouped by query, ascending within a query.
+    n_rows : int
+        Number of rows.
+    """
+
+    def __init__(self, query_ids, sizes, starts, order, n_rows, labels=None):
+        self.query_ids = query_ids
+        self.n_queries = len(query_ids)
+        self.sizes = sizes
+        self.starts = starts
+        self.order = order
+        self.n_rows = n_rows
+        self._labels = labels
+
+    @classmethod
+    def from_groups(cls, groups, name: str = "groups") -> "GroupIndex":
+        """Index the query id of each row; ids may be of any type and in any order."""
+        values = _group_values(groups, name)
+        n_rows = len(values)
+        if n_rows == 0:
+            raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
+        changes = np.asarray(values[1:] != values[:-1], dtype=bool)
+        n_runs = 1 + np.count_nonzero(changes)
+        # Of ids that ascend already the first of each run are sorted.
+        if n_runs > n_rows // 2 and not _ascend(values):
+            if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
+                del changes
+                return cls._scattered_integers(values, *span)
+            codes, query_ids = _factorize(values, name)
+            if codes is None:
+                return cls(
+                    query_ids, np.ones(n_rows, dtype=np.int64), np.arange(n_rows), None, n_rows
+                )
+            if n_runs > len(query_ids):
+                del changes
+                return cls._scattered(codes, query_ids)
+            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
+            codes = codes[heads]
+        else:
+            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
+            codes, query_ids = _factorize(values[heads], name)
+        lengths = np.diff(heads, append=n_rows)
+        if codes is None:
+            return cls(query_ids, lengths, heads, None, n_rows)
+        if len(codes) == len(query_ids):
+            starts = np.empty(len(codes), dtype=np.int64)
+            sizes = np.empty(len(codes), dtype=np.int64)
+            starts[codes] = heads
+            sizes[codes] = lengths
+            return cls(query_ids, sizes, starts, None, n_rows)
+        return cls._scattered(np.repeat(codes, lengths), query_ids)
+
+    @classmethod
+    def _scattered(cls, codes, query_ids):
+        """Index queries whose rows do not stand together."""
+        order, sizes = _order_by_code(codes.__getitem__, len(codes), len(query_ids))
+        return cls(query_ids, sizes, _offsets(sizes), order, len(codes))
+
+    @classmethod
+    def _scattered_integers(cls, values, first, last):
+        """The same of integers that fill much of their range: their codes need no memory."""
+        order, sizes = _order_by_code(
+            lambda rows: _distance(values[rows], first), len(values), last - first + 1
+        )
+        present = np.flatnonzero(sizes)
+        query_ids = present.astype(values.dtype) + values.dtype.type(first)
+        sizes = sizes[present]
+        return cls(query_ids, sizes, _offsets(sizes), order, len(values))
+
+    @property
+    def labels(self) -> pd.Index:
+        """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
+        if self._labels is None:
+            ids = self.query_ids
+            # pandas has no longer floats: an index of them fails when it is used.
+            ids = ids.astype(np.float64) if ids.dtype == np.longdouble else ids
+            self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
+        return self._labels
+
+    def row_order(self) -> np.ndarray:
+        """Row numbers query by query, queries in the order of their ids."""
+        if self.order is not None:
+            return self.order
+        first = np.repeat(self.starts - _offsets(self.sizes), self.sizes)
+        return first + np.arange(self.n_rows)
+
+    def codes(self) -> np.ndarray:
+        """Number of the query of each row."""
+        if self.order is None and (self.starts[1:] > self.starts[:-1]).all():
+            return np.repeat(np.arange(self.n_queries), self.sizes)
+        codes = np.empty(self.n_rows, dtype=np.intp)
+        codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
+        return codes
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Add up whole numbers of the rows of each query, without a limit but their type's."""
+        if self.order is not None:
+            return np.add.reduceat(values[self.order], self.starts)
+        by_start = np.argsort(self.starts, kind="stable")
+        sums = np.empty(self.n_queries, dtype=values.dtype)
+        sums[by_start] = np.add.reduceat(values, self.starts[by_start])
+        return sums
+
+    def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
+        """Yield all queries in blocks of at most `max_cells` padded cells.
+
+        One part of the rows after the other, and in each the smallest queries first.
+        """
+        # numpy sorts 16-bit integers by radix, several times faster than longer ones.
+        small = self.sizes.max() <= np.iinfo(np.int16).max
+        for part in self._parts():
+            sizes = self.sizes[part]
+            by_size = np.argsort(sizes.astype(np.int16) if small else sizes, kind="stable")
+            sizes = sizes[by_size]
+            by_size += part.start
+            begin = 0
+            while begin < len(sizes):
+                end = begin + _block_length(sizes[begin:], max_cells)
+                yield Block(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
+                begin = end
+
+    def _parts(self):
+        """Slices of the queries, of about as many rows each."""
+        edges = [0, self.n_queries]
+        if self.n_rows > _PART_ROWS:
+            rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)
+            if self.order is None:
+                found = np.searchsorted(np.cumsum(self.sizes), rows)
+            else:
+                found = np.searchsorted(self.starts, rows) - 1
+            edges[1:1] = found.tolist()
+        for first, last in pairwise(edges):
+            if first < last:
+                yield slice(first, last)
+
+    def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
+        """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
+        if self.order is None:
+            taken = _stretches(values, self.starts[block.queries], block.width)
+        else:
+            taken = values.take(self._rows(block))
+        if block.sizes[0] != block.width:
+            taken[np.arange(block.width) >= block.sizes[:, None]] = fill
+        return taken
+
+    def _rows(self, block):
+        """The row of each cell of a block, some other where it is padding; rows in any order."""
+        if block.rows is None:
+            block.rows = _stretches(self.order, self.starts[block.queries], block.width)
+        return block.rows
+
+    def put(self, target: np.ndarray, block: Block, values: np.ndarray) -> None:
+        """Write a padded matrix of the block's queries back to the rows it came from."""
+        inside = np.arange(block.width) < block.sizes[:, None]
+        rows = self.starts[block.queries][:, None] + np.arange(block.width)
+        rows = rows[inside] if self.order is None else self.order[rows[inside]]
+        target[rows] = values[inside]
+
+
+def _stretches(values, starts, width):
+    """As many values from each start on, one stretch a row; some other behind the last value."""
+    if starts.max() + width > len(values) or not values.flags.c_contiguous:
+        return values.take(starts[:, None] + np.arange(width), mode="clip")
+    # As records, that are copied whole.
+    size = values.itemsize
+    shape = (len(values) - width + 1,)
+    records = np.ndarray(shape, dtype=f"V{width * size}", buffer=values, strides=(size,))
+    return records[starts].view(values.dtype).reshape(len(starts), width)
+
+
+def _block_length(sizes, max_cells):
+    """How many of some queries, smallest first, to lay out together."""
+    same = int(np.searchsorted(sizes, sizes[0], side="right"))
+    if 4 * same * sizes[0] >= max_cells:
+        # Enough without padding.
+        n_blocks = -(-same // max(1, max_cells // sizes[0]))
+        return -(-same // n_blocks)
+    sizes = sizes[: max_cells // sizes[0]]
+    cells = sizes * np.arange(1, len(sizes) + 1)
+    sizes = sizes[: np.searchsorted(cells, max_cells, side="right")]
+    return 1 + int(np.argmax(np.cumsum(sizes) / (cells[: len(sizes)] + _BLOCK_OVERHEAD)))
+
+
+def _offsets(sizes):
+    """First position of each of the consecutive stretches of the given sizes."""
+    return np.cumsum(sizes) - sizes
+
+
+def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Query id and length of each stretch of rows that have the same one; there may be no rows."""
+    values = _group_values(groups, name)
+    heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
+    heads = np.append(0, heads)[: len(values)]
+    ids = np.asarray(values[heads])
+    for kind in (str, bytes):
+        if 0 < sum(is_kind := [issubclass(each, kind) for each in entry_types(ids)]) < len(is_kind):
+            raise _of_different_types(
+                name,
+                next(each for each in ids if isinstance(each, kind)),
+                next(each for each in ids if not isinstance(each, kind)),
+            )
+    return ids, np.diff(heads, append=len(values))
+
+
+def _of_different_types(name, one, other):
+    """Return the error for ids of which nobody can say whether they are equal."""
+    return InputError(
+        f"{name} holds query ids of different types, such as {brief(one)} and {brief(other)}: "
+        "make them all strings or all numbers."
+    )
+
+
+def _group_values(groups, name):
+    """A one-dimensional array of query ids without missing values."""
+    if isinstance(groups, pd.MultiIndex):
+        raise InputError(
+            f"{name} has several levels: expected one query id per row; pass one level, e.g. "
+            f"{name}=index.get_level_values('qid')."
+        )
+    values = as_column(groups, name, "query id")
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = as_column(np.asarray(values), name, "query id")
+    if values.dtype == np.float16:
+        # Which pandas has no index of.
+        values = values.astype(np.float32)
+    if not isinstance(values, np.ndarray) or values.dtype.kind in "fOmM":
+        missing = is_missing(values, name)
+        if missing.any():
+            raise InputError(
+                f"{name} has {missing.sum()} missing value(s), the first at row "
+                f"{missing.argmax()}: every row needs the id of its query."
+            )
+    for kind in entry_types(values):
+        if kind.__hash__ is None:
+            raise InputError(
+                f"{name} must hold one query id per row, a number or text, got an entry of type "
+                f"{kind.__name__}."
+            )
+    return values
+
+
+def _ascend(values):
+    """Tell whether no id is smaller than the one before."""
+    is_plain = isinstance(values, np.ndarray) and values.dtype != object
+    return is_plain and bool((values[1:] >= values[:-1]).all())
+
+
+def _factorize(values, name):
+    """Codes (None for 0, 1, 2, ...) and sorted distinct values."""
+    if (
+        isinstance(values, np.ndarray)
+        and values.dtype != object
+        and bool((values[1:] > values[:-1]).all())
+    ):
+        return None, values
+    if (span := _dense_span(values)) is not None:
+        return _factorize_dense(values, *span)
+    try:
+        codes, distinct = pd.factorize(values, sort=True)
+    except Exception as error:
+        raise InputError(
+            f"{name} holds query ids of types that cannot be ordered together "
+            f"({brief(str(error))}): make them all strings or all numbers."
+        ) from error
+    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+        distinct = np.asarray(distinct, dtype=values.dtype)
+    distinct = np.asarray(distinct)
+    # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
+    if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
+        raise _of_different_types(name, distinct[0], distinct[-1])
+    return codes, distinct
+
+
+def _dense_span(values):
+    """The first and the last of integers that fill much of the range between; or None."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
+        return None
+    first, last = int(values.min()), int(values.max())
+    return (first, last) if last - first < 2 * len(values) else None
+
+
+def _distance(values, first):
+    """How far integers are from the first one, as int64."""
+    wide = np.uint64 if values.dtype.kind == "u" else np.int64
+    return (values.astype(wide) - wide(first)).astype(np.int64)
+
+
+def _factorize_dense(values, first, last):
+    """The same for integers that fill much of their range: faster, and 4 bytes a row."""
+    codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
+    for rows in _chunks(len(codes)):
+        codes[rows] = _distance(values[rows], first)
+    # numpy's bincount of the whole column would copy it.
+    counts = np.zeros(last - first + 1, dtype=np.int64)
+    for rows in _chunks(len(codes), len(counts)):
+        counts += np.bincount(codes[rows], minlength=len(counts))
+    present = counts > 0
+    query_ids = np.flatnonzero(present).astype(values.dtype) + values.dtype.type(first)
+    if len(query_ids) < len(present):
+        number = (np.cumsum(present) - 1).astype(codes.dtype)
+        for rows in _chunks(len(codes)):
+            codes[rows] = number[codes[rows]]
+    return codes, query_ids
+
+
+def _chunks(n_rows, n_codes=0):
+    """Slices of the rows: temporary arrays stay small, work per code is not done too often."""
+    step = max(_CHUNK_ROWS, n_codes // 2)
+    for begin in range(0, n_rows, step):
+        yield slice(begin, begin + step)
+
+
+def _order_by_code(codes_of, n_rows, n_codes):
+    """Row numbers sorted by code, ascending within a code, and the number of rows of each code.
+
+    ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
+    bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
+    numpy sorts up to 16 of them by radix. They are kept in one byte a row unless that takes so many
+    parts that dealing out becomes slower.
+    """
+    n_bits = (n_codes - 1).bit_length()
+    n_bytes = 1 if n_bits - 8 <= min(9, (n_rows >> 12).bit_length()) else 2
+    n_leading = max(n_bits - 8 * n_bytes, min(8, n_bits, (n_rows >> 16).bit_length()))
+    shift, n_parts = n_bits - n_leading, 1 << n_leading
+    part_type = np.uint8 if n_leading <= 8 else np.uint16 if n_leading <= 16 else np.int64
+    ends = np.zeros(n_parts, dtype=np.int64)
+    for rows in _chunks(n_rows):
+        ends += np.bincount(codes_of(rows) >> shift, minlength=n_parts)
+    np.cumsum(ends, out=ends)
+    cursor = [0, *ends[:-1].tolist()]
+    order = np.empty(n_rows, dtype=np.int32 if n_rows < np.iinfo(np.int32).max else np.int64)
+    rest = np.empty(n_rows, dtype=f"u{n_bytes}")
+    for rows in _chunks(n_rows, n_parts):
+        codes = codes_of(rows)
+        parts = (codes >> shift).astype(part_type)
+        by_part = np.argsort(parts, kind="stable")
+        counts = np.bincount(parts, minlength=n_parts)
+        of_chunk = codes.astype(rest.dtype).take(by_part)
+        by_part += rows.start
+        begin = 0
+        for part in np.flatnonzero(counts).tolist():
+            end = begin + int(counts[part])
+            target = slice(cursor[part], cursor[part] + end - begin)
+            order[target], rest[target] = by_part[begin:end], of_chunk[begin:end]
+            cursor[part], begin = target.stop, end
+    sizes = np.zeros(n_codes, dtype=np.int64)
+    for part, (begin, end) in enumerate(pairwise([0, *ends.tolist()])):
+        if begin < end:
+            codes = rest[begin:end]
+            first = part << shift
+            counts = np.bincount(codes & rest.dtype.type((1 << shift) - 1))
+            sizes[first : first + len(counts)] = counts
+            if len(counts) > 1:
+                order[begin:end] = order[begin:end].take(np.argsort(codes, kind="stable"))
+    return order, sizes

@@ -1,0 +1,134 @@
+"""Results of functions, shown as a line, as a table that fits on a screen, and as a frame."""
+
+from dataclasses import dataclass, fields
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.paper_tables import paper_table
+from skfilterrank._lists.printable import printable
+
+_LONGEST = 120  # characters of a repr
+_N_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """Base of what functions return: ``@dataclass(frozen=True, eq=False, repr=False)``.
+
+    ``repr`` is one line of at most 120 characters, ``str`` a table below a line or more, and
+    notebooks show that table. A subclass says, where the defaults do not do, in a line what it is
+    of how many (`_summary`), which text stands above the table (`_head`), what the table holds
+    (`_table`, which returns None for no table), which rows of it are shown (`_places`) and with how
+    many digits (`_digits`).
+    """
+
+    _digits = 4
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: what the result holds, as columns."""
+        return pd.DataFrame([self._fields()])
+
+    def to_latex(self) -> str:
+        """A `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
+        return self._paper_text("latex")
+
+    def to_markdown(self) -> str:
+        """A table as GitHub and notebooks show it: all rows of `to_frame`."""
+        return self._paper_text("markdown")
+
+    def _paper_text(self, format) -> str:
+        table = self.to_frame()
+        if not isinstance(table.index, pd.RangeIndex) or table.index.name is not None:
+            table = table.reset_index()
+        head = [" ".join(map(str, as_tuple(name))).strip() for name in table.columns]
+        is_p = [name.startswith("p_") for name in head]
+        rows = [
+            [self._paper_cell(value, p) for value, p in zip(row, is_p)]
+            for row in table.itertuples(index=False, name=None)
+        ]
+        return paper_table(head, rows, format)
+
+    def _paper_cell(self, value, is_p) -> str:
+        if not isinstance(value, float | np.floating):
+            return str(value)
+        if value != value:
+            return "-"
+        return p_text(float(value)) if is_p else f"{value:.{self._digits}f}"
+
+    def _fields(self) -> dict:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def _summary(self) -> str:
+        return ", ".join(f"{name} {value:g}" for name, value in self._fields().items())
+
+    def _head(self) -> str:
+        return self._summary()
+
+    def _table(self) -> pd.DataFrame | None:
+        return self.to_frame()
+
+    def _places(self, n_rows: int) -> np.ndarray:
+        return np.arange(min(_N_ROWS, n_rows))
+
+    def __repr__(self) -> str:
+        text = printable(f"<{type(self).__name__}: {self._summary()}>")
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...>"
+
+    def __str__(self) -> str:
+        shown = self._shown()
+        if shown is None:
+            return self._head()
+        table, style, more = shown
+        return "\n".join([self._head(), table.to_string(**style), *more])
+
+    def _repr_html_(self) -> str:
+        lines, shown = self._head().split("\n"), self._shown()
+        html = f"<p>{'<br>'.join(map(escape, lines))}</p>"
+        if shown is None:
+            return html
+        table, style, more = shown
+        return "\n".join([html, table.to_html(**style), *(f"<p>{line}</p>" for line in more)])
+
+    def _shown(self):
+        """Rows of the table, how pandas writes them, and a line on the others; None: no table."""
+        table = self._table()
+        if table is None:
+            return None
+        shown = table.iloc[self._places(len(table))]
+        style = {
+            "float_format": f"{{:.{self._digits}f}}".format,
+            "formatters": {name: p_text for name in table if str(name).startswith("p_")},
+            "max_cols": _N_ROWS,
+            # Rows that have but a number have no name.
+            "index": not isinstance(table.index, pd.RangeIndex) or table.index.name is not None,
+        }
+        n_more = len(table) - len(shown)
+        more = f"... and {counted(n_more, 'more row')}, see to_frame()"
+        return shown, style, [more] * (n_more > 0)
+
+
+def as_tuple(name) -> tuple:
+    """Levels of a name of a column, or the one that it has."""
+    return name if isinstance(name, tuple) else (name,)
+
+
+def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
+    """Places of so many rows, spread over all rows of a curve, with both ends."""
+    return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """The number and what it is of, such as "1 pair" and "1,200 queries"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def p_text(value: float) -> str:
+    """Four digits, or that it is smaller."""
+    return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
+
+
+def interval_text(confidence: float) -> str:
+    """Name of an interval, by its confidence."""
+    return f"{100 * confidence:.4g} % interval"

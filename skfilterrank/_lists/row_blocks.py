@@ -1,0 +1,114 @@
+"""Rows in memory: the queries they belong to, stretch by stretch, and their columns."""
+
+from collections.abc import Iterable
+from functools import reduce
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+
+
+class Block(NamedTuple):
+    """Some consecutive rows.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_stretches,)
+        Query of each stretch of rows that have the same one.
+    sizes : ndarray of shape (n_stretches,)
+        Their numbers of rows.
+    columns : dict of key to ndarray of shape (n_rows,)
+        What the rows hold.
+    """
+
+    ids: np.ndarray
+    sizes: np.ndarray
+    columns: dict[Any, np.ndarray]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.sizes.sum())
+
+    def group_index(self) -> GroupIndex:
+        """The rows of each query, numbered in the order in which they come."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        return GroupIndex(np.arange(len(self.ids)), self.sizes, starts, None, self.n_rows)
+
+    def join(self, other: "Block") -> "Block":
+        """The rows of this block, then those of the other; a query that is cut becomes whole."""
+        ids, sizes = _joined(self.ids, other.ids), np.append(self.sizes, other.sizes)
+        if ids[len(self.ids) - 1] == ids[len(self.ids)]:
+            ids = np.delete(ids, len(self.ids))
+            sizes[len(self.ids) - 1] += sizes[len(self.ids)]
+            sizes = np.delete(sizes, len(self.ids))
+        columns = {
+            name: np.concatenate([values, other.columns[name]])
+            for name, values in self.columns.items()
+        }
+        return Block(ids, sizes, columns)
+
+    def split(self, at: int) -> tuple["Block", "Block"]:
+        """The first stretches, and the others."""
+        row = int(self.sizes[:at].sum())
+        left = {name: values[:row] for name, values in self.columns.items()}
+        right = {name: values[row:] for name, values in self.columns.items()}
+        return (
+            Block(self.ids[:at], self.sizes[:at], left),
+            Block(self.ids[at:], self.sizes[at:], right),
+        )
+
+
+def merged(states: Iterable) -> Any:
+    """What is known of all queries; there is at least one."""
+    return reduce(lambda left, right: left.merge(right), states)
+
+
+class ByKey(dict):
+    """Mergeable states by a key, which may be missing in one of two."""
+
+    def merge(self, other: "ByKey") -> "ByKey":
+        """Merge the states of each key."""
+        both = {key: each.merge(other[key]) for key, each in self.items() if key in other}
+        return ByKey({**self, **other, **both})
+
+
+class Pieces(tuple):
+    """Things that are merged by putting them one after the other."""
+
+    __slots__ = ()
+
+    def merge(self, other: "Pieces") -> "Pieces":
+        """Put those of both one after the other."""
+        return Pieces(self + other)
+
+
+def _joined(left, right):
+    """Query ids of two blocks, which must be of one type."""
+    check_one_type(left, right)
+    return np.concatenate([left, right])
+
+
+def check_one_type(left, right) -> None:
+    """Raise for query ids that cannot be compared with those of another block."""
+    if _kind(left) != _kind(right):
+        raise InputError(
+            f"query ids are of different types, such as {brief(left[-1])} ({left.dtype}) and "
+            f"{brief(right[0])} ({right.dtype}): make them one type in every piece, text or int64."
+        )
+
+
+def _kind(ids):
+    """The part of the type that decides which ids are equal."""
+    if ids.dtype == object:
+        kinds = {str: "text", Number: "number", np.bool_: "number"}
+        found = (name for kind, name in kinds.items() if isinstance(ids[0], kind))
+        return next(found, type(ids[0]))
+    if ids.dtype.kind in "UT":
+        return "text"
+    # Dates count in units, and numpy joins uint64 with int64 to float64, which merges neighbours.
+    is_exact = ids.dtype.kind in "mM" or ids.dtype == np.uint64
+    return ids.dtype.str if is_exact else ids.dtype.kind.replace("u", "i")

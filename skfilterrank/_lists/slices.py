@@ -1,0 +1,97 @@
+"""Slices of queries, such as by language or by source, however they are given."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import QID, query_ids_of_index
+from skfilterrank.exceptions import InputError, brief, brief_list
+
+# By query id: one slice, or a column for each way to slice.
+Slices = Mapping | pd.Series | pd.DataFrame
+
+_HOW = (
+    "give a dict or a Series of slices by query id, or a DataFrame with the query ids in its index "
+    "or a column 'qid' and a column for each way to slice"
+)
+
+
+class Slice(NamedTuple):
+    """Some of the queries: the way to slice, the name of the slice, and a mask of the queries."""
+
+    slicing: str
+    name: object
+    members: np.ndarray
+
+
+def read_slices(slices: Slices, query_ids) -> list[Slice]:
+    """All slices of the queries, in the order of their names; a query may be in none of them."""
+    query_ids = list(query_ids)
+    found = []
+    for slicing, column in _columns(slices):
+        values = _by_query(column, query_ids)
+        try:
+            values = pd.Categorical(values)
+        except TypeError:  # what cannot be looked up
+            raise InputError(f"slices must be named by texts, numbers and the like: {_HOW}.") from (
+                None
+            )
+        counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.categories))
+        if len(counts) > 1 and (counts == 1).all():
+            raise InputError(
+                f"slices has a slice of its own for each of {len(counts)} queries in "
+                f"{brief(slicing)}: leave it out, or cut numbers into ranges, as by pandas.qcut."
+            )
+        for code, name in enumerate(values.categories):
+            if counts[code]:
+                found.append(Slice(str(slicing), name, values.codes == code))
+    if not found:
+        raise InputError(f"slices puts none of the {len(query_ids)} queries in a slice: {_HOW}.")
+    return found
+
+
+def _columns(slices):
+    """(name, Series by query id) for each way to slice."""
+    if isinstance(slices, Mapping):
+        slices = pd.Series(dict(slices), dtype=object, name="slice")
+    if isinstance(slices, pd.Series):
+        name = "slice" if slices.name is None else slices.name
+        return [(name, _indexed(slices))]
+    if not isinstance(slices, pd.DataFrame):
+        raise InputError(f"slices is {brief(slices)}: {_HOW}.")
+    if not slices.columns.is_unique:
+        raise InputError(f"slices has several columns of one name: {brief_list(slices.columns)}.")
+    if query_ids_of_index(slices) is None and QID in slices.columns:
+        slices = slices.set_index(QID)
+    return [(name, _indexed(slices[name])) for name in slices.columns]
+
+
+def _indexed(column):
+    """One slice for each query id; several rows of a query must agree."""
+    ids = query_ids_of_index(column)
+    column = column if ids is None else column.set_axis(ids)
+    if column.index.is_unique:
+        return column
+    first = column[~column.index.duplicated()]
+    # Codes, so that missing ones are alike.
+    codes = pd.Series(pd.factorize(column)[0], index=column.index)
+    differs = codes.to_numpy() != codes[~codes.index.duplicated()].reindex(codes.index).to_numpy()
+    if differs.any():
+        query = column.index.tolist()[int(differs.argmax())]
+        raise InputError(f"slices puts query {brief(query)} in several slices at once: {_HOW}.")
+    return first
+
+
+def _by_query(column, query_ids):
+    """The slice of each query, missing where it is in none."""
+    places = column.index.get_indexer(pd.Index(query_ids, tupleize_cols=False))
+    if (places < 0).any():
+        n_missing = int(np.count_nonzero(places < 0))
+        raise InputError(
+            f"slices says nothing of {n_missing} of {len(query_ids)} queries, such as "
+            f"{brief(query_ids[int((places < 0).argmax())])}: {_HOW}, with None for a query that "
+            "is in no slice."
+        )
+    return column.array.take(places)

@@ -1,0 +1,169 @@
+"""Pairs of systems, the differences of their values, and what a test says of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
+from skfilterrank._lists.resamples import seeds_of
+
+BLOCK_BYTES = 2**24
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Places of the systems that are compared: first[p] with second[p]."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def __len__(self):
+        return len(self.first)
+
+    def __getitem__(self, block):
+        return Pairs(self.first[block], self.second[block])
+
+    @classmethod
+    def all(cls, n_systems: int):
+        """Every two systems, the one that comes earlier first."""
+        return cls(*np.triu_indices(n_systems, 1))
+
+    @classmethod
+    def against(cls, baseline: int, n_systems: int):
+        """Every other system first, the baseline second."""
+        others = np.delete(np.arange(n_systems), baseline)
+        return cls(others, np.full_like(others, baseline))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters that all tests have."""
+
+    alternative: str = "two-sided"
+    confidence: float = 0.95
+    n_resamples: int = 10_000
+    random_state: object = 0
+    verbose: int = 0
+
+    def generator(self) -> np.random.Generator:
+        """Random numbers that repeat with the random state."""
+        return np.random.default_rng(seeds_of(self.random_state))
+
+
+@dataclass(frozen=True, eq=False)
+class PairFigures:
+    """Figures of a test for each pair; arrays of shape (n_pairs,)."""
+
+    p_value: np.ndarray
+    effect_size: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    effect_name: str
+    interval_of: str = "mean difference"
+    # The smallest p value the test could have given for any values of so many queries.
+    smallest_p: float = 0.0
+
+    @classmethod
+    def join(cls, parts):
+        """Figures of consecutive blocks of pairs as one."""
+        parts = list(parts)
+        joined = {}
+        for field in fields(cls):
+            column = [getattr(part, field.name) for part in parts]
+            if isinstance(column[0], np.ndarray):
+                joined[field.name] = np.concatenate(column)
+            elif field.name == "smallest_p":
+                joined[field.name] = min(column)
+            else:
+                joined[field.name] = column[0]
+        return cls(**joined)
+
+
+def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:
+    """Slices of pairs, each small enough for so many float64 numbers per pair."""
+    size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
+    with tqdm(total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None) as bar:
+        for start in range(0, len(pairs), size):
+            block = slice(start, min(start + size, len(pairs)))
+            yield block
+            bar.update(block.stop - block.start)
+
+
+def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Value of first minus value of second for each query, shape (n_pairs, n_queries)."""
+    return values[pairs.first] - values[pairs.second]
+
+
+def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Differences, equal where only rounding keeps them apart, as 0.3 - 0.2 and 0.2 - 0.1."""
+    difference = differences(values, pairs)
+    size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
+    return np.copysign(size, difference)
+
+
+def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Mean over queries of the differences, shape (n_pairs,)."""
+    blocks = (pairs[block] for block in pair_blocks(pairs, 4 * values.shape[1]))
+    return np.concatenate(
+        [
+            _without_rounding(differences(values, some).mean(axis=1), rounding_errors(values, some))
+            for some in blocks
+        ]
+    )
+
+
+def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Number of queries at which the systems of a pair do not differ, shape (n_pairs,)."""
+    blocks = pair_blocks(pairs, 4 * values.shape[1])
+    equal = [(differences(values, pairs[block]) == 0).sum(axis=1) for block in blocks]
+    return np.concatenate(equal)
+
+
+def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Largest difference between equal differences by rounding, shape (n_pairs,)."""
+    largest = np.abs(values).max(axis=1)
+    return ROUNDING_OF_VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
+
+
+def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (n - 1) of the differences of each pair."""
+    mean = _without_rounding(difference.mean(axis=1), rounding)
+    deviation = difference.std(axis=1, ddof=1)
+    # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
+    # values they come from, which may be much larger.
+    least = np.maximum(ROUNDING_OF_MEANS * np.abs(difference).max(axis=1), rounding)
+    deviation[deviation <= least] = 0.0
+    return mean, deviation
+
+
+def _without_rounding(mean, rounding):
+    """Means that are only rounding become 0."""
+    return np.where(np.abs(mean) <= rounding, 0.0, mean)
+
+
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Quotient, where 0 / 0 is 0 and x / 0 is infinity with the sign of x; no warnings."""
+    limit = np.where(numerator == 0, 0.0, np.copysign(np.inf, numerator))
+    return np.divide(numerator, denominator, out=limit, where=denominator > 0)
+
+
+def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np.ndarray:
+    """Rows start to stop of the 2**n_queries patterns of 1 and -1, as float64."""
+    rows = np.arange(start, 2**n_queries if stop is None else stop)[:, None]
+    return 1.0 - 2.0 * ((rows >> np.arange(n_queries)) & 1)
+
+
+def smallest_flip_p(n_queries: int, alternative: str) -> float:
+    """P value of differences that all have one sign, when either is as likely."""
+    return 0.5 ** (n_queries - (alternative == "two-sided"))
+
+
+def without_spread_p(mean: np.ndarray, n_queries: int, alternative: str) -> np.ndarray:
+    """P value of differences that are all the same, by their signs alone."""
+    if alternative == "less":
+        mean = -mean
+    counts = mean != 0 if alternative == "two-sided" else mean > 0
+    return np.where(counts, smallest_flip_p(n_queries, alternative), 1.0)

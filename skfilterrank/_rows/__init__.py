@@ -1,1 +1,0 @@
-"""Rows that need not fit into memory, and the passes that read them."""

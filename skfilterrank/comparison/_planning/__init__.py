@@ -1,1 +1,0 @@
-"""How many topics are needed."""

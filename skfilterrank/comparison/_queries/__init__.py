@@ -1,1 +1,0 @@
-"""Queries and documents behind the difference of two systems."""

@@ -1,1 +1,0 @@
-"""Runs and what others made when they did the same again."""

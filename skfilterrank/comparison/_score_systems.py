@@ -1,0 +1,394 @@
+"""Values of runs or predictions by several measures, ready to be compared."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm.auto import tqdm
+
+from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
+from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.row_blocks import Block, Pieces
+from skfilterrank._lists.samples import refuse_measures_of_sample
+from skfilterrank._lists.unjudged_lists import (
+    misled_measure,
+    unjudged_share,
+    warn_of_unjudged_lists,
+)
+from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank.comparison._system_scores import SystemScores
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import QrelsIndex, align
+from skfilterrank.metrics import (
+    PreferenceMatrix,
+    RelevantPositions,
+    evaluate,
+    evaluate_run,
+    preference_matrix,
+    relevant_positions,
+)
+
+# Measures whose values only order rankings, which is done exactly instead.
+_KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
+
+
+def score_systems(
+    qrels,
+    runs,
+    measures,
+    *,
+    missing: str | float = "raise",
+    gains=None,
+    ties: str = "docno",
+    precision: str = "double",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **options,
+) -> dict[str, SystemScores]:
+    """Values of runs for every topic, by several measures.
+
+    Parameters
+    ----------
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        The judgments, as :func:`skfilterrank.io.align` takes them.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. Topics of a run that are
+        not in the judgments are left out.
+    measures : str or list of str
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+    missing : {"raise", "drop", "empty"} or float, default="raise"
+        What becomes of a topic of the judgments that is not in some run, or has no value there
+        (``undefined="drop"``): an error; the topic is left out for all runs; the run is measured
+        as an empty list (a value that is still missing is an error); it gets this number.
+    gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
+        As in :func:`skfilterrank.metrics.evaluate_run`.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as given; systems in the order of `runs`, topics sorted as
+        text. Values are those of :func:`evaluate_run`. "lexirecall(scale=preference)" and
+        "lexiprecision(scale=preference)" are exact preferences instead, see
+        :meth:`SystemScores.from_preferences`.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`skfilterrank.metrics.evaluate_runs`; and if a topic is missing and `missing` names
+        no way out.
+
+    Warns
+    -----
+    DataWarning
+        Of runs whose documents are mostly unjudged, as :func:`skfilterrank.metrics.evaluate_run`.
+
+    See Also
+    --------
+    score_predictions : The same for arrays of scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.comparison import score_systems
+    >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
+    >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
+    >>> scores = score_systems(qrels, runs, ["ap", "lexirecall(scale=preference)"])
+    >>> scores["ap"].means
+    good    1.0
+    bad     0.5
+    Name: ap, dtype: float64
+    >>> scores["lexirecall(scale=preference)"].means
+    good    1.0
+    bad     0.0
+    Name: lexirecall(scale=preference), dtype: float64
+    """
+    wanted = _compared(measures)
+    named = named_runs(runs)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains)
+    if index.is_sample:
+        refuse_measures_of_sample(wanted)
+    params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
+    warn_of_forbidden(wanted.values(), index.labels, gains)
+    jobs = (
+        # A process that joblib uses again may stand in another folder.
+        delayed(heard(_score_run))(name, *for_any_process(run), index, precision, wanted, params)
+        for name, run in named.items()
+    )
+    scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
+    results = {}
+    for name, (scores, said) in zip(named, bar):
+        say_again(said)
+        results[name] = scores
+    misled = misled_measure(wanted, index.labels, gains, unjudged)
+    warn_of_unjudged_lists({name: each.unjudged_share for name, each in results.items()}, misled)
+    if isinstance(missing, str) and missing == "empty":
+        missing = "raise"
+        results = {name: each._replace(missing_topics=()) for name, each in results.items()}
+    return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}
+
+
+def _compared(measures):
+    """Measures of which differences of means say what the measures say."""
+    wanted = parse_measures(measures)
+    for parsed in wanted.values():
+        parsed.for_means("systems are compared", takes=("mean", "sum"))
+    return wanted
+
+
+def score_predictions(
+    y_true,
+    y_scores: Mapping,
+    measures,
+    *,
+    groups=None,
+    gains=None,
+    ties=None,
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    missing: str | float = "raise",
+    **options,
+) -> dict[str, SystemScores]:
+    """Compute values of models' predictions for every query, by several measures.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,), or Rows
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` need not fit into
+        memory and are read once; 8 bytes for each system, query and measure stay in memory.
+    y_scores : dict of str to array-like of shape (n_rows,)
+        Scores of each system, higher is better, -inf where filtered. With Rows the column of each
+        system's scores.
+    measures : str or list of str
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+    gains, ties, unjudged, undefined, **options
+        As in :func:`skfilterrank.metrics.evaluate`.
+    missing : {"raise", "drop"} or float, default="raise"
+        What becomes of a query without a value (``undefined="drop"``), as in
+        :class:`SystemScores`.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as given. Values are those of :func:`evaluate`.
+        "lexirecall(scale=preference)" and "lexiprecision(scale=preference)" are exact preferences
+        instead, see :meth:`SystemScores.from_preferences`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`skfilterrank.metrics.evaluate`; a note names the system.
+
+    See Also
+    --------
+    score_systems : The same for TREC runs.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import score_predictions
+    >>> y_true, groups = [1, 0, -1, 1, 0], ["a", "a", "a", "b", "b"]
+    >>> systems = {"old": [3, 2, 1, 1, 2], "new": [3, 2, float("-inf"), 2, 1]}
+    >>> print(score_predictions(y_true, systems, "ndcg_f", groups=groups)["ndcg_f"])
+    ndcg_f of 2 systems for 2 queries
+         mean    sd  wins
+    new 1.000 0.000     2
+    old 0.690 0.084     0
+    """
+    if not isinstance(y_scores, Mapping) or not y_scores:
+        raise InputError(
+            "y_scores must be a dict {name: scores} of at least one system, got "
+            f"{type(y_scores).__name__}."
+        )
+    wanted = _compared(measures)
+    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+    kinds = {text: _kind(parsed) for text, parsed in wanted.items() if text not in valued}
+    params = {"gains": gains, "unjudged": unjudged}
+    of_values = params | {"ties": ties, "undefined": undefined} | options
+    if ties is not None:
+        params["ties"] = ties
+    if isinstance(y_true, Rows):
+        rows = check_rows(y_true, "score_predictions", groups=groups)
+        names = {name for each in valued.values() for name in each.measure.columns}
+        others = {name: options[name] for name in names if options.get(name) is not None}
+        work = _Scoring(tuple(y_scores), valued, kinds, of_values, params, tuple(others))
+        found = _joined(read_once(rows, work, scores=columns_of_systems(y_scores), others=others))
+        warn_of([parsed for text, parsed in valued.items() if text in found.forbidden])
+    else:
+        found = _predicted(y_true, y_scores, groups, valued, kinds, of_values, params)
+        warn_of_forbidden(valued.values(), y_true, gains)
+    table = pd.concat(found.tables, names=["run"]) if valued else pd.DataFrame()
+    scores = {}
+    for text in wanted:
+        if text in valued:
+            scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
+        else:
+            scores[text] = SystemScores.from_preferences(found.preferences[text])
+    return scores
+
+
+class _Predicted(NamedTuple):
+    """Values of systems by query and their preferences, and measures that are warned of."""
+
+    tables: dict
+    preferences: dict
+    forbidden: frozenset = frozenset()
+
+
+def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
+    """Measure systems."""
+    tables = {}
+    for name, y_score in y_scores.items() if valued else ():
+        try:
+            tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values)
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {brief(name)}.")
+            raise
+    preferences = {
+        text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)
+        for text, kind in kinds.items()
+    }
+    return _Predicted(tables, preferences)
+
+
+def _joined(parts) -> _Predicted:
+    """Join pairs of query ids and what was predicted of them, sorted by the ids."""
+    ids_of_parts, every = zip(*parts)
+    ids = np.concatenate(ids_of_parts)
+    order = np.argsort(ids, kind="stable")
+    queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
+
+    def table(frames):
+        return pd.concat(frames, ignore_index=True).iloc[order].set_axis(queries)
+
+    preferences = {}
+    for text, first in every[0].preferences.items():
+        matrices = [each.preferences[text] for each in every]
+        n_relevant = np.concatenate([each.n_relevant for each in matrices])[order]
+        ranks = table([each.ranks for each in matrices])
+        preferences[text] = PreferenceMatrix(ranks, n_relevant, first.kind)
+    tables = {name: table([each.tables[name] for each in every]) for name in every[0].tables}
+    return _Predicted(tables, preferences, frozenset().union(*(each.forbidden for each in every)))
+
+
+class _Scoring(NamedTuple):
+    """Measures all systems of a block."""
+
+    systems: tuple
+    valued: dict
+    kinds: dict
+    of_values: dict
+    params: dict
+    in_columns: tuple
+
+    def __call__(self, block: Block) -> Pieces:
+        """Measure a block of whole queries."""
+        labels = block.columns["label"]
+        columns = {name: block.columns[name] for name in self.in_columns}
+        found = _predicted(
+            labels,
+            {system: block.columns["score", system] for system in self.systems},
+            block.group_index(),
+            self.valued,
+            self.kinds,
+            self.of_values | columns,
+            self.params,
+        )
+        seen = forbidden_seen(self.valued.values(), labels, self.params["gains"])
+        forbidden = frozenset(text for text, each in self.valued.items() if each in seen)
+        return Pieces([(block.ids, found._replace(forbidden=forbidden))])
+
+
+class RunScores(NamedTuple):
+    """Values of one run, the positions of what is relevant in it, and the topics it lacks."""
+
+    values: pd.DataFrame | None
+    positions: RelevantPositions | None
+    missing_topics: tuple[str, ...]
+    unjudged_share: float = 0.0
+
+    @classmethod
+    def of(cls, aligned, wanted, **params):
+        """Values of the measures; positions where a measure only orders rankings by them."""
+        valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+        values = evaluate_run(None, aligned, valued, **params) if valued else None
+        positions = None
+        if len(valued) < len(wanted):
+            ties = params["ties"]
+            positions = relevant_positions(
+                aligned.y_true,
+                aligned.y_score,
+                groups=aligned.index,
+                # The rows of a topic stand in the order of document ids where scores are equal.
+                ties="stable" if ties == "docno" else ties,
+                gains=params["gains"],
+                unjudged=params["unjudged"],
+            )
+        return cls(values, positions, aligned.missing_topics)
+
+
+def _score_run(name, path, run, index, precision, wanted, params):
+    """Values of one run; an error says which run it was."""
+    with errors_of(name, path, run):
+        aligned = align(index, run, precision=precision, ties=params["ties"])
+        misled = misled_measure(wanted, index.labels, params["gains"], params["unjudged"])
+        scores = RunScores.of(aligned, wanted, **params)
+        return scores._replace(unjudged_share=unjudged_share(aligned, misled))
+
+
+def _scores_of(text, parsed, results, missing):
+    """The values of all runs by one measure, NaN for the topics that a run does not have."""
+    exact = exact_preferences(parsed, results)
+    if exact is None:
+        table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
+    else:
+        table = exact.to_frame().copy()
+    table.index = list(map(str, results))
+    for name, each in results.items():
+        table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
+    return SystemScores(
+        table,
+        measure=text,
+        greater_is_better=parsed.measure.greater_is_better,
+        is_preference=exact is not None,
+        missing=missing,
+        dropped_queries=() if exact is None else exact.dropped_queries,
+    )
+
+
+def exact_preferences(parsed, results) -> SystemScores | None:
+    """Order of the runs by a lexicographic measure; None for every other measure."""
+    if _kind(parsed) is None:
+        return None
+    positions = {name: each.positions for name, each in results.items()}
+    return SystemScores.from_preferences(
+        PreferenceMatrix.from_positions(positions, kind=_kind(parsed))
+    )
+
+
+def _kind(parsed):
+    """Kind of lexicographic preferences, "recall" or "precision"; None where values are wanted."""
+    if parsed.options.get("scale") != "preference":
+        return None
+    plain = parsed.measure.plain
+    if plain is not None and plain.name in _KINDS:
+        raise InputError(
+            f"{brief(parsed.text)}: preferences of all runs read judgments as the call does, so "
+            "give its gains= or unjudged=."
+        )
+    return _KINDS.get(parsed.measure.name)

@@ -1,1 +1,0 @@
-"""Values of systems, query by query, and where they come from."""

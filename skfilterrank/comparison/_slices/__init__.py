@@ -1,1 +1,0 @@
-"""Slices of the queries against all of them."""

@@ -1,0 +1,547 @@
+"""Values of several systems for the same queries."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from skfilterrank._lists.arrays import as_number_array
+from skfilterrank._lists.checks import (
+    as_list,
+    check_flag,
+    is_finite_number,
+    is_hashable,
+    is_whole_number,
+)
+from skfilterrank._lists.floats import merge_means, merge_values
+from skfilterrank._lists.measure_names import known_measure
+from skfilterrank._lists.results import Result, counted
+from skfilterrank.comparison._score_tables import (
+    choose_measure,
+    is_long,
+    one_measure,
+    systems_by_queries,
+    warn_of_shape,
+)
+from skfilterrank.exceptions import InputError, MissingValuesError, brief
+from skfilterrank.metrics import PreferenceMatrix
+
+# Measures that only order the systems of a query by scale=preference.
+_PREFERENCES = ("lexirecall", "lexiprecision")
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class SystemScores(Result):
+    """Values of systems for queries by one measure: what every comparison starts from.
+
+    Make it from an array or a table of systems x queries; of what other functions return by
+    :meth:`of`; of runs by several measures by :func:`score_systems`; of what
+    ``skfilterrank evaluate --per-query`` wrote by :func:`read_system_scores`.
+
+    Parameters
+    ----------
+    values : array-like or DataFrame of shape (n_systems, n_queries)
+        Value of each system for each query. A DataFrame names systems by its index and queries by
+        its columns, or the other way round where its axes are named so: "qid", "query" or "topic",
+        "run" or "system". NaN means that the system has no value for the query.
+    systems : sequence of length n_systems, default=None
+        Names of the systems, each another; kept as text, and asked for as text or number. None
+        takes those of the DataFrame, or numbers from 0.
+    queries : sequence of length n_queries, default=None
+        Query ids, each another, of any type. None takes those of the DataFrame, or numbers from 0.
+    measure : str, default="score"
+        Name of the measure.
+    greater_is_better : bool or None, default=None
+        False where a lower value is better, as with "recall_error". None asks the measure table,
+        and is True for a name that is not in it.
+    is_preference : bool or None, default=None
+        Whether values only order the systems of a query, so that the size of a difference means
+        nothing. Comparisons then use tests of signs and ranks unless told otherwise. None is True
+        for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
+        others.
+    missing : {"raise", "drop"} or float, default="raise"
+        What becomes of a query for which some system has no value: an error; the query is left
+        out for all systems; the system gets this number.
+    dropped_queries : tuple, default=()
+        Queries that were left out before.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_systems, n_queries), dtype float64
+        Values, all finite; read only.
+    systems : tuple of str
+        Names of the systems.
+    queries : tuple
+        Query ids, in the order given.
+    measure : str
+        Name of the measure.
+    greater_is_better, is_preference : bool
+        As given.
+    dropped_queries : tuple
+        Queries that were left out, because of `missing` and before.
+    n_filled : int
+        Number of values that `missing` filled in.
+
+    Raises
+    ------
+    ValueError
+        If names or queries repeat or do not fit the values, if a value is infinite, or if one is
+        missing and `missing` names no way out.
+
+    Warns
+    -----
+    DataWarning
+        If nothing names the axes, and there are more systems than queries.
+
+    See Also
+    --------
+    compare_systems : Which differences are more than chance.
+    score_systems : Values of runs by several measures.
+
+    Notes
+    -----
+    Printed, "wins" are the queries for which the system alone has the best value.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores
+    >>> scores = SystemScores(
+    ...     [[0.5, 0.7, 0.2], [0.4, 0.9, 0.6]], systems=["old", "new"], measure="ap")
+    >>> scores.means
+    new    0.633333
+    old    0.466667
+    Name: ap, dtype: float64
+    >>> print(scores)
+    ap of 2 systems for 3 queries
+         mean     sd  wins
+    new 0.633  0.252     2
+    old 0.467  0.252     1
+    """
+
+    values: np.ndarray
+    systems: tuple[str, ...]
+    queries: tuple
+    measure: str
+    greater_is_better: bool
+    is_preference: bool
+    dropped_queries: tuple
+    # Which values `missing` filled in; None for none of them.
+    _is_filled: np.ndarray | None
+
+    _digits = 3
+
+    def __init__(
+        self,
+        values,
+        *,
+        systems: Iterable[Hashable] | None = None,
+        queries: Iterable[Hashable] | None = None,
+        measure: str = "score",
+        greater_is_better: bool | None = None,
+        is_preference: bool | None = None,
+        missing: str | float = "raise",
+        dropped_queries: tuple = (),
+    ):
+        is_named = systems is not None or queries is not None
+        if isinstance(values, pd.DataFrame) or is_long(values):
+            values = values if is_named else systems_by_queries(values)
+            systems = values.index if systems is None else systems
+            queries = values.columns if queries is None else queries
+            is_named = True
+        array = _numbers(values)
+        if not is_named:
+            warn_of_shape(array.shape)
+        systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
+        queries = _names(queries, array.shape[1], "queries", "columns")
+        known = known_measure(measure)
+        if greater_is_better is None:
+            greater_is_better = getattr(known, "greater_is_better", True)
+        if is_preference is None:
+            only_orders = getattr(known, "name", None) in _PREFERENCES
+            is_preference = only_orders and "scale=preference" in measure
+        check_flag(greater_is_better, "greater_is_better")
+        check_flag(is_preference, "is_preference")
+        dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))
+        array, is_filled, is_dropped = _settled(array, systems, queries, missing)
+        array.flags.writeable = False
+        vars(self).update(
+            values=array,
+            systems=systems,
+            queries=tuple(compress(queries, ~is_dropped)),
+            measure=measure,
+            greater_is_better=bool(greater_is_better),
+            is_preference=bool(is_preference),
+            dropped_queries=(*compress(queries, is_dropped), *dropped_queries),
+            _is_filled=is_filled,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        scores,
+        measure: str | None = None,
+        *,
+        missing: str | float = "raise",
+        least: tuple[int, int] = (1, 1),
+        name: str = "scores",
+    ) -> Self:
+        """Read values of systems by one measure, in whatever form the package returns them.
+
+        Every function of this package that takes `scores` reads them so.
+
+        Parameters
+        ----------
+        scores : SystemScores, dict, DataFrame, Series, PreferenceMatrix or array-like
+            SystemScores are taken as they are. A dict {measure: SystemScores}, as
+            :func:`score_systems` returns; a DataFrame or Series with index levels or columns
+            "run" (or "system") and "qid" (or "query", "topic") and a column for each measure, as
+            :func:`~skfilterrank.metrics.evaluate_runs` returns; or a matrix or table of systems x
+            queries, as the class takes it.
+        measure : str or None, default=None
+            Which measure, where there are several; None where there is only one. Of a matrix it
+            is the name of the measure.
+        missing : {"raise", "drop"} or float, default="raise"
+            As for the class; a missing row is a missing value.
+        least : (int, int), default=(1, 1)
+            How many systems and queries there must be.
+        name : str, default="scores"
+            What messages call the values.
+
+        Returns
+        -------
+        SystemScores
+            The values of at least so many systems for so many queries. Where `measure` names a
+            known measure, whether greater is better is known too.
+
+        Raises
+        ------
+        ValueError
+            If there are several measures and none is chosen, if the one that is chosen is not
+            there, if a system has two values for a query, if there are too few, or as the class.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skfilterrank.comparison import SystemScores
+        >>> frame = pd.DataFrame(
+        ...     {"run": ["a", "a", "b"], "qid": ["1", "2", "1"], "ap": [0.5, 0.7, 0.4]})
+        >>> SystemScores.of(frame, missing="drop").dropped_queries
+        ('2',)
+        """
+        try:
+            scores = cls._read(scores, measure, missing, name)
+        except ValueError as error:
+            error.add_note(f"This came up with {name}.")
+            raise
+        for what, number, enough in zip(
+            ("systems", "queries"), (scores.n_systems, scores.n_queries), least
+        ):
+            if number < enough:
+                raise InputError(f"{name} must hold at least {enough} {what}, got {number}.")
+        return scores
+
+    @classmethod
+    def _read(cls, scores, measure, missing, name):
+        """Values of any form; `measure` chooses, or names what has no name."""
+        if isinstance(scores, PreferenceMatrix):
+            scores = cls.from_preferences(scores)
+        if isinstance(scores, cls):
+            choose_measure([scores.measure], measure, name)
+            return scores
+        if isinstance(scores, Mapping) and has_queries(scores):
+            return scores[choose_measure(scores, measure, name)]
+        if is_long(scores):
+            scores, measure = one_measure(scores, measure, name)
+            return cls._measured(scores, measure, missing)
+        if measure is None:
+            return cls(scores, missing=missing)
+        return cls._measured(scores, measure, missing)
+
+    @classmethod
+    def _measured(cls, table, measure, missing):
+        """Values that a measure returned; of a lexicographic one only their order."""
+        scores = cls(table, measure=measure, missing=missing)
+        if not scores.is_preference or scores.n_systems < 2:
+            return scores
+        shares = (rankdata(scores.oriented, axis=0) - 1) / (scores.n_systems - 1)
+        return scores.with_values(shares, greater_is_better=True, is_preference=True)
+
+    @classmethod
+    def from_preferences(cls, preferences: PreferenceMatrix) -> Self:
+        """Take the exact order of the systems of each query.
+
+        Parameters
+        ----------
+        preferences : PreferenceMatrix
+            What :func:`skfilterrank.metrics.preference_matrix` returns. Queries without relevant
+            documents, for which no system is preferred, are left out and counted.
+
+        Returns
+        -------
+        SystemScores
+            The value of a system for a query is the share of the other systems that it is
+            preferred to, with halves for equal ones: the mid-rank, turned to [0, 1]. Differences
+            have the sign of the preference exactly.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two systems.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import SystemScores
+        >>> from skfilterrank.metrics import preference_matrix
+        >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
+        >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
+        >>> SystemScores.from_preferences(preferences).means
+        c    1.0
+        b    0.5
+        a    0.0
+        Name: lexirecall(scale=preference), dtype: float64
+        """
+        ranks = preferences.ranks
+        if ranks.shape[1] < 2:
+            raise InputError("preferences of one system compare nothing: give at least two.")
+        decided = preferences.n_relevant > 0
+        beaten = (ranks.shape[1] - ranks[decided]) / (ranks.shape[1] - 1)
+        return cls(
+            beaten.T,
+            measure=f"lexi{preferences.kind}(scale=preference)",
+            is_preference=True,
+            dropped_queries=tuple(ranks.index[~decided]),
+        )
+
+    def with_values(self, values, **changes) -> Self:
+        """Put other values in the place of these, for the same systems and queries.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_systems, n_queries)
+            The other values, none of them missing.
+        **changes
+            `measure`, `greater_is_better` and `is_preference` of these values, where they change.
+
+        Returns
+        -------
+        SystemScores
+        """
+        return self._part(values, self.systems, self.queries, self._is_filled, **changes)
+
+    def _part(self, values, systems, queries, is_filled, **changes):
+        """Values of some of the systems and queries."""
+        params = {
+            "measure": self.measure,
+            "greater_is_better": self.greater_is_better,
+            "is_preference": self.is_preference,
+            "dropped_queries": self.dropped_queries,
+        }
+        part = SystemScores(values, systems=systems, queries=queries, **(params | changes))
+        vars(part)["_is_filled"] = is_filled
+        return part
+
+    @property
+    def oriented(self) -> np.ndarray:
+        """Values with a sign that makes the greater the better, shape (n_systems, n_queries)."""
+        return self.values if self.greater_is_better else -self.values
+
+    @property
+    def n_systems(self) -> int:
+        """Number of systems."""
+        return len(self.systems)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.queries)
+
+    @property
+    def n_filled(self) -> int:
+        """Number of values that `missing` filled in."""
+        return 0 if self._is_filled is None else int(np.count_nonzero(self._is_filled))
+
+    @property
+    def means(self) -> pd.Series:
+        """Mean over queries of each system, the best first."""
+        means = pd.Series(self.values.mean(axis=1), list(self.systems), name=self.measure)
+        # Equal means keep the order of the systems, whatever their last digits are.
+        return means.iloc[np.argsort(-merge_means(self.oriented), kind="stable")]
+
+    def select(self, *, systems=None, queries=None) -> Self:
+        """Keep some systems or queries, in the order asked for.
+
+        Parameters
+        ----------
+        systems : sequence of str or None, default=None
+            Names of systems; None keeps all.
+        queries : sequence or None, default=None
+            Query ids; None keeps all.
+
+        Returns
+        -------
+        SystemScores
+
+        Raises
+        ------
+        ValueError
+            If a name or query is unknown, or asked for twice.
+        """
+        rows = known_places(self.systems if systems is None else systems, self.systems, "systems")
+        columns = known_places(
+            self.queries if queries is None else queries, self.queries, "queries"
+        )
+        return self._part(
+            self.values[np.ix_(rows, columns)],
+            [self.systems[row] for row in rows],
+            [self.queries[column] for column in columns],
+            None if self._is_filled is None else self._is_filled[np.ix_(rows, columns)],
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Values as a table, systems as rows (level "system") and queries as columns ("qid")."""
+        return pd.DataFrame(
+            self.values,
+            index=pd.Index(self.systems, name="system"),
+            columns=pd.Index(self.queries, name="qid", tupleize_cols=False),
+        )
+
+    def _summary(self):
+        systems = counted(self.n_systems, "system")
+        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query', 'queries')}"
+
+    def _head(self):
+        head = self._summary()
+        if self.is_preference:
+            head += ", share of the other systems beaten"
+        if self.dropped_queries:
+            head += f" ({len(self.dropped_queries):,} dropped)"
+        if self.n_filled:
+            head += f", {counted(self.n_filled, 'missing value')} filled in"
+        return head
+
+    def _table(self):
+        values = merge_values(self.oriented)
+        best = values == values.max(axis=0, initial=-np.inf)
+        # Nobody wins where the best are equal.
+        best &= best.sum(axis=0) == 1
+        table = pd.DataFrame(
+            {
+                "mean": self.values.mean(axis=1),
+                "sd": self.values.std(axis=1, ddof=1) if self.n_queries > 1 else np.nan,
+                "wins": best.sum(axis=1),
+            },
+            index=list(self.systems),
+        )
+        return table.loc[self.means.index]
+
+
+def _settled(array, systems, queries, missing):
+    """Values without holes, which of them are filled in (or None), and which queries dropped."""
+    is_missing, is_dropped = np.isnan(array), np.zeros(len(queries), dtype=bool)
+    if not (
+        missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
+    ):
+        raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
+    if not is_missing.any():
+        return array, None, is_dropped
+    if missing == "drop":
+        is_dropped = is_missing.any(axis=0)
+        if is_dropped.all():
+            raise InputError(
+                "missing='drop' leaves no query: no query has a value of every system. Leave "
+                "out systems, or give missing= a number that stands for a missing value."
+            )
+        return array[:, ~is_dropped], None, is_dropped
+    if missing == "raise":
+        system, query = np.argwhere(is_missing)[0]
+        raise MissingValuesError(
+            f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing "
+            f"(NaN): system {brief(systems[system])} has none for query "
+            f"{brief(queries[query])}. Systems are compared on the same queries: give "
+            "missing='drop' to leave out such queries for all systems, or a number that "
+            "stands for a missing value.",
+            {
+                name: tuple(compress(queries, lacks))
+                for name, lacks in zip(systems, is_missing)
+                if lacks.any()
+            },
+        )
+    return np.where(is_missing, float(missing), array), is_missing, is_dropped
+
+
+def _numbers(values):
+    """A matrix of numbers that are not infinite, not shared with the caller."""
+    numbers = as_number_array(values, "values")
+    if numbers is None:
+        raise InputError(
+            f"values must be numbers in a matrix of systems x queries, got {brief(values)}."
+        )
+    array = np.array(numbers, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            "values must be a matrix of systems x queries with at least one of each, got shape "
+            f"{array.shape}."
+        )
+    if np.isinf(array).any():
+        system, query = np.argwhere(np.isinf(array))[0]
+        raise InputError(
+            f"values must be finite, got {array[system, query]} in row {system}, column {query}."
+        )
+    return array
+
+
+def _names(names, n_expected, argument, what, *, as_text=False):
+    """Different names, as many as expected."""
+    names = tuple(range(n_expected)) if names is None else tuple(as_list(names, argument, "names"))
+    for name in names:
+        if not is_hashable(name) or (not isinstance(name, tuple) and pd.isna(name)):
+            raise InputError(
+                f"{argument} must be names such as texts or numbers, none of them missing, and one "
+                f"is {brief(name)}."
+            )
+    if as_text:
+        names = tuple(map(str, names))
+    if len(names) != n_expected:
+        raise InputError(
+            f"{argument} must name the {n_expected} {what} of values, got {len(names)} names."
+        )
+    repeated = [
+        name for name, count in pd.Series(names, dtype=object).value_counts().items() if count > 1
+    ]
+    if repeated:
+        shown = ", ".join(map(brief, repeated[:_SHOWN]))
+        occur = "occurs" if len(repeated) == 1 else "occur"
+        raise InputError(
+            f"{argument} must all have different names, and {shown} {occur} more than once: "
+            "rename them, or leave out copies."
+        )
+    return names
+
+
+def known_places(names, known, argument):
+    """Places of the names, all of which must be known; None for all places."""
+    if names is None:
+        return range(len(known))
+    names = [names] if isinstance(names, str) else as_list(names, argument, "names")
+    places = {name: place for place, name in enumerate(known)}
+    # Names of systems are kept as text, whatever was given.
+    names = [str(name) if is_whole_number(name) and name not in places else name for name in names]
+    unknown = [name for name in names if not is_hashable(name) or name not in places]
+    if unknown:
+        raise InputError(
+            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones, such as "
+            f"{', '.join(map(brief, known[:_SHOWN]))}."
+        )
+    return [places[name] for name in names]
+
+
+def has_queries(values) -> bool:
+    """Whether these are values of systems query by query, of whatever measures, by their names."""
+    if isinstance(values, Mapping):
+        return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
+    return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)

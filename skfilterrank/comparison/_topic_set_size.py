@@ -1,0 +1,360 @@
+"""How many topics are needed to detect a difference between systems."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import (
+    as_list,
+    check_choice,
+    check_count,
+    is_finite_number,
+    is_whole_number,
+)
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.results import Result, spread_places
+from skfilterrank._lists.system_pairs import Pairs, mean_and_deviation
+from skfilterrank.comparison._hsd import residual_mean_square
+from skfilterrank.comparison._power import (
+    anova_power,
+    paired_power,
+    simulated_power,
+    smallest_n,
+)
+from skfilterrank.comparison._system_scores import SystemScores, known_places
+from skfilterrank.exceptions import InputError, brief
+
+DESIGNS = ("paired", "anova", "blocked_anova")
+METHODS = ("formula", "simulation")
+_MOST = 10**7
+_MOST_SIMULATED = 10**4
+_SHOWN = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicSetSize(Result):
+    """Number of queries for which a difference is found with the wanted power.
+
+    Attributes
+    ----------
+    n_queries : int
+        Smallest number of queries that will do, at least 2.
+    power : float
+        Power with so many queries.
+    target_power : float
+        Power that was wanted.
+    difference : float
+        Difference to be found, in the unit of the measure.
+    variance : float
+        Variance that was reckoned with; of what, `design` says.
+    alpha : float
+        Level of significance.
+    design, method : str
+        As given.
+    n_systems : int
+        Number of systems of the design; 2 if it is "paired".
+    sizes : ndarray of int
+        Numbers of queries of the power curve, ascending; `n_queries` is among them.
+    powers : ndarray of float64, of the shape of `sizes`
+        Power for each of them.
+    """
+
+    n_queries: int
+    power: float
+    target_power: float
+    difference: float
+    variance: float
+    alpha: float
+    design: str
+    method: str
+    n_systems: int
+    sizes: np.ndarray
+    powers: np.ndarray
+
+    def to_frame(self) -> pd.DataFrame:
+        """The power curve: columns "n_queries" and "power"."""
+        return pd.DataFrame({"n_queries": self.sizes, "power": self.powers})
+
+    def _summary(self):
+        return (
+            f"{self.n_queries} queries for a difference of {self.difference:g} with power "
+            f"{self.target_power:g}"
+        )
+
+    def _head(self):
+        what = {
+            "paired": "paired t test",
+            "anova": f"one-way ANOVA of {self.n_systems} systems",
+            "blocked_anova": f"ANOVA of {self.n_systems} systems with queries as blocks",
+        }[self.design]
+        return (
+            f"{self.n_queries} queries detect a difference of {self.difference:g} with power "
+            f"{self.power:.3f} (wanted: {self.target_power:g}).\n"
+            f"{what}, alpha = {self.alpha:g}, variance {self.variance:.4g}, by {self.method}"
+        )
+
+    def _table(self):
+        return self.to_frame().set_index("n_queries")
+
+    def _places(self, n_rows):
+        return np.union1d(
+            spread_places(n_rows, _SHOWN), np.searchsorted(self.sizes, self.n_queries)
+        )
+
+
+def topic_set_size(
+    scores=None,
+    *,
+    measure: str | None = None,
+    difference: float,
+    variance: float | None = None,
+    pair: tuple[str, str] | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    method: str = "formula",
+    design: str = "paired",
+    n_systems: int | None = None,
+    n_resamples: int = 10_000,
+    random_state=0,
+) -> TopicSetSize:
+    """Number of topics a new test collection needs to detect a difference between systems.
+
+    Take the smallest difference worth knowing of, not the one seen in the pilot.
+
+    Parameters
+    ----------
+    scores : SystemScores, or what :meth:`SystemScores.of` reads, default=None
+        Pilot values of at least two systems for at least two queries, from which the variance is
+        estimated.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
+    difference : float
+        Difference of two systems' means that is to be detected, greater than 0, in the unit of the
+        measure. For the two ANOVA designs: of the best and the worst system.
+    variance : float, default=None
+        Instead of `scores`. For "paired": variance of the differences of two systems over queries.
+        For "anova": of the values of a system over queries. For "blocked_anova": what is left of
+        that when the means of queries are taken out.
+    pair : (str, str), default=None
+        Names of two systems of `scores` of which the variance of the differences is taken; None
+        pools all pairs. For "paired" only.
+    power : float, default=0.8
+        Wanted chance of a significant result, between `alpha` and 1.
+    alpha : float, default=0.05
+        Level of significance, between 0 and 1. Where many pairs are to be compared, give the level
+        of one of them, such as 0.05 divided by their number.
+    method : {"formula", "simulation"}, default="formula"
+        "formula" takes values as normal and reads power off the noncentral t or F distribution.
+        "simulation" draws queries of the pilot with replacement and runs the paired t test on
+        them, which keeps the shape of the differences; it needs `scores` and "paired".
+    design : {"paired", "anova", "blocked_anova"}, default="paired"
+        "paired": two systems on the same topics, paired two-sided t test. "anova": Sakai's design
+        for `n_systems` systems by one-way analysis of variance, which makes no use of the topics'
+        being the same. "blocked_anova": the same with topics as blocks.
+    n_systems : int, default=None
+        Number of systems that the ANOVA is for, at least 2. None: as many as in `scores`.
+    n_resamples : int, default=10000
+        Number of simulated experiments, at least 100. The standard error of a power of 0.8 is
+        0.004 with 10,000.
+    random_state : int, RandomState or None, default=0
+        Makes the simulation repeatable.
+
+    Returns
+    -------
+    TopicSetSize
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range; neither or both of `scores` and `variance` are given; the
+        pilot has one query or its differences do not vary; a pair is unknown; an option does not
+        go with the design; or more than 10,000,000 queries (10,000 to simulate) would be needed.
+
+    See Also
+    --------
+    reliability : Number of queries for which the order of the systems is dependable.
+    discriminative_power : What the queries at hand can tell.
+
+    Notes
+    -----
+    Paired: with n queries t has n - 1 degrees of freedom and noncentrality
+    ``difference * sqrt(n / variance)``; both tails count. The variance pooled over all pairs is
+    twice the residual mean square of the two-way layout of systems and queries.
+
+    ANOVA (Sakai 2016): of all means whose best and worst differ by d, power is least when all
+    others lie half way. The noncentrality of F is then ``n d**2 / (2 variance)``, its degrees of
+    freedom m - 1 and m (n - 1), or (m - 1)(n - 1) with blocks. The variance is that of a system's
+    values, pooled over systems, or the residual mean square with blocks. A significant F says that
+    the systems differ, not which.
+
+    Simulation: differences of a pair lose their mean, are stretched by ``sqrt(n / (n - 1))`` to
+    have the unbiased variance, and get `difference` instead. Each trial takes a random pair (and
+    direction) and adds query by query, so that powers for neighbouring numbers of queries come
+    from the same draws; the answer is the number from which on no simulated power is below the
+    wanted one, up to the end of the curve. A draw without variation counts as not significant.
+
+    A variance estimated from few pilot queries is itself uncertain: that of one pair on 10 queries
+    is less than half the true one once in eight times (normal differences), and so is the answer.
+    Preferences are taken as mid-rank shares.
+
+    References
+    ----------
+    Sakai, T. Topic set size design. Information Retrieval Journal 19, 2016.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import topic_set_size
+    >>> topic_set_size(variance=0.04, difference=0.1).n_queries
+    34
+    >>> pilot = [[0.1, 0.5, 0.3, 0.7, 0.2], [0.2, 0.4, 0.6, 0.6, 0.1], [0.3, 0.6, 0.3, 0.9, 0.4]]
+    >>> size = topic_set_size(pilot, difference=0.1)
+    >>> size.n_queries, round(size.power, 3)
+    (29, 0.805)
+    """
+    check_choice(method, "method", METHODS)
+    check_choice(design, "design", DESIGNS)
+    _check_range("difference", difference, 0, np.inf)
+    difference = float(difference)
+    _check_range("alpha", alpha, 0, 1)
+    _check_range("power", power, alpha, 1, low_name="alpha")
+    alpha, power = float(alpha), float(power)
+    if (scores is None) == (variance is None):
+        raise InputError(
+            "give either scores of a pilot or variance=, got "
+            f"{'neither' if scores is None else 'both'}."
+        )
+    if scores is not None:
+        scores = SystemScores.of(scores, measure, least=(2, 2))
+    n_systems = _check_n_systems(n_systems, scores, design)
+    if pair is not None and (scores is None or design != "paired"):
+        raise InputError("pair names two systems of scores, for design='paired': leave it out.")
+    if method == "simulation" and (scores is None or design != "paired"):
+        raise InputError(
+            "method='simulation' draws from the queries of a pilot and runs paired t tests: give "
+            "scores and design='paired', or take method='formula'."
+        )
+    if scores is None:
+        variance = _check_range("variance", variance, 0, np.inf)
+    else:
+        variance = _pilot_variance(scores, design, pair)
+
+    def power_at(n):
+        if design == "paired":
+            return paired_power(n, difference, variance, alpha)
+        blocked = design == "blocked_anova"
+        return anova_power(n, difference, variance, alpha, n_systems, blocked=blocked)
+
+    n_queries = smallest_n(power_at, power, _MOST)
+    if method == "simulation":
+        n_resamples = check_count(n_resamples, "n_resamples", least=100)
+        residuals = _residuals(scores, pair)
+        n_queries, sizes, powers = _simulate(
+            residuals, difference, alpha, power, n_queries, n_resamples, random_state
+        )
+    elif n_queries is None:
+        raise _too_many(difference, _MOST)
+    else:
+        sizes = np.union1d(np.linspace(2, 2 * n_queries, 60).round().astype(int), n_queries)
+        powers = power_at(sizes)
+    return TopicSetSize(
+        n_queries=n_queries,
+        power=float(powers[np.searchsorted(sizes, n_queries)]),
+        target_power=float(power),
+        difference=float(difference),
+        variance=float(variance),
+        alpha=float(alpha),
+        design=design,
+        method=method,
+        n_systems=n_systems,
+        sizes=sizes,
+        powers=powers,
+    )
+
+
+def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
+    """Number of queries from which on power suffices, and the curve it was read off."""
+    seed = seeds_of(random_state)
+    n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
+    while n_max <= _MOST_SIMULATED:
+        generator = np.random.default_rng(seed)
+        powers = simulated_power(residuals, difference, alpha, n_max, n_trials, generator)
+        short = np.flatnonzero(powers < power)
+        first = short[-1] + 1 if len(short) else 0
+        # In the first three quarters of the curve: what follows shows that power stays.
+        if first <= 0.75 * len(powers):
+            return int(first) + 2, np.arange(2, n_max + 1), powers
+        n_max *= 2
+    raise _too_many(difference, _MOST_SIMULATED)
+
+
+def _pilot_variance(scores, design, pair):
+    """Variance of the design, estimated from the pilot; it must not be 0."""
+    if design == "anova":
+        _, deviation = mean_and_deviation(scores.values)
+        variance = float(np.mean(deviation**2))
+    elif pair is not None:
+        variance = float(np.mean(_residuals(scores, pair) ** 2))
+    else:
+        variance, _ = residual_mean_square(scores.values)
+        variance *= 2 if design == "paired" else 1
+    if variance == 0:
+        raise InputError(
+            "scores vary by nothing but constants between systems, and any number of queries from "
+            "2 would do: a pilot of more queries is needed, or give variance= a number."
+        )
+    return variance
+
+
+def _residuals(scores, pair):
+    """Differences of pairs without their mean, with the unbiased variance as mean square."""
+    if pair is None:
+        pairs = Pairs.all(scores.n_systems)
+    else:
+        pairs = Pairs(*np.array(_places(scores, pair))[:, np.newaxis])
+    residual = scores.values - scores.values.mean(axis=1, keepdims=True)
+    residual = residual[pairs.first] - residual[pairs.second]
+    residual[np.abs(residual) <= mean_tolerance(scores.values)] = 0.0
+    return residual * np.sqrt(scores.n_queries / (scores.n_queries - 1))
+
+
+def _places(scores, pair):
+    """Places of the two systems of a pair."""
+    names = list(map(str, as_list(pair, "pair", "two names")))
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"pair must name two systems, got {brief(pair)}.")
+    return known_places(names, scores.systems, "pair")
+
+
+def _check_n_systems(n_systems, scores, design):
+    """Number of systems of the design."""
+    if design == "paired":
+        if n_systems is not None and not (is_whole_number(n_systems) and n_systems == 2):
+            raise InputError(
+                f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
+                "take design='anova', or divide alpha by the number of pairs."
+            )
+        return 2
+    if n_systems is None:
+        if scores is None:
+            raise InputError(f"n_systems must be given for design={brief(design)} without scores.")
+        return scores.n_systems
+    return check_count(n_systems, "n_systems", least=2)
+
+
+def _check_range(name, value, low, high, *, low_name=None) -> float:
+    """A number between two others, which it is not."""
+    if not is_finite_number(value) or not low < value < high:
+        least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
+        between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")
+        raise InputError(f"{name} must be a finite number {between}, got {brief(value)}.")
+    return value
+
+
+def _too_many(difference, most):
+    return InputError(
+        f"more than {most:,} queries would be needed to detect a difference of {difference:g}: "
+        "give a greater difference"
+        + (", or take method='formula'." if most == _MOST_SIMULATED else ".")
+    )

@@ -1,1 +1,0 @@
-"""Strategies that ask again after each answer, and the loop that asks."""

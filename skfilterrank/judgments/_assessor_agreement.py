@@ -1,0 +1,277 @@
+"""How far assessors agree who judged the same documents, and where they do not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.files import is_path
+from skfilterrank._files.named_runs import errors_of, name_of_path
+from skfilterrank._lists.checks import as_list, check_choice
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.results import Result, counted
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.io import QrelsIndex
+
+_KEY = ["qid", "docno"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AssessorAgreement(Result):
+    """What `assessor_agreement` found.
+
+    Attributes
+    ----------
+    krippendorff_alpha : float
+        Agreement of all assessors: 1 where all labels are the same, 0 as by chance; NaN where no
+        document has two labels, or all labels are one.
+    scale : str
+        How labels were compared for it.
+    pairs : DataFrame of shape (n_pairs, 6)
+        Columns "first", "second", "n_both" (documents that both judged), "agreement" (share of
+        these with the same label), "kappa" (Cohen's, unweighted) and "overlap" (documents that
+        both found relevant over those that either did); NaN where they are not defined.
+    labels : DataFrame of shape (n_documents, n_assessors)
+        Label of every document by every assessor, NaN where there is none; index levels "qid" and
+        "docno".
+    """
+
+    krippendorff_alpha: float
+    scale: str
+    pairs: pd.DataFrame
+    labels: pd.DataFrame
+
+    @property
+    def agreed(self) -> pd.DataFrame:
+        """Documents whose labels are all the same: columns "qid", "docno" and "label"."""
+        same = self.labels.min(axis=1) == self.labels.max(axis=1)
+        return self.labels[same].max(axis=1).rename("label").reset_index()
+
+    @property
+    def disagreements(self) -> pd.DataFrame:
+        """The rows of `labels` with different labels, the greatest differences first."""
+        spread = self.labels.max(axis=1) - self.labels.min(axis=1)
+        order = np.argsort(-spread.to_numpy(), kind="stable")
+        return self.labels.iloc[order[: np.count_nonzero(spread > 0)]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The pairs."""
+        return self.pairs.copy()
+
+    def _summary(self):
+        several = counted(int((self.labels.notna().sum(axis=1) > 1).sum()), "document")
+        return (
+            f"alpha {self.krippendorff_alpha:.4f} of {counted(self.labels.shape[1], 'assessor')}, "
+            f"{len(self.disagreements):,} of {several} with different labels"
+        )
+
+    def _head(self):
+        head = f"{self.scale} {self._summary()}"
+        if np.isnan(self.krippendorff_alpha):
+            head += "\nAll labels of documents that several judged are one: nothing is known of "
+            head += "agreement beyond chance."
+        return head
+
+    def _table(self):
+        # Beside an alpha that may know of an order of labels.
+        return self.pairs.rename(columns={"kappa": "unweighted kappa"})
+
+
+def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) -> AssessorAgreement:
+    r"""Tell how far assessors agree.
+
+    Parameters
+    ----------
+    qrels : list of paths, or dict {name: path, open file or DataFrame}
+        Judgments of at least two assessors, as :func:`skfilterrank.io.read_qrels` reads them or
+        with columns "qid", "docno" and "label". NaN is no label. Paths are named by their files.
+    scale : {"ordinal", "nominal", "interval"}, default="ordinal"
+        How labels are compared for Krippendorff's alpha: by how many labels lie between two of
+        them, by whether they are the same, or by their squared difference.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, for the overlap: relevant is a gain above 0.
+
+    Returns
+    -------
+    AssessorAgreement
+        The numbers, and where they disagree.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two assessors, a column is missing, a document is twice in a topic,
+        or no document is judged by two.
+
+    See Also
+    --------
+    judge : Asks about documents, such as those on which assessors disagree.
+    likely_errors : Labels that a model and similar documents contradict.
+
+    Notes
+    -----
+    Cohen's kappa is ``(agreement - chance) / (1 - chance)``, chance being the agreement of labels
+    drawn independently as each of the two gives them. Krippendorff's alpha [1]_ is
+    ``1 - observed / expected`` disagreement, over all pairs of labels of a document, each document
+    weighted by its number of labels; documents with one label count for nothing. Kappa does not
+    know that 2 is nearer to 1 than to 0, ordinal alpha does. Overlap is that of [2]_, where
+    assessors of TREC have 0.42 to 0.49, and orders of systems are nearly the same nonetheless.
+
+    References
+    ----------
+    .. [1] K. Krippendorff, "Content Analysis", chapter 11.
+    .. [2] E. Voorhees, "Variations in Relevance Judgments and the Measurement of Retrieval
+       Effectiveness", Information Processing & Management 36(5), 2000.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import assessor_agreement
+    >>> documents = pd.DataFrame({"qid": "1", "docno": list("abcde")})
+    >>> found = assessor_agreement(
+    ...     {
+    ...         "anna": documents.assign(label=[2, 1, 0, 0, 1]),
+    ...         "bob": documents.assign(label=[2, 1, 0, 1, 0]),
+    ...     }
+    ... )
+    >>> print(found)
+    ordinal alpha 0.6000 of 2 assessors, 2 of 5 documents with different labels
+    first second  n_both  agreement  unweighted kappa  overlap
+     anna    bob       5     0.6000            0.3750   0.5000
+    >>> found.disagreements
+               anna  bob
+    qid docno
+    1   d       0.0  1.0
+        e       1.0  0.0
+    """
+    check_choice(scale, "scale", tuple(_DISTANCES))
+    columns = {name: _labels(name, source) for name, source in _by_name(qrels).items()}
+    labels = pd.concat(columns, axis=1).sort_index()
+    if not (labels.notna().sum(axis=1) > 1).any():
+        raise InputError(
+            "no document is judged by two assessors: they have such as "
+            f"{'; '.join(str(column.index[0]) for column in columns.values())}. Compare their ids."
+        )
+    is_relevant = labels.apply(lambda column: as_gains(column, gains)) > 0
+    pairs = [
+        _pair(labels[[first, second]], is_relevant[[first, second]])
+        for first, second in combinations(labels, 2)
+    ]
+    alpha = _alpha(labels.to_numpy(), _DISTANCES[scale])
+    return AssessorAgreement(alpha, scale, pd.DataFrame(pairs), labels)
+
+
+def _by_name(qrels):
+    """Judgments by the names of assessors."""
+    if isinstance(qrels, Mapping):
+        found = dict(qrels)
+    else:
+        expected = "qrels must be a list of paths, or a dict {name: path, open file or DataFrame}"
+        paths = [] if isinstance(qrels, pd.DataFrame) else as_list(qrels, "qrels", "paths")
+        if is_path(qrels) or not paths or not all(map(is_path, paths)):
+            raise InputError(f"{expected}, got {brief(qrels)}.")
+        found = {name_of_path(path): path for path in paths}
+        if len(found) < len(paths):
+            raise InputError(f"two files of qrels have one name: {brief_list(paths)}; pass a dict.")
+    if len(found) < 2:
+        raise InputError(f"qrels must hold the judgments of two assessors, got {len(found)}.")
+    return found
+
+
+def _labels(name, source):
+    """An assessor's labels by topic and document."""
+    with errors_of(name):
+        # A machine is an assessor like others here.
+        is_frame = isinstance(source, pd.DataFrame)
+        frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
+        levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
+        frame = frame.reset_index(level=levels) if levels else frame
+        missing = {*_KEY, "label"} - set(frame.columns)
+        if missing:
+            raise InputError(
+                f"the judgments have no column {brief_list(sorted(missing))}; their columns are "
+                f"{brief_list(frame.columns)}."
+            )
+        labels = pd.Series(
+            as_gains(frame["label"], name="label"),
+            index=pd.MultiIndex.from_frame(frame[_KEY].astype(str)),
+        ).dropna()
+        if labels.index.has_duplicates:
+            qid, docno = labels.index[labels.index.duplicated()][0]
+            raise InputError(
+                f"document {brief(docno)} is twice in topic {brief(qid)}: keep one of the rows."
+            )
+        if labels.empty:
+            raise InputError("the judgments hold no label.")
+        return labels
+
+
+def _pair(labels, is_relevant):
+    """What is said of two assessors."""
+    both = labels.notna().all(axis=1).to_numpy()
+    first, second = labels[both].to_numpy().T
+    relevant = is_relevant[both].to_numpy()
+    n_either = np.count_nonzero(relevant.any(axis=1))
+    kappa = np.nan
+    if len(np.unique([first, second])) > 1:
+        # Labels as codes, which need not be whole numbers.
+        codes = np.unique([first, second], return_inverse=True)[1].reshape(2, -1)
+        kappa = _kappa(*codes)
+    return {
+        "first": labels.columns[0],
+        "second": labels.columns[1],
+        "n_both": len(first),
+        "agreement": float(np.mean(first == second)) if len(first) else np.nan,
+        "kappa": kappa,
+        "overlap": np.count_nonzero(relevant.all(axis=1)) / n_either if n_either else np.nan,
+    }
+
+
+def _kappa(first, second):
+    """Cohen's kappa of labels by number, 1 - observed / expected disagreement."""
+    n, n_codes = len(first), 1 + max(first.max(), second.max())
+    given = (np.bincount(codes, minlength=n_codes) for codes in (first, second))
+    expected = n - np.dot(*given) / n
+    return float(1 - np.count_nonzero(first != second) / expected)
+
+
+def _alpha(labels, distance):
+    """1 - observed / expected disagreement, over the pairs of labels of a document."""
+    n_labels = np.count_nonzero(~np.isnan(labels), axis=1)
+    labels, n_labels = labels[n_labels > 1], n_labels[n_labels > 1]
+    is_label = ~np.isnan(labels)
+    values, codes = np.unique(labels[is_label], return_inverse=True)
+    if len(values) < 2:
+        return np.nan
+    document = np.nonzero(is_label)[0]
+    totals = np.bincount(codes).astype(np.float64)
+    # Disagreement of all pairs of one document, then of all pairs there are.
+    observed = distance(values, totals, codes, document, n_labels)
+    together = np.zeros(len(codes), dtype=np.intp)
+    expected = distance(values, totals, codes, together, np.array([len(codes)]))
+    return 1 - (observed / (n_labels - 1)).sum() / (expected[0] / (len(codes) - 1))
+
+
+def _nominal(values, totals, codes, document, n_labels):
+    """Number of ordered pairs of different labels, of each document."""
+    cells, counts = np.unique(document * len(values) + codes, return_counts=True)
+    same = np.bincount(cells // len(values), counts.astype(np.float64) ** 2)
+    return n_labels**2 - same
+
+
+def _interval(values, totals, codes, document, n_labels):
+    """Sum of squared differences over ordered pairs of labels, of each document."""
+    places = values[codes]
+    # About the mean, which loses no digits.
+    away = places - (np.bincount(document, places) / n_labels)[document]
+    return 2 * n_labels * np.bincount(document, away**2)
+
+
+def _ordinal(values, totals, codes, document, n_labels):
+    # Labels up to the middle of each value.
+    middles = np.cumsum(totals) - totals / 2
+    return _interval(middles, totals, codes, document, n_labels)
+
+
+_DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}

@@ -1,1 +1,0 @@
-"""Several assessors, and second looks at what one of them said."""

@@ -1,0 +1,389 @@
+"""Values with honest intervals from people's labels of a sample and machines' labels of the rest.
+
+**Two targets.** *These topics*: the value that the topics at hand would have, were every document
+of the pool judged by people; the sample of documents is all that chance decides. *New topics*: the
+mean over the topics that these were drawn from; chance decides of the topics, too.
+
+**Linear measures.** DCG, precision and RBP add up what each document's label is worth at its place.
+Predict the labels, add the predictions up, and correct by the sample's errors, each divided by its
+probability to be drawn (the difference estimator; prediction-powered inference): unbiased whatever
+the predictions are, and the narrower the better they are. Predictions are learned from the sample,
+each document's from other folds than its own, and folds are drawn independently of each
+other, so that learning does not make them biased either.
+
+**Ratios.** nDCG, nDCG_f, AP and recall divide by what all labels of a topic decide. The library
+declares each of them as a sum over documents, with weights that depend on how many labels of each
+grade there are. Its expected value under the predicted probabilities of all labels takes the place
+of the sum of predictions, and the change that one label makes, on average over all others, that of
+the weight (the first term of Hoeffding's decomposition). For linear measures the two are the same.
+What is left out has mean 0 where the probabilities are right, and is not divided by inclusion
+probabilities.
+
+**Everything else** (ERR, RR, lexirecall) needs whole topics: PPI++ over topics.
+
+**The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
+documents, each sample inside the next, so that judging goes on in batches under the probabilities
+of the whole; joint probabilities in closed form, against which the variance approximation
+is tested. Documents are drawn in proportion to what their labels change, times how unsure
+the machine is of them.
+
+**No interval** can be had from labels that a strategy chose: what it left out it left out for a
+reason. They are kept as certain, and a sample is drawn from the rest.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from skfilterrank._files.files import is_path
+from skfilterrank._lists.checks import check_choice, check_share
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.io import read_prels
+from skfilterrank.judgments._estimated_queries import estimate_from_queries
+from skfilterrank.judgments._estimates import Estimates, MeasureEstimate
+from skfilterrank.judgments._label_sample import UNITS
+from skfilterrank.judgments._label_sums import SumOfLabels
+from skfilterrank.judgments._machine_calibration import LabelModel
+from skfilterrank.judgments._ranked_pool import as_table, judged_table, ranked_pool, warn_of_outside
+from skfilterrank.judgments._shrinkage import shrink
+from skfilterrank.judgments._variance import covariance_of_total
+
+TARGETS = ("these topics", "new topics")
+_MOST_GRADES = 20
+# Standard errors between the number of documents and its estimate that no chance explains.
+_SURPRISE = 5.0
+# Documents that a machine and people do not label alike throughout by chance.
+_MANY = 50
+
+
+def estimate(
+    qrels,
+    runs,
+    measures,
+    *,
+    machine_qrels=None,
+    pool=None,
+    unit: str = "document",
+    target: str = "these topics",
+    gains=None,
+    confidence: float = 0.95,
+) -> Estimates:
+    """Estimate measures of runs, with intervals, where people judged a sample.
+
+    Parameters
+    ----------
+    qrels : data frame, path or file object
+        People's labels of the sample, with a column "inclusion_probability": what
+        :func:`draw_sample` returns with its labels filled in, or a file that
+        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out, with a
+        warning: what is left is no sample of these probabilities.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        Runs, as :func:`skfilterrank.metrics.evaluate_runs` takes them; or what
+        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
+        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
+    measures : str or list of str
+        Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
+        "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
+    machine_qrels : qrels, dict of name to qrels, or None, default=None
+        Labels of one judge, or of several by name. None estimates from people alone.
+    pool : qrels or data frame, default=None
+        Topics and documents that count; None takes those with a machine label. All others are
+        unjudged, of gain 0.
+    unit : {"document", "query"}, default="document"
+        What was drawn: documents, or whole topics, all of whose documents were judged.
+    target : {"these topics", "new topics"}, default="these topics"
+        What the intervals are of: the value that these topics would have, were all documents of
+        the pool judged by people; or the mean over all topics that these are a sample of.
+    gains : None, "exp2", dict or callable, default=None
+        How people's labels become gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
+        of machines are classes, of whatever scale.
+    confidence : float, default=0.95
+        Confidence of each interval by itself.
+
+    Returns
+    -------
+    Estimates
+        Values, intervals and covariances; `compare`, `order` and `labels_needed` go on from there.
+
+    Raises
+    ------
+    InputError
+        If a run returns no document of the pool; if `qrels` has no inclusion probabilities, or they
+        cannot be those of a sample of this pool; if it holds labels of machines; if people judged
+        documents outside the pool, less than two, or gave all the same gain; if a measure has no
+        interval from such a sample.
+
+    Warns
+    -----
+    DataWarning
+        If a machine's labels of 50 documents or more are all those of people, or a file of machine
+        labels says that some are people's: these are left out. If runs return documents outside
+        the pool as high as the measures look (among the first 10 for those without a cut-off); not
+        with ``unit="query"``, where all that people judged may be all there is.
+
+    See Also
+    --------
+    draw_sample : Draws the documents to judge.
+    machine_report : What the machine's labels are worth.
+
+    Notes
+    -----
+    For a measure that is linear in labels the estimate is the difference estimator of survey
+    sampling [1]_, in machine learning known as prediction-powered inference [2]_: with w the
+    weight of a document, m its predicted and g its judged gain, and pi its inclusion probability,
+
+    ``sum over the pool of w m  +  sum over the sample of w (g - m) / pi``,
+
+    which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
+    ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value under predicted
+    probabilities of all labels, and w (g - m) is what one label changes of it; a bias of second
+    order in the errors of the predictions remains. Intervals of ratios are not shown to cover: they
+    may hold the truth far less often than they say, and tables mark them. Where everything is
+    judged, the estimate is the measure itself.
+
+    Predictions are those of ridge logistic regressions on the labels of all judges, topics and how
+    high the runs rank a document, learned from the sample in folds: a document's fold does not
+    enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
+    to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
+    those that the sample was drawn for; with others, a bias of the order of one label in the sample
+    may remain. Variances are Deville's for fixed-size samples, quantiles those of
+    Student's t with as many degrees of freedom as the labels' weights allow.
+
+    References
+    ----------
+    .. [1] Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 6.3.
+    .. [2] Angelopoulos, Duchi and Zrnic, "PPI++: Efficient prediction-powered inference", 2023.
+    .. [3] Oosterhuis et al., "Reliable confidence intervals for information retrieval evaluation
+       using generative A.I.", KDD 2024.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from skfilterrank.judgments import draw_sample, estimate
+    >>> rng = np.random.RandomState(0)
+    >>> documents = [f"d{i}" for i in range(100)]
+    >>> rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 100), "docno": documents * 2})
+    >>> people = rows.assign(label=rng.randint(0, 3, 200))
+    >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
+    >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60)
+    >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
+    >>> estimates = estimate(sample, runs, "dcg@50", machine_qrels=machine)
+    >>> estimates
+    <Estimates: dcg@50 of 2 runs, 60 of 155 documents judged>
+    """
+    check_choice(unit, "unit", UNITS)
+    check_choice(target, "target", TARGETS)
+    confidence = check_share(confidence, "confidence")
+    parsed = parse_measures(measures)
+    # First: who has no sample may have no pool either, and is told of both.
+    sample, n_open = _sample(qrels)
+    ranked = ranked_pool(machine_qrels, runs, pool)
+    if target == "new topics" and len(ranked.topics) < 2:
+        raise InputError(
+            "target='new topics' needs at least two topics, got one, from which nothing can be "
+            "said of others."
+        )
+    if unit == "query":
+        return estimate_from_queries(
+            runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
+        )
+    rows = ranked.rows_of(sample.index, "qrels")
+    warn_of_outside(ranked, parsed)
+    _warn_of_copies(ranked, rows, sample["label"].to_numpy())
+    probability = sample["inclusion_probability"].to_numpy()
+    grades, codes = _grades(sample["label"].to_numpy(), gains)
+    forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
+    for form in forms.values():
+        _check_design(form, rows, probability, n_open)
+    if n_open:
+        warn_user(
+            f"qrels has {counted(n_open, 'document')} without a label, for which those with one "
+            "do not stand: values and intervals are off. Judge the rest, or draw again with the "
+            "same random_state and a smaller n_total, the number judged from the first one on.",
+            DataWarning,
+        )
+    is_certain = probability >= 1
+    if not is_certain.all():
+        _check_spread(grades, codes)
+
+    results = {}
+    of_any = np.logical_or.reduce([form.matters() for form in forms.values()])
+
+    for text, form in forms.items():
+        labels = rows, codes, probability, is_certain
+        of_topic, changes = _by_labels(form, labels)
+        n_topics = len(ranked.topics)
+        covariance, deviations = covariance_of_total(changes / n_topics, probability)
+        values = of_topic.mean(axis=1)
+        order_values = values
+        if ranked.machine:
+            # What the judged labels leave open is as the machine says, as far as the values do not
+            # contradict it. The order asks what machines say of the runs, and not what runs say of
+            # themselves.
+            steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
+            order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
+        if target == "new topics":
+            deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
+        results[text] = MeasureEstimate(
+            values=values,
+            deviations=deviations,
+            order_values=order_values,
+            greater_is_better=parsed[text].measure.greater_is_better,
+            value_range=parsed[text].measure.range_for(grades),
+            probability=probability[~is_certain],
+            matters=form.matters()[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),
+            n_possible=int(np.count_nonzero(form.matters())),
+            by_topic=of_topic,
+            is_ratio=not form.is_linear,
+        )
+    return Estimates(
+        runs=ranked.runs,
+        results=results,
+        target=target,
+        unit=unit,
+        confidence=confidence,
+        n_judged=int(np.count_nonzero(of_any[rows])),
+        n_possible=int(np.count_nonzero(of_any)),
+        n_other=int(np.count_nonzero(~of_any[rows])),
+        topics=tuple(ranked.topics),
+    )
+
+
+def _guess(form, labels, **params):
+    """Predicted labels of all documents, by some judged ones."""
+    rows, codes, probability, known = labels
+    # Each measure is estimated by itself: its value does not depend on what else is asked for.
+    model = LabelModel(form.pool, _worth(form), form.matters(), **params)
+    prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
+    return prediction.with_known(rows[known], codes[known])
+
+
+def _by_labels(form, labels):
+    """Values of each topic, (n_runs, n_topics), and what each label changes."""
+    rows, codes, probability, _ = labels
+    expansion = form.expand(_guess(form, labels))
+    changes = expansion.changes(rows, codes)
+    of_topic = expansion.base.copy()
+    np.add.at(of_topic.T, form.pool.codes[rows], changes / probability[:, None])
+    if not form.is_linear:
+        of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
+        of_topic += of_pairs
+        changes += changes_of_pairs
+    return of_topic, changes
+
+
+def _sample(qrels):
+    """People's labels and their probabilities, and how many documents lack a label."""
+    if is_path(qrels) or hasattr(qrels, "read"):
+        qrels = read_prels(qrels)
+    table = judged_table(qrels)
+    if "inclusion_probability" not in table:
+        raise InputError(
+            "qrels has no column 'inclusion_probability', so that it is no sample of known "
+            "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
+            "nothing certain of those it left out, and no interval can be had from them alone. "
+            "Draw documents by draw_sample(machine_qrels, runs, measures, n_total=..., "
+            "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
+            "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
+            "unit='query' and target='new topics'."
+        )
+    if len(table) < 2:
+        raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
+    return table, len(as_table(qrels, "qrels")) - len(table)
+
+
+def _warn_of_copies(pool, rows, labels):
+    """A machine that is never wrong has seen the answers, or people have seen its."""
+    for name, machine in pool.machine.items():
+        said = machine[rows]
+        known = ~np.isnan(said)
+        n_known = int(np.count_nonzero(known))
+        if n_known >= _MANY and (said == labels)[known].all() and len(np.unique(labels[known])) > 1:
+            warn_user(
+                f"machine_qrels, judge {brief(name)}, and qrels have the same label of all "
+                f"{n_known:,} documents that both judge. If some are copies of the others, as in a "
+                "file of completed judgments, or of a machine that learned from these labels, "
+                "intervals are too narrow: give what the machine said without knowing them.",
+                DataWarning,
+            )
+
+
+def _grades(labels, gains):
+    """Gains that labels may have, and the number of each label's."""
+    values = as_gains(labels, gains, name="qrels")
+    # Those that could have been, so that no prediction depends on which the sample holds.
+    possible = list(gains.values()) if isinstance(gains, Mapping) else []
+    grades = np.unique(np.append(values, possible))
+    if len(grades) > _MOST_GRADES:
+        raise InputError(
+            f"qrels has {len(grades)} different gains, expected at most {_MOST_GRADES}: pass gains "
+            "that put labels into grades."
+        )
+    return grades, np.searchsorted(grades, values)
+
+
+def _check_spread(grades, codes):
+    """Labels must not be all the same."""
+    if len(np.unique(codes)) < 2:
+        raise InputError(
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}, which says "
+            "nothing of how many others there are, and an interval would have no width. "
+            "Judge more documents: draw_sample with the same random_state and a larger n_total "
+            "goes on with this sample."
+        )
+
+
+def _check_design(form, rows, probability, n_open):
+    """The probabilities must be able to be those of a sample of the documents that matter."""
+    matters = form.matters()
+    n_possible = int(np.count_nonzero(matters))
+    weights = np.zeros(len(form.pool))
+    weights[rows] = 1 / probability
+    estimated, error, is_odd = _counted(weights, matters)
+    if not is_odd:
+        return
+    if n_open and estimated < n_possible:
+        raise InputError(
+            f"qrels has {counted(n_open, 'document')} without a label, beside {len(rows):,} with "
+            "one, which alone are no sample of these probabilities. Judge the rest, or draw again "
+            "with the same random_state and a smaller n_total, the number judged from the first "
+            "one on: these are that sample, with probabilities of its own."
+        )
+    text = brief(form.parsed.text)
+    why = "Were they drawn from this pool, for this measure?"
+    if estimated < n_possible:
+        why = "They seem to be drawn for another measure, or a pool, of fewer documents."
+        # Of the lists of runs that were there enough was drawn.
+        added = [
+            name
+            for number, name in enumerate(form.pool.runs)
+            if _counted(weights, np.unique(form.row[form.run == number]))[2]
+        ]
+        if form.is_linear and 0 < len(added) < len(form.pool.runs):
+            why = f"They seem to be drawn without {brief_list(added)} among the runs."
+    raise InputError(
+        f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
+        f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
+        f"{n_possible:,}. {why} Draw by draw_sample(machine_qrels, runs, measures, n_total=..., "
+        "judged=qrels), which keeps these labels."
+    )
+
+
+def _counted(weights, matters):
+    """How many documents there are by a sample, its standard error, and whether chance can be."""
+    weights = weights[matters]
+    n_possible, estimated = len(weights), weights.sum()
+    error = np.sqrt((weights * (weights - 1)).clip(0).sum())
+    return estimated, error, abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible
+
+
+def _worth(form):
+    """How much the label of each row counts in the mean of the runs, by places alone."""
+    worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
+    return worth / max(worth.sum(), 1e-300)

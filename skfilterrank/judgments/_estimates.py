@@ -1,0 +1,489 @@
+"""What was estimated: values, differences and orders, each with intervals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata, t
+
+from skfilterrank._lists.checks import check_count, check_share, is_finite_number
+from skfilterrank._lists.p_values import adjust_p_values
+from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._variance import degrees_of_freedom, degrees_of_pairs
+
+# Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
+_N_DRAWS = 4000
+_BLOCK = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureEstimate:
+    """One measure of all runs.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_runs,)
+        Unbiased estimates of the mean over topics.
+    deviations : ndarray of shape (n_units, n_runs)
+        What each drawn document (or topic) adds to the error: the covariance is their product.
+    order_values : ndarray of shape (n_runs,)
+        What runs are ordered by.
+    greater_is_better : bool
+        As of the measure.
+    value_range : tuple of two floats
+        Where the measure's values end for these gains, infinite where that is not known.
+    probability : ndarray of shape (n_drawn,)
+        Inclusion probabilities of the drawn documents that were not certain.
+    matters : ndarray of shape (n_drawn,), bool
+        Which of these can change the measure: a sample that was drawn for more runs, or a longer
+        cut, holds others.
+    n_certain : int
+        Judged documents that can change the measure and were certain to be.
+    n_possible : int
+        Documents that can change the measure.
+    by_topic : ndarray of shape (n_runs, n_topics)
+        Estimates of each topic; single topics have few labels, and wide errors.
+    is_ratio : bool
+        Whether it is a ratio, such as nDCG: its intervals are not shown to cover.
+    """
+
+    values: np.ndarray
+    deviations: np.ndarray
+    order_values: np.ndarray
+    greater_is_better: bool
+    value_range: tuple
+    probability: np.ndarray
+    matters: np.ndarray
+    n_certain: int
+    n_possible: int
+    by_topic: np.ndarray
+    is_ratio: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Result):
+    """Measures of runs with intervals, from labels of a sample; what :func:`estimate` returns.
+
+    Attributes
+    ----------
+    runs : tuple of str
+        Names of the runs.
+    results : dict of str to MeasureEstimate
+        Numbers of each measure.
+    target : {"these topics", "new topics"}
+        What the intervals are of.
+    unit : {"document", "query"}
+        What was drawn.
+    confidence : float
+        Confidence of each interval by itself.
+    n_judged, n_possible : int
+        Documents that people judged, among those whose labels can change a value; and all of
+        these.
+    n_other : int
+        Other documents that people judged, such as those of a sample drawn for more runs: their
+        labels only help to say what a machine's mean.
+    topics : tuple of str
+        The topics.
+    """
+
+    runs: tuple
+    results: dict
+    target: str
+    unit: str
+    confidence: float
+    n_judged: int
+    n_possible: int
+    n_other: int
+    topics: tuple
+
+    @property
+    def made_from(self) -> str:
+        """What the intervals are of, and from how many labels, in a line."""
+        others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
+        return (
+            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
+            f"{counted(self.n_possible, 'document')} judged by people{others}, "
+            f"{counted(len(self.topics), 'topic')}{self._caveat}"
+        )
+
+    @property
+    def _caveat(self):
+        """Ratios whose intervals may hold the truth less often than they say; or nothing."""
+        ratios = [name for name, each in self.results.items() if each.is_ratio]
+        return f". Intervals of {', '.join(ratios)} are not shown to cover" if ratios else ""
+
+    @property
+    def measures(self) -> tuple:
+        """Names of the measures."""
+        return tuple(self.results)
+
+    def covariance(self, measure: str | None = None) -> pd.DataFrame:
+        """Covariance of the estimates of all runs, shape (n_runs, n_runs).
+
+        Parameters
+        ----------
+        measure : str or None, default=None
+            Which measure; None where there is only one.
+        """
+        deviations = self._of(measure)[1].deviations
+        names = pd.Index(self.runs, name="run")
+        return pd.DataFrame(deviations.T @ deviations, names, names)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each measure and run: value, ends of the interval, and standard error.
+
+        Intervals are cut where the range of the measure ends; an unbiased value may lie beyond.
+        "shown_to_cover" is False for ratios such as nDCG and AP, whose values are biased and whose
+        intervals may hold the truth less often than they say.
+        """
+        tables = {}
+        for name, result in self.results.items():
+            error = np.sqrt((result.deviations**2).sum(axis=0))
+            width = self._quantile(degrees_of_freedom(result.deviations)) * error
+            tables[name] = pd.DataFrame(
+                {
+                    "value": result.values,
+                    "low": np.clip(result.values - width, *result.value_range),
+                    "high": np.clip(result.values + width, *result.value_range),
+                    "standard_error": error,
+                    "shown_to_cover": not result.is_ratio,
+                },
+                index=pd.Index(self.runs, name="run"),
+            )
+        return pd.concat(tables, names=["measure"])
+
+    def compare(
+        self, measure: str | None = None, *, baseline: str | None = None, correction="holm"
+    ) -> "EstimatedDifferences":
+        """Differences between runs, from one sample, and therefore narrower than two intervals.
+
+        Parameters
+        ----------
+        measure : str or None, default=None
+            Which measure; None where there is only one.
+        baseline : str or None, default=None
+            A run to compare all others with; None compares every two.
+        correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+            Correction of the p values for the number of pairs, as in
+            :func:`skfilterrank.comparison.adjust_p_values`. Intervals are those of each pair by
+            itself.
+
+        Returns
+        -------
+        EstimatedDifferences
+
+        Raises
+        ------
+        InputError
+            If there is one run alone; if the measure or the baseline is none of these.
+        """
+        name, result = self._of(measure)
+        if len(self.runs) < 2:
+            raise InputError(
+                f"compare needs estimates of at least two runs, got one, {brief(self.runs[0])}."
+            )
+        first, second = np.triu_indices(len(self.runs), 1)
+        if baseline is not None:
+            place = self._place(baseline)
+            first = np.delete(np.arange(len(self.runs)), place)
+            second = np.full(len(first), place)
+        difference = result.values[first] - result.values[second]
+        error, freedom = self._pairs(result, first, second)
+        # Of two equal lists nothing but rounding is left.
+        difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
+        width = self._quantile(freedom) * error
+        ratio = np.divide(
+            np.abs(difference),
+            error,
+            out=np.where(difference == 0, 0.0, np.inf),
+            where=error > 0,
+        )
+        p_value = 2 * t.sf(ratio, freedom)
+        most = result.value_range[1] - result.value_range[0]
+        return EstimatedDifferences(
+            measure=name,
+            runs=self.runs,
+            first=first,
+            second=second,
+            difference=difference,
+            low=np.clip(difference - width, -most, most),
+            high=np.clip(difference + width, -most, most),
+            p_value=p_value,
+            p_adjusted=adjust_p_values(p_value, correction),
+            correction=correction,
+            confidence=self.confidence,
+            target=self.target,
+            shown_to_cover=not result.is_ratio,
+            greater_is_better=result.greater_is_better,
+        )
+
+    def order(self, measure: str | None = None, *, random_state=0) -> pd.DataFrame:
+        """Runs from the best to the worst, with intervals of their ranks.
+
+        Parameters
+        ----------
+        measure : str or None, default=None
+            Which measure; None where there is only one.
+        random_state : int, default=0
+            Seed of the normal draws that give the quantile of the largest of all differences.
+
+        Returns
+        -------
+        DataFrame of shape (n_runs, 4)
+            Index "run"; columns "rank" (1 for the best, means of ties), "low" and "high", its
+            interval, and "value", the unbiased estimate. With the confidence of the estimates all
+            runs have their ranks within these intervals together.
+
+        Notes
+        -----
+        Unbiased values are noisy. They are moved towards a line in the values by judged and
+        calibrated machine labels, by the square of the share that noise explains in their
+        distances from it. A judge that says nothing, or favours some runs, hardly changes their
+        order; benchmarks/results/order_by_judges.md shows how this goes. An interval counts the
+        runs that are surely better and surely worse, by differences whose intervals hold for all
+        pairs at once.
+        """
+        _, result = self._of(measure)
+        sign = 1 if result.greater_is_better else -1
+        n_runs = len(self.runs)
+        first, second = np.triu_indices(n_runs, 1)
+        error, _ = self._pairs(result, first, second)
+        if len(first):
+            limit = self._largest(result, first, second, error, random_state) * error
+            surely = np.zeros((n_runs, n_runs), dtype=np.int64)
+            difference = sign * (result.values[first] - result.values[second])
+            surely[first, second] = difference > limit
+            surely[second, first] = difference < -limit
+        else:
+            surely = np.zeros((1, 1), dtype=np.int64)
+        table = pd.DataFrame(
+            {
+                "rank": rankdata(-sign * result.order_values),
+                "low": 1 + surely.sum(axis=0),
+                "high": n_runs - surely.sum(axis=1),
+                "value": result.values,
+            },
+            index=pd.Index(self.runs, name="run"),
+        )
+        return table.sort_values("rank", kind="stable")
+
+    def labels_needed(self, measure: str | None = None, *, half_width: float | None = None) -> int:
+        """Predict how many documents people need to judge, those of the sample included.
+
+        Parameters
+        ----------
+        measure : str or None, default=None
+            Which measure; None where there is only one.
+        half_width : float or None, default=None
+            Half the width of the mean interval of the runs' values that is asked for. None asks
+            until the best run is known: until no interval of its difference to another holds 0,
+            should the differences be as estimated.
+
+        Returns
+        -------
+        int
+            Documents that can change the measure in a larger sample of the same design, at most
+            all of them.
+
+        Notes
+        -----
+        All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
+        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``.
+        """
+        if self.target != "these topics" or self.unit != "document":
+            raise InputError(
+                "labels_needed is known for target='these topics' and unit='document': intervals "
+                "for new topics also depend on how many topics there are."
+            )
+        _, result = self._of(measure)
+        if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
+            raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
+        if half_width is None and len(self.runs) < 2:
+            raise InputError(
+                "half_width=None asks until the best of several runs is known, and there is one, "
+                f"{brief(self.runs[0])}: give half_width."
+            )
+        probability, parts = result.probability, result.deviations**2
+        freedom = degrees_of_freedom(result.deviations)
+        if half_width is None:
+            sign = 1 if result.greater_is_better else -1
+            best = int(np.argmax(sign * result.order_values))
+            others = np.delete(np.arange(len(self.runs)), best)
+            gap = np.abs(result.values[best] - result.values[others])
+            parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
+            freedom = degrees_of_pairs(result.deviations)[best, others]
+        quantile = self._quantile(freedom)
+
+        def is_enough(factor):
+            larger = np.minimum(probability * factor, 1.0)
+            shrinks = (1 - larger) / larger * probability / (1 - probability)
+            error = np.sqrt(shrinks @ parts)
+            if half_width is None:
+                return bool((quantile * error <= gap).all())
+            return (quantile * error).mean() <= half_width
+
+        low, high = 0.0, 1 / probability.min(initial=1.0)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
+        drawn = probability[result.matters]
+        labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
+        # What rounding adds to the labels that are there is no label more.
+        return int(min(np.ceil(labels - 1e-6), result.n_possible))
+
+    def _of(self, measure):
+        """Name and result of a measure."""
+        if measure is None and len(self.results) == 1:
+            (measure,) = self.results
+        if measure not in self.results:
+            raise InputError(
+                f"measure must be one of {', '.join(map(repr, self.results))}, got "
+                f"{brief(measure)}."
+            )
+        return measure, self.results[measure]
+
+    def _place(self, run):
+        if run not in self.runs:
+            raise InputError(
+                f"baseline must be the name of a run, such as {brief(self.runs[0])}, got "
+                f"{brief(run)}."
+            )
+        return self.runs.index(run)
+
+    def _pairs(self, result, first, second):
+        """Standard errors of differences, and their degrees of freedom."""
+        covariance = result.deviations.T @ result.deviations
+        own = np.diag(covariance)
+        square = own[first] + own[second] - 2 * covariance[first, second]
+        square[square < 1e-12 * (own[first] + own[second])] = 0.0
+        return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
+
+    def _quantile(self, freedom):
+        return t.ppf((1 + self.confidence) / 2, freedom)
+
+    def _largest(self, result, first, second, error, random_state):
+        """Quantile of the largest of all differences, each over its standard error."""
+        random_state = np.random.RandomState(check_count(random_state, "random_state", least=0))
+        draws = random_state.normal(size=(_N_DRAWS, len(result.deviations)))
+        draws = draws @ result.deviations
+        largest = np.zeros(_N_DRAWS)
+        kept = error > 0
+        first, second, error = first[kept], second[kept], error[kept]
+        step = max(1, _BLOCK // _N_DRAWS)
+        for begin in range(0, len(first), step):
+            pairs = slice(begin, begin + step)
+            away = np.abs(draws[:, first[pairs]] - draws[:, second[pairs]]) / error[pairs]
+            np.maximum(largest, away.max(axis=1), out=largest)
+        return np.quantile(largest, self.confidence)
+
+    def _summary(self):
+        names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
+        what = f"{self.n_judged:,} of {counted(self.n_possible, 'document')} judged"
+        return f"{names} of {counted(len(self.runs), 'run')}, {what}"
+
+    def _head(self):
+        return self.made_from
+
+    def _table(self):
+        # The line above the table says it.
+        return self.to_frame().drop(columns="shown_to_cover")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimatedDifferences(Result):
+    """Differences between runs, with intervals; what :meth:`Estimates.compare` returns.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure.
+    runs : tuple of str
+        Names of the runs.
+    first, second : ndarray of shape (n_pairs,), int
+        Places in `runs` of the two runs.
+    difference, low, high : ndarray of shape (n_pairs,)
+        First minus second, and the ends of its interval.
+    p_value, p_adjusted : ndarray of shape (n_pairs,)
+        Of no difference, by itself and corrected for the number of pairs.
+    correction : str or None
+        Correction of the p values.
+    confidence : float
+        Confidence of each interval by itself.
+    target : {"these topics", "new topics"}
+        What the intervals are of.
+    shown_to_cover : bool
+        False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
+    greater_is_better : bool
+        As of the measure.
+    """
+
+    measure: str
+    runs: tuple
+    first: np.ndarray
+    second: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: np.ndarray
+    p_adjusted: np.ndarray
+    correction: str | None
+    confidence: float
+    target: str
+    shown_to_cover: bool = True
+    greater_is_better: bool = True
+
+    def significant(self, alpha: float | None = None) -> np.ndarray:
+        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
+
+        None takes what the confidence of the intervals leaves.
+        """
+        # 1 - 0.95 is not 0.05 in binary numbers.
+        own = round(1 - self.confidence, 12)
+        return self.p_adjusted <= (own if alpha is None else check_share(alpha, "alpha"))
+
+    def pairs(self, alpha: float | None = None) -> pd.DataFrame:
+        """Pairs turned so that the better run comes first, the surest on top.
+
+        The columns are those of `to_frame` and "significant", at a level as of `significant`.
+        """
+        table = self.to_frame().assign(significant=self.significant(alpha))
+        turned = (1 if self.greater_is_better else -1) * table["difference"] < 0
+        swapped = {"first": "second", "second": "first", "low": "high", "high": "low"}
+        other = table.rename(columns=swapped)[table.columns]
+        other[["difference", "low", "high"]] *= -1
+        return table.where(~turned, other).sort_values("p_value", kind="stable").infer_objects()
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, runs by name."""
+        names = np.array(self.runs, dtype=object)
+        return pd.DataFrame(
+            {
+                "first": names[self.first],
+                "second": names[self.second],
+                "difference": self.difference,
+                "low": self.low,
+                "high": self.high,
+                "p_value": self.p_value,
+                "p_adjusted": self.p_adjusted,
+                "shown_to_cover": self.shown_to_cover,
+            }
+        )
+
+    def _summary(self):
+        pairs = counted(len(self.first), "pair")
+        return f"{self.measure} of {pairs} of {counted(len(self.runs), 'run')}"
+
+    def _head(self):
+        n_sure = int(np.count_nonzero(self.significant()))
+        return (
+            f"{self.measure}: {n_sure:,} of "
+            f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
+            f"{self.target}"
+            + ("" if self.shown_to_cover else ". Intervals of ratios are not shown to cover")
+        )
+
+    def _table(self):
+        order = np.argsort(self.p_value, kind="stable")
+        table = self.to_frame().drop(columns="shown_to_cover")
+        return table.iloc[order].reset_index(drop=True)

@@ -1,1 +1,0 @@
-"""Judging on a page or in other tools, and the answers that come back."""

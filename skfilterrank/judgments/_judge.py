@@ -1,0 +1,572 @@
+"""The loop that asks an assessor, saves each answer and goes on where it was left."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skfilterrank._lists.checks import (
+    as_list,
+    check_numbers,
+    is_finite_number,
+    is_hashable,
+    is_whole_number,
+)
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.judgments._active_selector import ActiveSelector
+from skfilterrank.judgments._judgment_log import (
+    Event,
+    JudgmentLog,
+    Pool,
+    judgments_of,
+    qrels_of,
+)
+from skfilterrank.judgments._selector import TopicSelector, topic_budgets
+
+
+class Answer(Enum):
+    """What an assessor may say instead of a label."""
+
+    SKIP = "skip"
+    UNDO = "undo"
+    STOP = "stop"
+
+    def __repr__(self):
+        return self.name
+
+
+class Question(NamedTuple):
+    """A document to be judged.
+
+    Attributes
+    ----------
+    topic : object
+        Id of the topic.
+    docno : object
+        Id of the document.
+    row : int
+        Its row in what the selector was fitted on.
+    place : int
+        How many documents of the topic are settled with this one, from 1.
+    n_topic : int
+        How many documents of the topic are to be judged.
+    n_answered : int
+        How many documents have a label already, over all topics.
+    n_total : int
+        How many documents are to be judged, over all topics.
+    before : Answer, float or None
+        What was answered to this document before: a label that was undone, Answer.SKIP, or None.
+    """
+
+    topic: object
+    docno: object
+    row: int
+    place: int
+    n_topic: int
+    n_answered: int
+    n_total: int
+    before: object = None
+
+
+def judge(
+    selector,
+    assessor: Callable,
+    *,
+    log=None,
+    n_per_query=None,
+    topics=None,
+    order=None,
+    pool=None,
+    leave_out: Collection[int] = (),
+    grades=None,
+    known=None,
+    assessor_name: str | None = None,
+    verbose: int = 0,
+) -> pd.DataFrame:
+    r"""Ask an assessor about one document after the other, and save every answer.
+
+    Parameters
+    ----------
+    selector : TopicSelector or ActiveSelector
+        A fitted strategy. One that looks at the answers is asked again after each; its earlier
+        answers are forgotten first. Of any other the documents of ``select(n_per_query)`` are taken
+        in the order of `ranking_`.
+    assessor : callable
+        Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
+        forbidden; or `Answer.SKIP` to be asked about this document later, `Answer.UNDO` to take
+        back the answer before this one, `Answer.STOP` to end. Where it has a method `at_end`, this
+        is called when all is judged, and may return `Answer.UNDO`, or anything else to end.
+    log : str or PathLike, default=None
+        File that keeps the answers, one line of JSON each. Each is on the disk before the next
+        question. Where the file exists, its answers count as given, and the loop goes on behind
+        them. None keeps nothing.
+    n_per_query : int or float, default=None
+        Documents per topic, or their share, as in `TopicSelector.select`. None asks about all
+        that ``select()`` gives, which a :class:`PoolingSelector` may limit.
+    topics : list, default=None
+        Ids of the topics to judge, in this order. None takes all, in the order of their ids.
+    order : array-like of float of shape (n_rows,), default=None
+        Which topic comes next: that whose next document has the lowest number here, of the topic
+        that comes first in `topics` where several have it. Skipped documents come behind all
+        others. None finishes one topic before the next.
+    pool : DataFrame or MultiIndex of length n_rows, default=None
+        Columns or index levels "qid" and "docno": topic and document of each row that the selector
+        was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
+    leave_out : collection of int, default=()
+        Rows never to ask about, such as documents without text.
+    grades : collection of numbers, or dict {number: name}, default=None
+        The labels that may be given. None takes any finite number. The log keeps them, and is not
+        gone on with under others.
+    known : DataFrame, default=None
+        Judgments that are there already, with columns (or index levels) "qid", "docno" and
+        "label", NaN where there is none: they count as given, the strategy learns of them, and
+        their documents are not asked about. They are neither in the log nor in what is returned,
+        and cannot be undone. Where the log has an answer to a document, that answer counts.
+        Documents that are not in the pool count for nothing.
+    assessor_name : str, default=None
+        Who answers; the log keeps it with each answer.
+    verbose : int, default=0
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    qrels : DataFrame of shape (n_judgments, 3)
+        Columns "qid" and "docno" (str) and "label", in the order of the answers, those of the log
+        included. Labels are int64 where all are whole numbers, else float64. Where there are names
+        of assessors, a column "assessor", as `read_judgment_log` returns it.
+
+    Raises
+    ------
+    ValueError
+        If the assessor returns anything else, a topic is not in the pool, or the pool is missing,
+        of another length or holds a document twice in a topic. What was answered before is saved.
+    JudgmentLogError
+        A ValueError that names file and line: the log is damaged before its last line, holds an
+        answer to a document that is not in the pool or was begun with other grades, or is in use
+        by another process.
+
+    Warns
+    -----
+    DataWarning
+        If the last line of the log is only half written: it is cut off, and the answers before it
+        count.
+
+    See Also
+    --------
+    read_judgment_log : The judgments in a log.
+    ActiveSelector.simulate : The same with known labels, faster.
+
+    Notes
+    -----
+    A topic is finished when `n_per_query` of its documents are settled. A skipped document keeps
+    its place among these, and is asked about again when all others have an answer; if it is skipped
+    then, it stays without label, until the loop is started again on the same log.
+
+    `Answer.UNDO` takes back the last answer, a skip too, and asks about that document next; it
+    reaches back to the begin of the log, and does nothing where no answer is left. Nothing is ever
+    erased from the log: undo is a line of its own.
+
+    The strategy may change from one session to the next, and the pool may grow, as long as it
+    holds all documents that the log has an answer to: documents that have
+    labels count towards `n_per_query`, whoever chose them, and what is left out is made up for by
+    the next documents of the ranking. Not so where a budget's documents are not the first ones of
+    the ranking, as those of :class:`StatAPSelector`: exactly the documents of
+    ``select(n_per_query=...)`` are asked about then, but for those that have a label or are left
+    out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MoveToFrontSelector, judge, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d4", "d5"], "score": [3.0, 2.0]})
+    >>> selector = MoveToFrontSelector().fit(rank_table({"a": a, "b": b}))
+    >>> truth = {"d1": 0, "d2": 1, "d3": -1, "d4": 2, "d5": 0}
+    >>> judge(selector, lambda question: truth[question.docno], n_per_query=3)
+      qid docno  label
+    0   1    d1      0
+    1   1    d4      2
+    2   1    d5      0
+    """
+    if not isinstance(selector, TopicSelector):
+        raise InputError(
+            "selector must be a fitted strategy, such as MaxRepSelector() or MTCSelector(), got "
+            f"{brief(selector)}."
+        )
+    if not callable(assessor) or isinstance(assessor, type):
+        raise InputError(
+            f"assessor must be a function from a question to a label, got {brief(assessor)}."
+        )
+    if assessor_name is not None and not (isinstance(assessor_name, str) and assessor_name):
+        raise InputError(f"assessor_name must be a name or None, got {brief(assessor_name)}.")
+    check_is_fitted(selector)
+    qids, docnos = _pool_columns(selector, pool)
+    identity = Pool.of(map(str, qids), map(str, docnos))
+    grades = _named_grades(grades)
+    kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
+    opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
+    with opened as file:
+        session = _Session(selector, qids, docnos, n_per_query, topics, order, leave_out)
+        session.know(known, () if file is None else file.events)
+        if file is not None:
+            session.replay(file.events)
+        bar = tqdm(
+            total=session.n_total,
+            initial=session.n_answered,
+            desc="judging",
+            unit="doc",
+            disable=not verbose,
+        )
+        with bar:
+            at_end = getattr(assessor, "at_end", None)
+            while True:
+                question = session.question()
+                if question is not None:
+                    answer = assessor(question)
+                elif at_end is None or at_end() is not Answer.UNDO:
+                    break
+                else:
+                    answer = Answer.UNDO
+                if answer is Answer.STOP:
+                    break
+                event = session.event_of(answer, question, grades)
+                if event is None:
+                    continue
+                event = event._replace(assessor=assessor_name)
+                if file is not None:
+                    file.append(event)
+                session.take(event)
+                bar.update(session.n_answered - bar.n)
+    return qrels_of(judgments_of(session.events).values())
+
+
+class _Session:
+    """Who was asked what, and what comes next."""
+
+    def __init__(self, selector, qids, docnos, n_per_query, topics, order, leave_out):
+        is_active = isinstance(selector, ActiveSelector)
+        if is_active:
+            self.budgets, self.counts = _budgets(selector, n_per_query)
+        else:
+            self.budgets, self.counts = _selected(selector, n_per_query)
+        self.qids, self.docnos = qids, docnos
+        self.row_of = {
+            (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
+        }
+        index = selector._index
+        self.codes = index.codes()
+        self.topic_ids = index.query_ids.tolist()
+        self.never = set(_checked_rows(leave_out, index.n_rows))
+        can_be_asked = self.counts.copy()
+        can_be_asked[sorted(self.never)] = False
+        sizes = np.bincount(self.codes[can_be_asked], minlength=index.n_queries)
+        self.budgets = np.minimum(sizes, self.budgets)
+        self.order = _topic_codes(topics, self.topic_ids)
+        self.turns = None
+        if order is not None:
+            self.turns = check_numbers(order, "order", n_rows=index.n_rows)
+            if np.isnan(self.turns).any():
+                raise InputError("order must hold a number for each row, got NaN.")
+        # What comes next in each topic, where all are looked at; an answer changes its own topic.
+        self.nexts = {}
+        n_topics = len(self.topic_ids)
+        self.events, self.stack = [], []
+        self.n_labels = np.zeros(n_topics, dtype=np.int64)
+        # Skipped rows, by topic: to be asked again, and not in this session.
+        self.later = [{} for _ in range(n_topics)]
+        self.given_up = [set() for _ in range(n_topics)]
+        self.asked_again, self.before = None, None
+        # Last: what cannot be begun leaves the answers of the strategy as they are.
+        self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
+
+    @property
+    def n_total(self):
+        """Number of documents to judge."""
+        return int(np.maximum(self.budgets, self.n_labels)[self.order].sum())
+
+    @property
+    def n_answered(self):
+        """Number of documents that have a label."""
+        return int(self.n_labels[self.order].sum())
+
+    def know(self, known, events):
+        """Take judgments that were there before, but for documents that have answers."""
+        if known is None:
+            return
+        answered = {event[1:3] for event in events}
+        for pair, label in _known_labels(known):
+            row = self.row_of.get(pair)
+            if row is not None and pair not in answered:
+                self.queue.check_label(label)
+                self.queue.update(row, label)
+                if row not in self.never:
+                    self.n_labels[self.codes[row]] += self.counts[row]
+
+    def replay(self, events):
+        """Take the answers of earlier sessions."""
+        for event in events:
+            self.take(event)
+        self.asked_again = self.before = None
+        for later, given_up in zip(self.later, self.given_up):
+            later.update(dict.fromkeys(sorted(given_up)))
+            given_up.clear()
+
+    def question(self):
+        """The next question; None where there is none left."""
+        if self.asked_again is not None:
+            return self._question(self.asked_again, self.before)
+        if self.turns is None:
+            nexts = map(self._next_of, self.order)
+            found = next((each for each in nexts if each is not None), None)
+        else:
+            for code in self.order:
+                if code not in self.nexts:
+                    self.nexts[code] = self._next_of(code)
+            nexts = (self.nexts[code] for code in self.order)
+            found = min(filter(None, nexts), key=self._turn, default=None)
+        return None if found is None else self._question(*found)
+
+    def _turn(self, following):
+        """What the topics are ordered by: what was skipped comes behind all others."""
+        row, before = following
+        return before is not None, self.turns[row]
+
+    def _next_of(self, code):
+        """The next row of a topic, and what was answered to it before; None without one."""
+        later, given_up = self.later[code], self.given_up[code]
+        n_settled = self.n_labels[code] + len(later) + len(given_up)
+        if n_settled < self.budgets[code]:
+            settled = {*later, *given_up, *self.never}
+            rows = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
+            if len(rows):
+                return int(rows[0]), None
+        return (next(iter(later)), Answer.SKIP) if later else None
+
+    def _question(self, row, before):
+        """Question about a row."""
+        code = self.codes[row]
+        n_settled = self.n_labels[code] + len(self.given_up[code])
+        return Question(
+            self.topic_ids[code],
+            self.docnos[row],
+            row,
+            int(n_settled) + 1,
+            int(max(self.budgets[code], n_settled + 1)),
+            self.n_answered,
+            self.n_total,
+            before,
+        )
+
+    def event_of(self, answer, question, grades):
+        """What to save of an answer; None for an undo of nothing."""
+        if answer is Answer.UNDO:
+            if not self.stack:
+                return None
+            last = self.stack[-1]
+            return Event("undo", last.qid, last.docno)
+        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
+        if answer is Answer.SKIP:
+            return Event("skip", qid, docno)
+        label = _checked_label(answer, question, grades)
+        self.queue.check_label(label)
+        return Event("label", qid, docno, label)
+
+    def take(self, event):
+        """Count an answer."""
+        self.events.append(event)
+        row = self.row_of[event.qid, event.docno]
+        code = self.codes[row]
+        self.nexts.pop(code, None)
+        later, given_up = self.later[code], self.given_up[code]
+        self.asked_again = self.before = None
+        if event.kind == "label":
+            self.stack.append(event)
+            self.n_labels[code] += self.counts[row]
+            later.pop(row, None)
+            given_up.discard(row)
+            self.queue.update(row, event.label)
+        elif event.kind == "skip":
+            self.stack.append(event)
+            if row in later:
+                del later[row]
+                given_up.add(row)
+            elif self.counts[row]:
+                later[row] = None
+        else:
+            self._undo(row, code)
+
+    def _undo(self, row, code):
+        """Take the last answer back."""
+        event = self.stack.pop()
+        was_skipped = any(
+            before.kind == "skip" and before[1:3] == event[1:3] for before in self.stack
+        )
+        self.given_up[code].discard(row)
+        self.later[code].pop(row, None)
+        if was_skipped and self.counts[row]:
+            self.later[code][row] = None
+        if event.kind == "label":
+            self.n_labels[code] -= self.counts[row]
+            self.queue.retract(row)
+        self.asked_again = row
+        self.before = event.label if event.kind == "label" else Answer.SKIP
+
+
+class _RankedQueue:
+    """A strategy that looks at no answers, in the form of those that do."""
+
+    def __init__(self, selector, counts):
+        self.index, self.counts = selector._index, counts
+        order = self.index.row_order()
+        by_rank = order[np.lexsort((selector.ranking_[order], self.index.codes()[order]))]
+        lists = np.split(by_rank, np.cumsum(self.index.sizes)[:-1])
+        self.lists = dict(zip(self.index.query_ids.tolist(), lists))
+        self.is_open = counts.copy()
+
+    def next_rows(self, n_per_query, *, topic, leave_out):
+        """The first open rows of a topic's ranking."""
+        rows = self.lists[topic]
+        rows = rows[self.is_open[rows]]
+        return rows[~np.isin(rows, list(leave_out))][:n_per_query]
+
+    def check_label(self, label):
+        """Any will do."""
+
+    def update(self, row, label):
+        """Close a row."""
+        self.is_open[row] = False
+
+    def retract(self, row):
+        """Open a row."""
+        self.is_open[row] = self.counts[row]
+
+
+def _known_labels(known):
+    """Topic, document and label of judgments, without those that are none."""
+    if not isinstance(known, pd.DataFrame):
+        raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
+    levels = [level for level in known.index.names if level not in (None, *known.columns)]
+    frame = known.reset_index(level=levels) if levels else known
+    missing = {"qid", "docno", "label"} - set(frame.columns)
+    if missing:
+        raise InputError(
+            f"known has no column {brief_list(sorted(missing))}; its columns are "
+            f"{brief_list(frame.columns)}."
+        )
+    labels = check_numbers(frame["label"], "labels of known", n_rows=len(frame))
+    judged = ~np.isnan(labels)
+    pairs = zip(frame["qid"].astype(str)[judged], frame["docno"].astype(str)[judged])
+    return list(zip(pairs, labels[judged].tolist()))
+
+
+def _named_grades(grades):
+    """Names by labels; None where any label may be given."""
+    if grades is None:
+        return None
+    labels = check_numbers(as_list(grades, "grades", "labels"), "grades", entry="label").tolist()
+    names = grades.values() if isinstance(grades, Mapping) else [""] * len(labels)
+    return dict(zip(map(float, labels), map(str, names)))
+
+
+def _budgets(selector, n_per_query):
+    """Number of documents per topic, and which ones count towards it: all."""
+    index = selector._index
+    return topic_budgets(n_per_query, index), np.ones(index.n_rows, dtype=bool)
+
+
+def _selected(selector, n_per_query):
+    """The same for a ranking; where its first documents are not what is selected, these count."""
+    index = selector._index
+    budgets = None if n_per_query is None else topic_budgets(n_per_query, index)
+    selected = selector._is_selected(budgets)
+    budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
+    first = selector.ranking_ <= budgets[index.codes()]
+    # A sample may be the first documents by chance.
+    is_nested = getattr(selector, "_select_is_nested", n_per_query is not None)
+    is_nested = is_nested and (first == selected).all()
+    return budgets, np.ones(index.n_rows, dtype=bool) if is_nested else selected
+
+
+def _pool_columns(selector, pool):
+    """Topic and document of each row, as lists."""
+    if pool is None:
+        pool = getattr(selector, "pool_", None)
+        if pool is None:
+            raise InputError(
+                "pool is missing: pass pool=, the topic and document of each row that the "
+                f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
+                "'docno'."
+            )
+    if isinstance(pool, pd.MultiIndex):
+        pool = pool.to_frame(index=False)
+    elif isinstance(pool, pd.DataFrame | pd.Series):
+        levels = [name for name in ("qid", "docno") if name in pool.index.names]
+        taken = [name for name in levels if name not in getattr(pool, "columns", ())]
+        pool = pd.concat(
+            [pool.index.to_frame(index=False)[taken], pd.DataFrame(pool).reset_index(drop=True)],
+            axis=1,
+        )
+    if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
+        raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
+    index = selector._index
+    if len(pool) != index.n_rows:
+        raise InputError(
+            f"pool has {len(pool)} rows, but the selector was fitted on {index.n_rows}: pass the "
+            "topic and document of each of these, in their order."
+        )
+    qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
+    if qids != index.query_ids[index.codes()].tolist():
+        raise InputError("pool holds other topics than those that the selector was fitted on.")
+    again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        raise InputError(
+            f"pool holds document {brief(docnos[row])} twice in topic {brief(qids[row])}: keep "
+            "one row for each topic and document."
+        )
+    return qids, docnos
+
+
+def _topic_codes(topics, ids):
+    """Numbers of the topics to judge, in order."""
+    if topics is None:
+        return list(range(len(ids)))
+    codes = {topic: code for code, topic in enumerate(ids)}
+    topics = as_list(topics, "topics", "topics of the pool")
+    unknown = [topic for topic in topics if not is_hashable(topic) or topic not in codes]
+    if unknown or not topics:
+        what = (
+            f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
+        )
+        shown = ", ".join(map(brief, ids[:5])) + (", ..." if len(ids) > 5 else "")
+        raise InputError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
+    return list(dict.fromkeys(codes[topic] for topic in topics))
+
+
+def _checked_rows(rows, n_rows):
+    """Rows as a list of int."""
+    rows = as_list(rows, "leave_out", "row numbers")
+    if not all(is_whole_number(row) and 0 <= row < n_rows for row in rows):
+        raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}, got {brief(rows)}.")
+    return [int(row) for row in rows]
+
+
+def _checked_label(answer, question, grades):
+    """A finite number, whole ones as int."""
+    document, topic = brief(question.docno), brief(question.topic)
+    who = f"the assessor's answer to document {document} of topic {topic}"
+    if not is_finite_number(answer):
+        raise InputError(
+            f"{who} must be a finite number, Answer.SKIP, Answer.UNDO or Answer.STOP, got "
+            f"{brief(answer)}; the answers before it are saved."
+        )
+    label = float(answer)
+    if grades is not None and label not in grades:
+        shown = ", ".join(f"{grade:g}" for grade in grades)
+        raise InputError(f"{who} must be one of {shown}, got {label:g}.")
+    return int(label) if label.is_integer() else label

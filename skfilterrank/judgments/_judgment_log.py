@@ -1,0 +1,430 @@
+"""The file that keeps every answer of an assessor from the moment it is given."""
+
+import hashlib
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import pandas as pd
+
+from skfilterrank._files.json_text import parse_json
+from skfilterrank._files.locks import try_lock
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
+
+_MARK = "skfilterrank judgments"
+_VERSION = 1
+_ADVICE = "correct the line, or delete it and what follows it"
+
+
+class Event(NamedTuple):
+    """An answer: a label, or a skip or an undo, where the label is None; and a note on it."""
+
+    kind: str
+    qid: str
+    docno: str
+    label: float | int | None = None
+    assessor: str | None = None
+    note: str | None = None
+
+
+def read_judgment_log(path) -> pd.DataFrame:
+    """Read the judgments of a log that :func:`judge` writes.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The log.
+
+    Returns
+    -------
+    qrels : DataFrame of shape (n_judgments, 3)
+        Columns "qid", "docno" and "label", in the order of the answers, without those that were
+        undone or skipped. Labels are int64 where all are whole numbers, else float64. Where
+        assessors gave their names, a last column "assessor" has that of each answer, None for
+        answers without.
+
+    Raises
+    ------
+    JudgmentLogError
+        A ValueError that names the first damaged line; its attribute `judgments` holds what the
+        lines before it say.
+
+    Warns
+    -----
+    DataWarning
+        If the last line is only half written, with its number: it is left out.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MTCSelector, judge, rank_table, read_judgment_log
+    >>> run = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> selector = MTCSelector().fit(rank_table({"a": run}))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = os.path.join(folder, "log.jsonl")
+    ...     _ = judge(selector, lambda question: 2 if question.docno == "d1" else -1, log=log)
+    ...     print(read_judgment_log(log))
+      qid docno  label
+    0   1    d1      2
+    1   1    d2     -1
+    """
+    return qrels_of(judgments_of(read_events(path)).values())
+
+
+def read_events(path) -> list:
+    """Read the answers and skips of a log, without those that were undone."""
+    with open(path, "rb") as handle:
+        content = _read(handle.read(), os.fspath(path))
+    _warn_of_torn_line(content)
+    return content.events
+
+
+def line_of(event, time=None) -> bytes:
+    """Return the line of an answer."""
+    record = {} if time is None else {"time": time}
+    record |= {} if event.assessor is None else {"assessor": event.assessor}
+    record |= {"qid": event.qid, "docno": event.docno}
+    record |= {"label": event.label} if event.kind == "label" else {event.kind: True}
+    return _as_line(record | ({} if event.note is None else {"note": event.note}))
+
+
+class JudgmentLog:
+    """A log opened for judging: holds what is there, and takes more.
+
+    The first line names the pool, each further one is an answer, or the pool from there on. A half
+    written last line is cut off; a damaged line before it is an error, and nothing is changed.
+    Grades are the names by labels, or None where any label may be given.
+    """
+
+    def __init__(self, path, pool, grades=None):
+        try:
+            self.path = os.fspath(path)
+        except TypeError as error:
+            raise InputTypeError(f"log must be a path or None, got {brief(path)}.") from error
+        header = header_of(pool, grades)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._file = os.open(self.path, flags, 0o666)
+        try:
+            self._lock()
+            with open(self._file, "rb", closefd=False) as handle:
+                data = handle.read()
+            if header.startswith(data):
+                # Nothing yet, or a first line that did not get ready.
+                os.ftruncate(self._file, 0)
+                self._write(header)
+                _sync_folder(self.path)
+                self.events = []
+                return
+            content = _read(data, self.path, pool)
+            _check_grades(content, grades)
+            if content.length < len(data):
+                os.ftruncate(self._file, content.length)
+            if content.lacks_line_end:
+                self._write(b"\n")
+            if content.pool.digest != pool.digest or content.grades != grades:
+                self._write(header)
+            _warn_of_torn_line(content)
+            self.events = content.events
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, event):
+        """Write an answer; it is on the disk when this returns."""
+        self._write(line_of(event, datetime.now(UTC).isoformat(timespec="seconds")))
+
+    def close(self):
+        """Give the file back."""
+        os.close(self._file)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def _write(self, data):
+        """Append bytes and wait for the disk; all of them or none."""
+        length = os.fstat(self._file).st_size
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, length)
+            raise
+
+    def _lock(self):
+        """Keep other processes away; the lock goes with the process."""
+        if try_lock(self._file) is False:
+            raise JudgmentLogError(
+                "another process is judging into this log; end it, or name another log.", self.path
+            )
+
+
+class Pool(NamedTuple):
+    """What a log remembers of the pool that it was begun with."""
+
+    n_documents: int
+    n_topics: int
+    digest: str
+    pairs: frozenset = frozenset()
+
+    @classmethod
+    def of(cls, qids, docnos):
+        """The pool of these topics and documents, in whatever order."""
+        pairs = sorted(zip(qids, docnos, strict=True))
+        text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(len(pairs), len({qid for qid, _ in pairs}), digest[:32], frozenset(pairs))
+
+
+class _Content(NamedTuple):
+    """What is in a log, without what was undone: `length` bytes of it are whole lines."""
+
+    pool: Pool
+    grades: dict | None
+    events: list
+    length: int
+    lacks_line_end: bool
+    torn_line: int | None
+    file: str
+
+
+def judgments_of(events) -> dict:
+    """What is left of the answers after the undos, by topic and document, in order."""
+    answers: list = []
+    for event in events:
+        if event.kind == "undo":
+            answers.pop()
+        else:
+            answers.append(event)
+    return {(event.qid, event.docno): event for event in answers if event.kind == "label"}
+
+
+def qrels_of(events) -> pd.DataFrame:
+    """Labels as a table."""
+    events = list(events)
+    labels = pd.Series([event.label for event in events], dtype="float64")
+    if (labels == labels.round()).all() and (labels.abs() <= 2**53).all():
+        labels = labels.astype("int64")
+    qids = pd.Series([event.qid for event in events], dtype="str")
+    docnos = pd.Series([event.docno for event in events], dtype="str")
+    qrels = pd.DataFrame({"qid": qids, "docno": docnos, "label": labels})
+    assessors = [event.assessor for event in events]
+    if any(assessor is not None for assessor in assessors):
+        qrels["assessor"] = pd.Series(assessors, dtype=object)
+    return qrels
+
+
+def header_of(pool, grades) -> bytes:
+    """Return the first line of the log of a pool."""
+    header = {
+        "log": _MARK,
+        "version": _VERSION,
+        "documents": pool.n_documents,
+        "topics": pool.n_topics,
+        "pool": pool.digest,
+    }
+    return _as_line(header | ({} if grades is None else {"grades": grades}))
+
+
+def _as_line(record):
+    """Bytes of a record; JSON has no line ends within a record."""
+    return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _read(data, file, pool=None) -> _Content:
+    """Content of a log; a pool must hold all documents of its answers."""
+    # A computer that loses its power can leave zero bytes at the end of a file.
+    whole = data.rstrip(b"\0")
+    lines = whole.split(b"\n")
+    pool_of_log = grades = torn = None
+    stack: list = []
+    numbers: list[int] = []
+    judged: set[tuple] = set()
+    length = 0
+    for number, line in enumerate(lines, 1):
+        is_last = number == len(lines)
+        try:
+            if line.strip():
+                record = _record(line)
+                if pool_of_log is None:
+                    pool_of_log, grades = _pool_of(record), record.get("grades")
+                elif record.get("log") == _MARK:
+                    pool_of_log, grades = _next_pool_of(record), record.get("grades")
+                else:
+                    event = _event(record, stack, judged)
+                    if event.kind == "undo":
+                        judged.discard(stack.pop()[1:3])
+                        numbers.pop()
+                    else:
+                        stack.append(event)
+                        numbers.append(number)
+                    if event.kind == "label":
+                        judged.add(event[1:3])
+            elif is_last:
+                torn = number if len(whole) < len(data) else None
+                break
+        except ValueError as error:
+            if is_last and pool_of_log is not None and not isinstance(error, _WrongRecordError):
+                torn = number
+                break
+            if pool_of_log is None:
+                raise JudgmentLogError(
+                    "the file is no judgment log: its first line does not begin with "
+                    f'{{"log": "{_MARK}"; name another file.',
+                    file,
+                    number,
+                ) from None
+            raise _damage(error, stack, file, number) from None
+        length += len(line) + (not is_last)
+    if pool_of_log is None:
+        raise JudgmentLogError("the log is empty.", file)
+    if pool is not None:
+        _check_pool(pool_of_log, pool, stack, numbers, file)
+    lacks_line_end = torn is None and not whole.endswith(b"\n")
+    return _Content(pool_of_log, grades, stack, length, lacks_line_end, torn, file)
+
+
+class _WrongRecordError(ValueError):
+    """A whole record that says what cannot be."""
+
+
+def _record(line):
+    """Object of a line."""
+    try:
+        record = parse_json(line.decode("utf-8"))
+    except ValueError:
+        raise InputError("it is not JSON") from None
+    if not isinstance(record, dict):
+        raise InputError("it is no JSON object")
+    return record
+
+
+def _pool_of(record):
+    """Pool of a first line."""
+    if record.get("log") != _MARK:
+        raise InputError("no mark")
+    if record.get("version") != _VERSION:
+        raise InputError("another version")
+    return Pool(record.get("documents"), record.get("topics"), record.get("pool"))
+
+
+def _next_pool_of(record):
+    """Pool of a line behind the first one."""
+    try:
+        return _pool_of(record)
+    except ValueError as error:
+        raise _WrongRecordError(str(error)) from None
+
+
+def _event(record, stack, judged):
+    """Event of a record that follows the events of the stack."""
+    qid, docno = record.get("qid"), record.get("docno")
+    if not isinstance(qid, str) or not isinstance(docno, str):
+        raise _WrongRecordError("it names no topic and document")
+    kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
+    if len(kinds) != 1:
+        raise _WrongRecordError("it holds no answer")
+    assessor = record.get("assessor")
+    if not isinstance(assessor, str | None):
+        raise _WrongRecordError(f"the assessor {brief(assessor)} is no name")
+    note = record.get("note")
+    if not isinstance(note, str | None):
+        raise _WrongRecordError(f"the note {brief(note)} is no text")
+    event = Event(kinds[0], qid, docno, record.get("label"), assessor, note)
+    if event.kind == "label":
+        label = event.label
+        if isinstance(label, bool) or not isinstance(label, int | float):
+            raise _WrongRecordError(f"the label {brief(label)} is no number")
+        if not abs(label) <= sys.float_info.max:
+            raise _WrongRecordError(f"the label {brief(label)} is not finite")
+    if event.kind == "undo" and (not stack or stack[-1][1:3] != (qid, docno)):
+        raise _WrongRecordError("it takes back what is not the last answer")
+    if event.kind != "undo" and (qid, docno) in judged:
+        raise _WrongRecordError(
+            f"document {brief(docno)} of topic {brief(qid)} has a label already"
+        )
+    return event
+
+
+def _check_pool(logged, pool, stack, numbers, file):
+    """Raise where an answer is to no document of the pool."""
+    places = (place for place, event in enumerate(stack) if event[1:3] not in pool.pairs)
+    if (place := next(places, None)) is None:
+        return
+    qid, docno = stack[place][1:3]
+    if logged.digest == pool.digest:
+        error = f"document {brief(docno)} of topic {brief(qid)} is not in the pool"
+        raise _damage(error, stack[:place], file, numbers[place])
+    raise JudgmentLogError(
+        f"the log belongs to another pool: to one of {logged.n_documents} documents of "
+        f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics} and "
+        f"does not hold document {brief(docno)} of topic {brief(qid)}, which is answered there; "
+        "name another log, or a pool that holds all documents of its answers.",
+        file,
+    )
+
+
+def _check_grades(content, grades):
+    """Raise where answers were chosen from other grades, or from grades of other names."""
+    if grades is None:
+        return
+    before = content.grades or {}
+    labels = {f"{event.label:.17g}" for event in content.events if event.kind == "label"}
+    named = {
+        label
+        for label in before.keys() & grades.keys()
+        if before[label] and grades[label] and before[label] != grades[label]
+    }
+    if (not before or before.keys() == grades.keys()) and labels <= grades.keys() and not named:
+        return
+    was, now = (
+        ", ".join(f"{k}={v}" if v else k for k, v in found.items())
+        for found in (before or dict.fromkeys(sorted(labels), ""), grades)
+    )
+    raise JudgmentLogError(
+        f"the answers were chosen from other grades, {was}, than those that are given now, {now}: "
+        "give the same grades again, or name another log.",
+        content.file,
+    )
+
+
+def _damage(error, stack, file, number):
+    """The error of a damaged line, behind these answers."""
+    kept = qrels_of(judgments_of(stack).values())
+    return JudgmentLogError(
+        f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before it are "
+        "kept.",
+        file,
+        number,
+        kept,
+    )
+
+
+def _warn_of_torn_line(content):
+    """Tell of a half written line."""
+    if content.torn_line is not None:
+        warn_user(
+            f"{content.file}:{content.torn_line}: the last line is only half written, and left "
+            "out; the answer before it is the last one.",
+            DataWarning,
+        )
+
+
+def _sync_folder(path):
+    """Wait until the disk knows the name of a new file."""
+    if os.name != "posix":
+        return
+    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    except OSError:  # some network drives cannot
+        pass
+    finally:
+        os.close(folder)

@@ -1,0 +1,627 @@
+"""LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_groups, check_random_state
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import (
+    DataWarning,
+    FitWarning,
+    InputError,
+    InputTypeError,
+    UnjudgedWarning,
+    brief,
+)
+from skfilterrank.judgments._document_vectors import (
+    DocumentVectors,
+    selectable_documents,
+)
+from skfilterrank.judgments._label_table import TableImputer, warn_of_minus_one
+from skfilterrank.judgments._level_model import (
+    NO_LABEL,
+    fit_level_model,
+    fit_topics,
+    predict_topics,
+    stand_ins,
+)
+from skfilterrank.judgments._next_labels import (
+    asked_labels,
+    check_selector,
+    first_rows,
+    selection_order,
+)
+from skfilterrank.judgments._predictor_parameters import check_parameters
+from skfilterrank.judgments._selector import named_budgets
+
+_SHOWN = 5
+
+
+class LabelPredictor(TableImputer):
+    r"""Complete a table of judgments: an imputer for labels.
+
+    Each topic gets a classifier of its own, which learns from the topic's judged documents and
+    labels the others. All topics share the document vectors. Labels that are there stay as they
+    are.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Cloned for each topic, and for each step between its labels. It needs `predict`, and
+        `predict_proba` or `decision_function`; it sees vectors and 0 or 1. None means
+        ``LinearSVC(class_weight="balanced", random_state=0)``.
+    text : str or None, default="text"
+        Column with the documents' text; a missing text counts as empty. None learns from
+        `features` alone.
+    features : list of str or None, default=None
+        Columns of numbers to learn from, behind the text's vectors or instead of them. They are
+        brought to mean 0 and variance 1 over the rows of the table `fit` sees.
+    query : str, default="qid"
+        Column, or index level, with the topic of each row.
+    document : str or None, default="docno"
+        Column, or index level, with the document's id: a document that is twice in a topic is an
+        error. Only "docno" may be missing, and then, as with None, nothing is checked.
+    label : str, default="label"
+        Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
+        nobody judged. -1 never means unjudged. Labels that a column "judged_by" says are a
+        machine's count as NaN, with a warning.
+    imputed : str or None, default="imputed"
+        Name of the bool column that :meth:`transform` adds, True where the label is predicted.
+        None adds none. The column "judged_by" says it too, which judgments keep in files.
+    vectorizer : transformer or None, default=None
+        Turns texts into vectors, such as HashingVectorizer; cloned. None means
+        ``TfidfVectorizer(max_features=n_terms)``, fitted on the distinct texts of all rows.
+    n_terms : int, default=1_000_000
+        The most frequent terms of the table that count.
+    output : {"hard", "soft"}, default="hard"
+        "hard" predicts one of the topic's labels. "soft" predicts the expected label, the mean of
+        the topic's labels by their chances: with two labels ``(1 - p) * low + p * high``.
+    calibration : {"auto", "pooled", None}, default="auto"
+        How margins become chances. "pooled": Platt's sigmoid, one for all topics, fitted on the
+        margins of judged rows that a classifier of their topic was not shown (cross-validation
+        within topics, up to 5 folds). None: the logistic function of the decision function, or
+        the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
+        classifier without `predict_proba`, else None. Where there are too few judged rows for
+        "pooled", chances are as with None, and `fit` warns.
+    shared : bool, default=False
+        Whether one model of all topics' judged documents answers for every topic, in place of a
+        model for each: for columns of numbers that mean the same in every topic, such as features
+        of query and document or ranks in runs; terms of texts do not.
+    one_class : {"auto", "pool", "copy", "leave"}, default="auto"
+        Topics whose judged documents all have one label: ask a model of all topics' judged
+        documents ("pool"), give it to the others too, as in [1]_ ("copy"), or leave the rows NaN
+        ("leave"). "auto": "pool" where there are columns of numbers, and for ``shared=True``; with
+        texts alone "leave", with a warning, because what the model of all topics learns of terms
+        says little of one.
+    unjudged_topic : {"leave", "pool", "raise"}, default="leave"
+        Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
+        with a warning, ask the model of all topics, or raise a ValueError.
+    selector : TopicSelector, "uncertainty" or None, default=None
+        The strategy :meth:`select` follows, one that looks at texts (or at the scaled feature
+        columns, where `text` is None). None means ``MaxRepSelector()``, which starts from what is
+        judged; "uncertainty" takes what the classifiers are least sure of.
+    n_per_query : int, float or None, default=None
+        To try strategies and budgets on labels that are there: so many labels of each topic, or
+        this share of them, are learned from, those that the selector asks for first among the
+        judged documents. `fit` takes the others for unjudged. None learns from all.
+    n_jobs : int or None, default=None
+        Topics fitted at a time; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds each topic's classifier. None leaves them the `random_state` of `estimator`.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    imputed_ : ndarray of shape (n_rows,), dtype bool
+        Rows of the table `fit` saw that have a predicted label; with `n_per_query` also those whose
+        own label was not learned from.
+    confidence_ : ndarray of shape (n_rows,), dtype float64
+        Chance of the predicted label ("soft": of the likeliest one) among the topic's labels; NaN
+        where nothing is predicted or a label is copied. Without calibration it sorts rows by how
+        sure the classifier is, but is no frequency.
+    n_imputed_, n_left_ : int
+        Number of rows that got a label, and that stay unjudged.
+    empty_texts_ : ndarray of shape (n_empty_texts_,), dtype int64
+        Numbers of the rows, judged or not, whose text is empty or holds no known term, ascending;
+        a linear classifier labels them by its intercept. `fit` warns of them.
+    n_empty_texts_ : int
+        How many these are.
+    fallback_topics_ : dict
+        Topics that have no model of their own, and why.
+    models_ : dict
+        The model that answers for each topic, None where rows are left. Its `levels` are the
+        topic's labels, ascending, its `classifiers` one for each but the highest.
+    pool_model_ : LevelModel or None
+        The model of all topics, where one is needed.
+    calibration_ : Calibration or None
+        `slope` and `intercept` of the sigmoid, where there is one.
+    topics_ : ndarray of shape (n_topics,)
+        The topics, sorted.
+    labels_ : ndarray of shape (n_labels,), dtype float64
+        The distinct labels, ascending.
+    vectorizer_ : transformer or None
+        The fitted vectorizer.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names.
+
+    See Also
+    --------
+    CompletedLabels : Completes the labels of each training fold.
+    make_completed_scorer : Completes the labels of each held-out fold.
+
+    Notes
+    -----
+    By default the "predict-map" of [1]_, after [2]_: a linear support vector machine on the tf-idf
+    weights of the :math:`10^6` most frequent terms, classes weighted by the inverse of their
+    frequency. Here a term's idf counts distinct texts, judged or not; scikit-learn's smoothed idf
+    and unit length.
+
+    A topic with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
+    classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The hard label is the
+    highest one that is reached without a "no" on the way. For chances, :math:`P(l > l_i)` is
+    lowered to :math:`P(l > l_{i-1})` where it exceeds that, and
+    :math:`P(l = l_i) = P(l > l_{i-1}) - P(l > l_i)`.
+
+    Balanced classes move the margins' zero to where both classes are equally likely in the sample
+    of equal parts, so that the logistic function of a margin is far above the chance of a rare
+    label. The pooled sigmoid repairs a part of this where the judged rows were drawn at random: on
+    Cranfield, 30 % judged, it expects 10.8 % of the unjudged documents to be relevant where 4.3 %
+    are, and the logistic function 33.4 %; where the likeliest 10 % are judged, 18.7 % where 2.4 %
+    are (``benchmarks/labels_needed.py``). It is fitted on the models of single topics, and too high
+    for a model of all topics that answers for a topic whose judged documents have one label. Its
+    cost is up to five more fits per topic and label.
+
+    .. warning::
+       Soft labels are far too high where the judged rows were selected as likely to be relevant:
+       the calibration only sees judged rows, and these are not like the rest: the mean chance may
+       be several times the share of the unjudged documents that is relevant. Chances hold for
+       judged rows drawn at random.
+
+    A topic only ever gets labels that somebody gave to one of its documents, except from the
+    model of all topics. Other topics' labels enter by that model and by the two numbers of the
+    pooled calibration, and by nothing else.
+
+    References
+    ----------
+    .. [1] K. Hui, K. Berberich. "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation". SPIRE 2015.
+    .. [2] S. Büttcher, C. L. A. Clarke, P. C. K. Yeung, I. Soboroff. "Reliable Information
+       Retrieval Evaluation with Incomplete and Biased Judgements". SIGIR 2007.
+    .. [3] E. Frank, M. Hall. "A Simple Approach to Ordinal Classification". ECML 2001.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import LabelPredictor
+    >>> X = pd.DataFrame({
+    ...     "qid": ["wings"] * 5 + ["heat"] * 3,
+    ...     "text": ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
+    ...              "heat flow", "heat in slabs", "heat flow", "lift of a wing"],
+    ...     "label": [1, 1, 0, None, None, 1, None, 0],
+    ... })
+    >>> LabelPredictor().fit_transform(X)
+         qid                  text  label  imputed  judged_by
+    0  wings        lift of a wing    1.0    False     people
+    1  wings  wing in a slipstream    1.0    False     people
+    2  wings         heat in slabs    0.0    False     people
+    3  wings          a swept wing    1.0     True  predicted
+    4  wings             heat flow    0.0     True  predicted
+    5   heat         heat in slabs    1.0    False     people
+    6   heat             heat flow    1.0     True  predicted
+    7   heat        lift of a wing    0.0    False     people
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        text="text",
+        features=None,
+        query="qid",
+        document="docno",
+        label="label",
+        imputed="imputed",
+        vectorizer=None,
+        n_terms=10**6,
+        output="hard",
+        calibration="auto",
+        shared=False,
+        one_class="auto",
+        unjudged_topic="leave",
+        selector=None,
+        n_per_query=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.text = text
+        self.features = features
+        self.query = query
+        self.document = document
+        self.label = label
+        self.imputed = imputed
+        self.vectorizer = vectorizer
+        self.n_terms = n_terms
+        self.output = output
+        self.calibration = calibration
+        self.shared = shared
+        self.one_class = one_class
+        self.unjudged_topic = unjudged_topic
+        self.selector = selector
+        self.n_per_query = n_per_query
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __setstate__(self, state):
+        # Models of version 0.1.0.dev0 name the budget n_select.
+        super().__setstate__({"n_per_query": state.get("n_select")} | state)
+
+    @all_or_nothing
+    def fit(self, X, y=None) -> "LabelPredictor":
+        """Fit a model of each topic's labels.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            The judgment table, rows in any order.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+
+        Returns
+        -------
+        self : LabelPredictor
+            The fitted predictor.
+
+        Raises
+        ------
+        TypeError
+            If X is no table.
+        ValueError
+            If a column is missing or holds what it must not, such as -1 among integers without a
+            NaN; if no row is judged, a document is twice in a topic, no text holds a term, or a
+            parameter is out of range.
+
+        Warns
+        -----
+        DataWarning, FitWarning
+            If no label is NaN and some are -1, which never means unjudged; if a text is empty or
+            holds no known term; if chances should be calibrated and cannot be.
+        UnjudgedWarning
+            If topics are left unjudged: those without a judged document, and by default those of
+            one label.
+        """
+        self._fit_table(X)
+        return self
+
+    @all_or_nothing
+    def fit_transform(self, X, y=None, **fit_params) -> object:
+        """Fit, and complete the same table: what ``fit(X).transform(X)`` gives.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            The judgment table.
+        y : object, default=None
+            Not used.
+        **fit_params
+            None are taken; there by scikit-learn's convention.
+
+        Returns
+        -------
+        DataFrame
+            As :meth:`transform`.
+        """
+        if fit_params:
+            raise InputTypeError(f"fit takes no parameters but X, got {', '.join(fit_params)}.")
+        return self._completed(*self._fit_table(X))
+
+    def transform(self, X) -> object:
+        """Complete the labels of a table.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            The table `fit` saw, or other documents. The label column may be missing, and then no
+            row is judged. Labels in it stay as they are, but nothing is learned from them.
+
+        Returns
+        -------
+        DataFrame
+            The table with the label column as floats, the column that marks imputed rows, and
+            "judged_by": "people" or "predicted", missing where the label is. Of the kind that came,
+            unless `set_output` says otherwise.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if the column to add is there already; with ``unjudged_topic="raise"``,
+            if a topic is unknown.
+        """
+        check_is_fitted(self)
+        table = self._read(X, needs_label=False)
+        vectors = self._document_vectors.transform(X)
+        labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
+        return self._completed(table, labels)
+
+    def select(self, X, *, n_per_query=None, n_total=None, share=None, prior=None) -> np.ndarray:
+        """Choose the rows to judge next.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            Documents as `fit` takes them, judged and unjudged.
+        n_per_query, n_total, share : int, int and float, default=None
+            The budget, as in :meth:`TopicSelector.select`; all unjudged documents of a query where
+            there are fewer, or without a budget.
+        prior : array-like of shape (n_rows,), default=None
+            How likely each document is to be relevant; handed to the selector.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_selected,), dtype int64
+            Numbers of unjudged rows of `X` that should be judged, ascending: the first unjudged
+            documents in the order that the selector gives to the topic's documents, given what is
+            judged where it takes that into account, as :class:`MaxRepSelector` does. With
+            "uncertainty", those whose likeliest label is the least likely; rows that no model of
+            the topic tells apart come in the order of the table.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`, for a selector that has no one order of the documents, and with
+            "uncertainty" for a prior.
+        NotFittedError
+            With "uncertainty", before `fit`; a strategy needs no model, so that the first round can
+            be asked for when nothing is judged.
+        """
+        selector = check_selector(self.selector)
+        is_own = isinstance(selector, str)
+        if is_own:
+            check_is_fitted(self)
+        table = self._read(X, needs_label=False)
+        budgets = named_budgets(table.index, n_per_query, n_total, share, warn=False)
+        budgets = table.index.sizes if budgets is None else budgets
+        unjudged = np.isnan(table.labels)
+        if is_own and prior is not None:
+            raise InputError(f"prior needs a strategy: {selector!r} makes no use of it.")
+        if is_own:
+            order = self._certainty(X, table.index, unjudged)
+        else:
+            documents = selectable_documents(X, self.text, self.features)
+            order = selection_order(selector, documents, table.index, prior, ~unjudged)
+        return np.flatnonzero(first_rows(order, table.index, unjudged, budgets))
+
+    def score(self, X, y=None) -> float:
+        """How well the labels of a table are predicted, as if nobody had made them.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            Documents that `fit` has not seen, of topics that it has; those with a label count.
+        y : object, default=None
+            Not used, so that it may say how to split the rows (see Notes).
+
+        Returns
+        -------
+        float
+            Agreement of the labels of X with what is predicted for their rows, over all topics
+            together: Cohen's kappa with quadratic weights, for ``output="soft"`` with expected
+            labels in place of labels (Lin's concordance coefficient). 1 is perfect, 0 chance. A row
+            that stays without a label counts as predicted 0, as in measures. 1.0 where all labels
+            and all predictions are the same one.
+
+        Raises
+        ------
+        ValueError
+            If no row of X is judged; as :meth:`transform`.
+
+        Notes
+        -----
+        With this, GridSearchCV tunes the predictor itself, `n_per_query` and the selector included.
+        Its models are those of single topics, so the rows of every topic have to be in all folds:
+        ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
+        random_state=0)).fit(table, table["qid"])``. Folds of whole topics would leave nothing to
+        predict from. It tells how well labels *like the judged ones* are predicted; where these
+        were selected as likely to be relevant, the others are predicted worse.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
+        >>> from skfilterrank.judgments import LabelPredictor
+        >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
+        >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
+        >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
+        >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        >>> predictor = LabelPredictor(one_class="copy")
+        >>> search = GridSearchCV(predictor, {"n_per_query": [2, None]}, cv=folds)
+        >>> search.fit(table, table["qid"]).best_params_
+        {'n_per_query': None}
+        """
+        check_is_fitted(self)
+        table = self._read(X, needs_label=True)
+        known = ~np.isnan(table.labels)
+        if not known.any():
+            raise InputError(
+                f"column {brief(self.label)} of X has no label in any of {len(known)} rows: the "
+                "score compares labels with what is predicted for them."
+            )
+        predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
+        return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
+
+    @property
+    def vectorizer_(self) -> object:
+        """The fitted vectorizer."""
+        return self._document_vectors.vectorizer
+
+    def _fit_table(self, X):
+        """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
+        check_parameters(self)
+        table = self._read(X, needs_label=True)
+        warn_of_minus_one(table.labels, f"column {brief(self.label)} of X")
+        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self._document_vectors = DocumentVectors(
+            text=self.text, features=self.features, vectorizer=self.vectorizer, n_terms=self.n_terms
+        )
+        vectors = self._document_vectors.fit_transform(X)
+        labels = table.labels
+        if self.n_per_query is not None:
+            documents = selectable_documents(X, self.text, self.features)
+            labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
+        return table, self.fit_vectors(vectors, table.index, labels)
+
+    def _certainty(self, X, index, unjudged):
+        """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
+        vectors = self._document_vectors.transform(X)
+        models = [self.models_.get(topic) for topic in index.query_ids.tolist()]
+        _, confidence = predict_topics(
+            models, self.calibration_, vectors, index, unjudged, soft=True
+        )
+        return np.where(np.isnan(confidence), -1.0, confidence)
+
+    def fit_vectors(self, vectors, index, labels) -> np.ndarray:
+        """Fit on document vectors, whatever they were made of.
+
+        Parameters
+        ----------
+        vectors : Vectors
+            One for each row.
+        index : GroupIndex
+            Rows of each topic.
+        labels : ndarray of shape (n_rows,), dtype float64
+            NaN where unjudged.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Labels of the unjudged rows, NaN for the others and where none is predicted.
+        """
+        estimator = check_parameters(self)
+        unjudged = np.isnan(labels)
+        if unjudged.all():
+            raise InputError(
+                "no row is judged: expected labels that are not NaN, in column "
+                f"{brief(self.label)} of X (or in y)."
+            )
+        seeds = self._seeds(index.n_queries + 1)
+        wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
+        calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
+        whole = np.zeros(len(labels), dtype=np.int64)
+        models, self.calibration_ = fit_topics(
+            estimator,
+            vectors,
+            # All rows as one topic, whose model is that of each.
+            check_groups(whole, n_rows=len(whole)) if self.shared else index,
+            labels,
+            seeds[-1:] if self.shared else seeds,
+            calibrate=calibrate,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        if calibrate and self.calibration_ is None:
+            warn_user(
+                "the chances are not calibrated: the pooled sigmoid needs 5 held-out rows on "
+                "either side of a label, and the judged rows give fewer, so that margins go "
+                "through the logistic function as they are. Judge more, or say calibration=None.",
+                FitWarning,
+            )
+        if self.shared:
+            models = models * index.n_queries
+        judged = np.flatnonzero(~unjudged)
+        self.topics_ = index.query_ids
+        self.labels_ = np.unique(labels[judged])
+        self.models_, self.fallback_topics_, self.pool_model_ = stand_ins(
+            index.query_ids.tolist(),
+            models,
+            lambda: fit_level_model(estimator, vectors.take(judged), labels[judged], seeds[-1]),
+            one_class=_one_class(self, vectors),
+            unjudged_topic=self.unjudged_topic,
+        )
+        if self.shared:
+            self.pool_model_ = models[0]
+        labels, self.confidence_ = self._predict(vectors, index, unjudged)
+        self.imputed_ = ~np.isnan(labels)
+        self.n_imputed_ = int(np.count_nonzero(self.imputed_))
+        self.n_left_ = int(np.count_nonzero(unjudged)) - self.n_imputed_
+        self.empty_texts_ = np.flatnonzero(vectors.is_empty)
+        self.n_empty_texts_ = len(self.empty_texts_)
+        if self.n_empty_texts_:
+            n_judged = int(np.count_nonzero(vectors.is_empty & ~unjudged))
+            warn_user(
+                f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
+                f"({n_judged} of them judged), such as "
+                f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): nothing "
+                "in it tells these rows apart. Fill in the texts, or leave the rows out.",
+                DataWarning,
+            )
+        return labels
+
+    def _predict(self, vectors, index, unjudged):
+        """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
+        topics = index.query_ids.tolist()
+        is_asked = np.bincount(index.codes(), weights=unjudged) > 0
+        asked = [topic for topic, is_one in zip(topics, is_asked) if is_one and not self.shared]
+        lone = [
+            topic
+            for topic in asked
+            if topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL
+        ]
+        if lone and self.unjudged_topic != "pool":
+            text = (
+                f"no document is judged of {counted(len(lone), 'topic')}, such as "
+                f"{', '.join(map(brief, lone[:_SHOWN]))}"
+            )
+            if self.unjudged_topic == "raise":
+                raise InputError(
+                    f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
+                    "to do with them."
+                )
+            warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
+        left = [topic for topic in asked if topic not in lone and self.models_[topic] is None]
+        if left and self.one_class == "auto":
+            # Also where there are more labels, which n_per_query hides.
+            warn_user(
+                f"all labels to learn from are the same one in {counted(len(left), 'topic')}, such "
+                f"as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
+                "Judge more, or say by one_class= what to do with them.",
+                UnjudgedWarning,
+            )
+        unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
+        return predict_topics(
+            [self.models_.get(topic, unknown) for topic in topics],
+            self.calibration_,
+            vectors,
+            index,
+            unjudged,
+            soft=self.output == "soft",
+        )
+
+    def _seeds(self, n_seeds):
+        """A seed for each topic and for the model of all; None where random_state is."""
+        if self.random_state is None:
+            return [None] * n_seeds
+        return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+
+
+def _one_class(predictor, vectors):
+    """What becomes of topics of one label, by what is known of the documents."""
+    if predictor.one_class != "auto":
+        return predictor.one_class
+    return "leave" if vectors.of_texts and not predictor.shared else "pool"
+
+
+def concordance(labels, predicted) -> float:
+    """Cohen's kappa with quadratic weights, of numbers of any kind."""
+    apart = np.mean((labels - predicted) ** 2)
+    by_chance = labels.var() + predicted.var() + (labels.mean() - predicted.mean()) ** 2
+    rounding = mean_tolerance(np.append(labels, predicted)) ** 2
+    return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0

@@ -1,0 +1,295 @@
+"""Which documents to judge: a sample of known probabilities."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_random_state,
+    is_number,
+    is_whole_number,
+)
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._elimination import elimination_order, inclusion_probabilities
+from skfilterrank.judgments._label_sums import SumOfLabels
+from skfilterrank.judgments._machine_calibration import LabelModel, Prediction
+from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool, warn_of_outside
+
+UNITS = ("document", "query")
+AIMS = ("differences", "values", "uniform")
+# Judged documents that say more of the machine than what is taken for granted of it.
+_ENOUGH = 50
+# Share of the mean over the runs in the size of a document where differences are the aim.
+_OF_MEAN = 0.2
+# Smallest size, as a share of the mean size: a document of a size that was judged too small
+# would have an unbounded weight.
+_LEAST = 0.15
+_MOST_GRADES = 12
+# Probability that a machine says nothing of a label: a useless one must not cost much.
+_OF_CHANCE = 0.2
+
+
+def draw_sample(
+    machine_qrels,
+    runs,
+    measures,
+    *,
+    n_total,
+    unit: str = "document",
+    aim: str = "differences",
+    pool=None,
+    judged=None,
+    gains=None,
+    random_state=0,
+) -> pd.DataFrame:
+    """Draw the documents that people should judge, with exact inclusion probabilities.
+
+    Parameters
+    ----------
+    machine_qrels : qrels, dict of name to qrels, or None
+        Labels of one judge, or of several by name: paths or data frames. None where there is no
+        machine; `pool` says then what can be drawn.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        The runs that are to be estimated, as :func:`skfilterrank.metrics.evaluate_runs` takes them;
+        or what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
+    measures : str or list of str
+        What is to be estimated, such as "ndcg@10": documents that cannot change it are not drawn.
+    n_total : int or float
+        Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
+        can be drawn. With ``unit="query"`` the number or share of queries.
+    unit : {"document", "query"}, default="document"
+        "query" draws topics, each as likely as the others, with all their documents: for measures
+        of which a sample of documents gives no interval.
+    aim : {"differences", "values", "uniform"}, default="differences"
+        What the sample is best for: differences between runs, the value of each run by itself, or
+        nothing in particular: "uniform" makes all documents equally likely.
+    pool : qrels or data frame, default=None
+        Topics and documents that count; labels are not read. None takes those of `machine_qrels`.
+    judged : qrels, default=None
+        Documents that people have judged already, whoever chose them. They are kept, with
+        probability 1, and the sample is drawn from the rest. From 50 on, how unsure the
+        machine is will be learned from them.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
+        label between two of a dict has a gain between theirs.
+    random_state : int, RandomState instance or None, default=0
+        Where the sample comes from. The same int and a larger `n_total` go on with the same
+        sample: the first documents are those of the smaller sample.
+
+    Returns
+    -------
+    DataFrame of shape (n_documents, 4)
+        Columns "qid", "docno", "label" (NaN: to be judged; else from `judged`) and
+        "inclusion_probability", in the order to judge them; those of `judged` come first. With
+        labels filled in, it is what :func:`estimate` takes as `qrels`.
+
+    Raises
+    ------
+    InputError
+        If `n_total` is not in range, or so small that some documents could not be drawn; if
+        `judged` has documents outside the pool, a run returns none of the pool, or a measure gives
+        no interval from a sample of documents.
+
+    Warns
+    -----
+    DataWarning
+        If runs return documents outside the pool as high as the measures look (among the first 10
+        for those without a cut-off): they cannot be drawn, and count as gain 0.
+
+    See Also
+    --------
+    estimate : Values with intervals from the labels of the sample.
+
+    Notes
+    -----
+    The variance of an estimate is smallest where a document's probability is proportional to the
+    standard deviation of what its label changes. So its size is the square root of ``sum over runs
+    of Var(change)``, where the label is taken to be any grade up to the one above the machine's,
+    machines praise too much, and with probability 0.2 any at all: a machine that says nothing
+    shall not cost much. With ``aim="differences"`` changes count
+    as far as they differ between runs. No size is below 0.15 of the mean.
+
+    Documents are dealt to folds, ten or less in a small pool, in an order that their places in the
+    runs and their machine labels give; names decide where these are all equal. Each fold is drawn
+    from by Tillé's elimination [1]_: sizes and probabilities are exact for every number of
+    documents, each sample holds the smaller ones, and folds are drawn from independently, which
+    :func:`estimate` needs for calibration without bias. Labels are shared among folds by their
+    sizes.
+
+    References
+    ----------
+    .. [1] Tillé, Y. An elimination procedure for unequal probability sampling without replacement.
+       Biometrika 83, 1996.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import draw_sample
+    >>> documents = [f"d{i}" for i in range(30)]
+    >>> machine = pd.DataFrame({"qid": "1", "docno": documents, "label": [2, 1, 0] * 10})
+    >>> run = pd.DataFrame({"qid": "1", "docno": documents, "score": range(30, 0, -1)})
+    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8)
+    >>> sample.columns.tolist()
+    ['qid', 'docno', 'label', 'inclusion_probability']
+    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12)
+    >>> bool((longer["docno"][:8] == sample["docno"]).all())
+    True
+    """
+    check_choice(unit, "unit", UNITS)
+    check_choice(aim, "aim", AIMS)
+    pool = ranked_pool(machine_qrels, runs, pool)
+    parsed = parse_measures(measures)
+    warn_of_outside(pool, parsed)
+    random_state = check_random_state(random_state)
+    known = None if judged is None else judged_table(judged, "judged")
+    if unit == "query":
+        return _draw_queries(pool, n_total, known, random_state)
+    sizes = _sizes(pool, parsed, gains, aim, known)
+    certain = np.zeros(len(pool), dtype=bool)
+    label = np.full(len(pool), np.nan)
+    if known is not None:
+        rows = pool.rows_of(known.index, "judged")
+        certain[rows], label[rows] = True, known["label"]
+        sizes[rows] = 0.0
+    n_possible = int(np.count_nonzero(sizes))
+    n_draw = _number(n_total, n_possible, "documents that can be drawn")
+    order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
+    probability[certain] = 1.0
+    rows = np.concatenate([np.flatnonzero(certain), order])
+    return _as_table(pool, rows, label, probability)
+
+
+def _as_table(pool, rows, label, probability):
+    return pd.DataFrame(
+        {
+            "qid": pool.index.get_level_values("qid")[rows],
+            "docno": pool.index.get_level_values("docno")[rows],
+            "label": label[rows],
+            "inclusion_probability": probability[rows],
+        }
+    )
+
+
+def _number(n_total, n_possible, what):
+    """How many to draw."""
+    if is_number(n_total) and not is_whole_number(n_total):
+        if not 0 < n_total <= 1:
+            raise InputError(
+                f"n_total must be a whole number, or a share above 0 and at most 1, got "
+                f"{brief(n_total)}."
+            )
+        n_total = max(1, int(np.floor(n_total * n_possible + 0.5)))
+    n_total = check_count(n_total, "n_total")
+    if n_total > n_possible:
+        raise InputError(
+            f"n_total is {n_total:,}, and there are {n_possible:,} {what}: ask for at most so many."
+        )
+    return n_total
+
+
+def _draw_queries(pool, n_total, known, random_state):
+    """All documents of some topics."""
+    if known is not None:
+        raise InputError("judged is of no use with unit='query': topics are drawn whole.")
+    n_topics = len(pool.topics)
+    n_draw = _number(n_total, n_topics, "topics")
+    order = np.argsort(pool.folding.topics)[random_state.permutation(n_topics)[:n_draw]]
+    place = np.full(n_topics, n_topics)
+    place[order] = np.arange(n_draw)
+    rows = np.argsort(place[pool.codes], kind="stable")
+    rows = rows[: np.count_nonzero(place[pool.codes] < n_draw)]
+    none = np.full(len(pool), np.nan)
+    return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_topics))
+
+
+def draw_by_folds(sizes, folding, n_draw, random_state):
+    """Rows in the order to judge them, and probabilities of all rows."""
+    orders, turns = [], []
+    drawn = folding.order[sizes[folding.order] > 0]
+    folds = folding.folds[drawn]
+    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
+    for rows in members:
+        order = elimination_order(sizes[rows], random_state)
+        orders.append(rows[order])
+        # Webster's rule: each fold gets its share, and never loses one as the number grows.
+        turns.append((np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300))
+    by_turn = np.argsort(np.concatenate(turns), kind="stable")
+    order = np.concatenate(orders)[by_turn[:n_draw]]
+    # The first of each fold: without it, its documents could not be drawn.
+    firsts = np.cumsum([0, *map(len, orders)])[:-1][[len(rows) > 0 for rows in orders]]
+    least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
+    if n_draw < least:
+        raise InputError(
+            f"n_total is {n_draw:,}, and with less than {least:,} some documents of this pool "
+            f"could not be drawn: ask for at least {least:,}."
+        )
+    probability = np.zeros(len(sizes))
+    for rows in members:
+        n = int(np.count_nonzero(np.isin(order, rows)))
+        probability[rows] = inclusion_probabilities(sizes[rows], n)
+    return order, probability
+
+
+def _sizes(pool, parsed, gains, aim, known):
+    """Standard deviation of what each label changes, over runs and measures."""
+    grades, probabilities = _taken_for_granted(pool, gains)
+    if known is not None and len(known) >= _ENOUGH:
+        grades, probabilities = _learned(pool, gains, known)
+    total, matters = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
+    rows = np.arange(len(pool))
+    for each in parsed.values():
+        form = SumOfLabels(each, pool, grades)
+        matters |= form.matters()
+        expansion = form.expand(Prediction.sure(pool, probabilities))
+        own = np.zeros(len(pool))
+        for grade in range(len(grades)):
+            changes = expansion.changes(rows, np.full(len(rows), grade))
+            square = (changes**2).sum(axis=1)
+            if aim == "differences":
+                square -= (1 - _OF_MEAN) * changes.sum(axis=1) ** 2 / changes.shape[1]
+            own += probabilities[:, grade] * np.maximum(square, 0.0)
+        total += own / max(own.sum(), 1e-300)
+    if not matters.any():
+        raise InputError(
+            f"no label of the pool can change {', '.join(parsed)} of any run: do topics and "
+            "documents of runs and pool have one form?"
+        )
+    sizes = np.sqrt(total)
+    sizes = np.maximum(sizes, _LEAST * sizes[matters].mean())
+    return np.where(matters, 1.0 if aim == "uniform" else sizes, 0.0)
+
+
+def _taken_for_granted(pool, gains):
+    """Grades, and their probabilities given the machine labels, before anybody has judged."""
+    judged = list(pool.machine_gains(gains).values())
+    labels = np.unique(np.concatenate([*judged, [0.0, 1.0]] if judged else [[0.0, 1.0]]))
+    grades = labels[~np.isnan(labels)]
+    if len(grades) > _MOST_GRADES:
+        grades = np.linspace(grades[0], grades[-1], 5)
+    n = len(grades)
+    # Any grade up to the next, as likely as each other.
+    given = np.tril(np.ones((n, n)), 1)
+    given /= given.sum(axis=1, keepdims=True)
+    given = np.vstack([given, np.full(n, 1 / n)])
+    probabilities = np.zeros((len(pool), n))
+    for labels in judged or [np.full(len(pool), np.nan)]:
+        nearest = np.abs(labels[:, None] - grades).argmin(axis=1)
+        probabilities += given[np.where(np.isnan(labels), n, nearest)]
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return grades, (1 - _OF_CHANCE) * probabilities + _OF_CHANCE / n
+
+
+def _learned(pool, gains, known):
+    """The same after some have judged; a tenth of chance keeps sizes from being too sure."""
+    label = as_gains(known["label"].to_numpy(), gains, name="judged")
+    grades, codes = np.unique(label, return_inverse=True)
+    rows = pool.rows_of(known.index, "judged")
+    worth = np.bincount(pool.row, 1 / np.log2(pool.place + 1), minlength=len(pool))
+    model = LabelModel(pool, worth / len(pool.runs), np.ones(len(pool), dtype=bool))
+    probabilities = model.predict(
+        rows, codes, len(grades), np.ones(len(rows), dtype=bool)
+    ).probabilities
+    return grades, 0.9 * probabilities + 0.1 / len(grades)

@@ -1,0 +1,370 @@
+"""A measure as a sum over documents whose labels are uncertain, and what labels would change.
+
+A measure that the library declares as a sum has the value
+
+``F = offset(c) + scale(c) * sum of share(label_i) * (a_i + b_i * level_i)``
+
+in a topic, where ``c`` counts the topic's labels, ``level_i`` the relevant documents down to
+document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision and RBP the scale is
+the same whatever the labels are, and b is 0; nDCG_f has an offset, too; for average precision b is
+1 / place and the scale 1 over the number of relevant documents.
+
+Given probabilities of all labels, this file gives the expected value of F, what one known label
+changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
+F is linear, the first terms are all there is. Else slopes of scale and offset in the counts are
+those over drawn labels; pairs are the product of a document's change of the sum and another's of
+the scale, of two changes of the scale, and for
+average precision that of a document and one above it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skfilterrank._lists.additive import RowFacts
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._ranked_pool import RankedPool
+
+
+class SumOfLabels:
+    """The form of a measure for a pool and some grades.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure.
+    pool : RankedPool
+        Documents and places.
+    grades : ndarray of shape (n_grades,)
+        The gains that labels can have, ascending.
+    """
+
+    def __init__(self, parsed: ParsedMeasure, pool: RankedPool, grades: np.ndarray):
+        self.parsed, self.pool, self.grades = parsed, pool, grades
+        n = max(int(pool.place.max(initial=1)), len(grades))
+        # Two lists as long as the longest: one of all grades, one of the highest alone.
+        gains = np.concatenate([grades[np.arange(n) % len(grades)], np.full(n, grades[-1])])
+        form = self._form(gains, np.array([n, n]))
+        self.shares = form.weights[: len(grades)]
+        largest = np.abs(self.shares).max()
+        self.shares = self.shares / largest if largest > 0 else self.shares
+        self.first, self.slope = self._worth(form)
+        # Entries that count for nothing, such as those below the cut, are left out of all sums.
+        shown = (self.first != 0) | (self.slope != 0)
+        self.first, self.slope = self.first[shown], self.slope[shown]
+        self.row, self.run = pool.row[shown], pool.run[shown]
+        self.segment = pool.segment[shown]
+        self.depth = int(pool.place[shown].max(initial=1))
+        self.is_linear = not self.slope.any() and self._is_scale_constant()
+
+    def _form(self, gains, sizes):
+        """The library's declaration, for lists of some gains."""
+        starts = np.cumsum(sizes) - sizes
+        index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
+        if self.parsed.measure.own_reading is not None:
+            raise InputError(
+                f"{brief(self.parsed.text)} has a reading of labels of its own (rel, gains or "
+                "unjudged), and values are estimated for one reading of all measures. Leave it "
+                "out, and give gains for all measures, such as gains={0: 0, 1: 0, 2: 1} for rel=2."
+            )
+        form = self.parsed.as_sum(RowFacts(self.parsed, gains, index))
+        if form is None or form.finish is not None or form.by_shown or form.n_items is not None:
+            self._refuse("is no sum over the documents that a run returns")
+        return form
+
+    def _refuse(self, why):
+        raise InputError(
+            f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
+            "draw whole queries by draw_sample(..., unit='query'), judge all their documents, and "
+            "pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
+            "recall or rbp."
+        )
+
+    def _worth(self, form):
+        """a and b of each entry."""
+        place, queries = self.pool.place, (0, 1)
+        if not form.uses_levels:
+            first, other = (form.worth(place, None, np.array([query])) for query in queries)
+            if not np.array_equal(first, other):
+                self._refuse("looks at places that depend on the labels")
+            return np.asarray(first, dtype=float), np.zeros(len(place))
+        one, two, five = (
+            np.asarray(form.worth(place, np.full(len(place), level), np.array([0])), dtype=float)
+            for level in (1.0, 2.0, 5.0)
+        )
+        slope = two - one
+        if not np.allclose(five, one + 4 * slope, rtol=1e-9, atol=1e-12):
+            self._refuse("depends on the order of the relevant documents alone")
+        return one - slope, slope
+
+    def scale(self, counts: np.ndarray):
+        """Scale and offset of topics with so many labels of each grade, (n_topics, n_grades)."""
+        if counts.max(initial=0) > self.depth and self._is_depth_enough:
+            counts = np.minimum(counts, self.depth)
+        return self._scale(counts)
+
+    @cached_property
+    def _is_depth_enough(self):
+        """Whether labels of a grade beyond as many as are looked at leave the scale as it is."""
+        random_state = np.random.RandomState(0)
+        shape = 50, len(self.grades)
+        probes = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
+        probes[:, 0] += 1
+        probes = np.vstack([probes, 4 * self.depth * np.eye(shape[1], dtype=probes.dtype)])
+        cut = self._scale(np.minimum(probes, self.depth))
+        return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
+
+    def _scale(self, counts):
+        counts, inverse = np.unique(counts, axis=0, return_inverse=True)
+        sizes = counts.sum(axis=1)
+        gains = np.repeat(np.tile(self.grades, len(counts)), counts.ravel())
+        form = self._form(gains, sizes)
+        ends = np.cumsum(counts.ravel()).reshape(counts.shape)
+        usable = np.where(counts > 0, np.abs(self.shares), 0.0)
+        grade = usable.argmax(axis=1)
+        topics = np.arange(len(counts))
+        scale = np.zeros(len(counts))
+        has_end = usable[topics, grade] > 0
+        row = ends[topics, grade][has_end] - 1
+        scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
+        offset = np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
+        inverse = inverse.ravel()
+        return scale[inverse], offset[inverse]
+
+    def _is_scale_constant(self):
+        """Whether topics of many and few labels, of all and of single grades, have one scale."""
+        n = len(self.grades)
+        probes = np.vstack([np.ones(n), np.eye(n), 40 * np.eye(n), 1 + np.arange(n)])
+        scale, offset = self.scale(probes.astype(np.int64))
+        # Of labels that have no share in the sum the scale does not matter.
+        scale = scale[(probes > 0) @ (self.shares != 0) > 0]
+        return bool((scale == scale[:1]).all() and not offset.any())
+
+    def matters(self) -> np.ndarray:
+        """Whether the label of each row can change the value of any run; shape (n_rows,)."""
+        if not self.is_linear:
+            return np.ones(len(self.pool), dtype=bool)
+        matters = np.zeros(len(self.pool), dtype=bool)
+        matters[self.row[self.first != 0]] = True
+        return matters
+
+    def expand(self, prediction: Prediction) -> "Expansion":
+        """Expected values and what labels change, given probabilities of each grade of each row."""
+        pool, probabilities = self.pool, prediction.probabilities
+        n_runs = len(pool.runs)
+        mine = (probabilities @ self.shares)[self.row]
+        above = _sums_above(mine, self.segment)
+        below = _sums_below(self.slope * mine, self.segment)
+        worth = self.first + self.slope * (1 + above)
+        total = _per_list(mine * worth, self)
+        # What changes when the share of a document goes from 0 to 1.
+        effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
+        scales = self._scales(prediction)
+        centred = _centred(scales.slope, probabilities, pool)
+        # What the label of a document does to both the sum and its scale.
+        joint = (probabilities * self.shares * centred).sum(axis=1)
+        base = scales.offset + scales.scale * total + _per_topic(effect, joint, pool)
+        # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
+        base -= total * scales.bend * scales.swing
+        return Expansion(
+            form=self,
+            probabilities=probabilities,
+            base=base,
+            total=total,
+            effect=effect,
+            scale=scales.scale,
+            centred=centred,
+            joint=joint,
+            shift=_centred(scales.offset_slope, probabilities, pool),
+            bend=scales.bend,
+        )
+
+    def _scales(self, prediction):
+        """Scale and offset of each topic under drawn labels."""
+        n_topics, n_grades = len(self.pool.topics), len(self.grades)
+        if self.is_linear:
+            scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
+            none, each = np.zeros((n_topics, n_grades)), np.ones(n_topics)
+            return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
+        counts = prediction.counts
+        scale, offset = (
+            values.reshape(-1, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
+        )
+        away = counts - counts.mean(axis=0)
+        spread = np.einsum("btg,bth->tgh", away, away)
+        inverse = np.linalg.pinv(spread, rcond=1e-6, hermitian=True)
+        slope, offset_slope = (
+            np.einsum("tgh,bth,bt->tg", inverse, away, values - values.mean(axis=0))
+            for values in (scale, offset)
+        )
+        # How the scale bends along its slope.
+        along = np.einsum("btg,tg->bt", away, slope)
+        mean_square = (along**2).mean(axis=0)
+        square = along**2 - mean_square
+        # Where all squares are equal, rounding alone keeps them from their mean.
+        square[:, np.abs(square).max(axis=0) <= ROUNDING_OF_MEANS * mean_square] = 0.0
+        bend = _over(
+            (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)
+        )
+        # Drawn labels are not exactly as many as are expected.
+        expected = prediction.expected.mean(axis=0)
+        missing = expected - counts.mean(axis=0)
+        swing = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
+        return Scales(
+            scale=scale.mean(axis=0) + (missing * slope).sum(axis=1),
+            offset=offset.mean(axis=0) + (missing * offset_slope).sum(axis=1),
+            slope=slope,
+            offset_slope=offset_slope,
+            swing=(swing**2).mean(axis=0),
+            bend=bend,
+        )
+
+
+class Scales(NamedTuple):
+    """Scale and offset of each topic, and how they go with the labels.
+
+    Attributes
+    ----------
+    scale, offset : ndarray of shape (n_topics,)
+        Their means.
+    slope, offset_slope : ndarray of shape (n_topics, n_grades)
+        What one more label of a grade changes.
+    swing : ndarray of shape (n_topics,)
+        Variance of the scale by what is wrong with the predictions of a topic.
+    bend : ndarray of shape (n_topics,)
+        What the square of a change of the scale, as its slope has it, adds to the change.
+    """
+
+    scale: np.ndarray
+    offset: np.ndarray
+    slope: np.ndarray
+    offset_slope: np.ndarray
+    swing: np.ndarray
+    bend: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """Expected values of a measure, and what each label adds to them.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_runs, n_topics)
+        Expected values.
+    """
+
+    form: SumOfLabels
+    probabilities: np.ndarray
+    base: np.ndarray
+    total: np.ndarray
+    effect: sparse.csr_array
+    scale: np.ndarray
+    centred: np.ndarray
+    joint: np.ndarray
+    shift: np.ndarray
+    bend: np.ndarray
+
+    def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
+        """What the value of the topic changes when some rows have these grades (by number).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_runs)
+            Its mean over a row's grades, by their probabilities, is 0.
+        """
+        form, codes = self.form, self.form.pool.codes[rows]
+        more = form.shares[grades] - self.probabilities[rows] @ form.shares
+        own = self.centred[rows, grades]
+        by_place = more * (self.scale[codes] + own) - self.joint[rows]
+        changes = self.effect[rows].toarray() * by_place[:, None]
+        if not form.is_linear:
+            shift = self.shift[rows, grades]
+            changes += own[:, None] * self.total[:, codes].T + shift[:, None]
+        return changes
+
+    def pairs(self, rows: np.ndarray, grades: np.ndarray, probability: np.ndarray):
+        """What pairs of labels change, beyond each of them, estimated from a sample.
+
+        Parameters
+        ----------
+        rows, grades : ndarray of shape (n_judged,)
+            Judged rows and their grades.
+        probability : ndarray of shape (n_judged,)
+            Their inclusion probabilities; those of pairs are taken to be the product.
+
+        Returns
+        -------
+        total : ndarray of shape (n_runs, n_topics)
+            Estimated sum over all pairs of documents of a topic.
+        effect : ndarray of shape (n_judged, n_runs)
+            Estimated sum over the pairs with one document.
+        """
+        form, pool = self.form, self.form.pool
+        codes, n_topics = pool.codes[rows], len(pool.topics)
+        more = form.shares[grades] - self.probabilities[rows] @ form.shares
+        lift = self.effect[rows].toarray() * more[:, None]
+        swing = self.centred[rows, grades]
+        weighted = sparse.csr_array(
+            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_topics, len(rows))
+        )
+        # Sums over the other documents of the topic.
+        other_lift = (weighted @ lift)[codes] - lift / probability[:, None]
+        other_swing = (weighted @ swing)[codes] - swing / probability
+        bend = (self.total * self.bend).T[codes]
+        one = lift * other_swing[:, None] + bend * (swing * other_swing)[:, None]
+        effect = one + swing[:, None] * other_lift + bend * (swing * other_swing)[:, None]
+        total = (weighted @ one).T
+        if form.slope.any():
+            weights = np.zeros(len(pool))
+            weights[rows] = more / probability
+            mine = weights[form.row]
+            above = form.slope * _sums_above(mine, form.segment)
+            total = total + self.scale * _per_list(mine * above, form)
+            around = above + _sums_below(form.slope * mine, form.segment)
+            around = sparse.csr_array((around, (form.row, form.run)), shape=self.effect.shape)
+            effect += around[rows].toarray() * (more * self.scale[codes])[:, None]
+        return total, effect
+
+
+def _over(values, scale):
+    """Values over the scale, 0 where that is 0."""
+    return np.divide(values, scale, out=np.zeros(np.shape(values)), where=scale != 0)
+
+
+def _centred(slope, probabilities, pool):
+    """Slopes of a document's grades, less their mean by its probabilities; (n_rows, n_grades)."""
+    own = slope[pool.codes]
+    return own - (probabilities * own).sum(axis=1, keepdims=True)
+
+
+def _per_topic(effect, values, pool):
+    """Sums of effect times values over each topic's documents: (n_runs, n_topics)."""
+    topics = sparse.csr_array(
+        (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.topics), len(pool))
+    )
+    return (topics @ effect).toarray().T
+
+
+def _per_list(values, form):
+    """Sums over the entries of each list: (n_runs, n_topics)."""
+    shape = len(form.pool.runs), len(form.pool.topics)
+    return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _sums_above(values, segment):
+    """Sum of the values of the entries before each in its list."""
+    before = np.cumsum(values) - values
+    heads = np.concatenate(([True], segment[1:] != segment[:-1]))
+    return before - before[np.maximum.accumulate(np.where(heads, np.arange(len(values)), 0))]
+
+
+def _sums_below(values, segment):
+    """Sum of the values of the entries after each in its list."""
+    return _sums_above(values[::-1], segment[::-1])[::-1]

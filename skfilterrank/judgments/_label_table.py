@@ -1,0 +1,297 @@
+"""The judgment table: one row per topic and document, the label NaN where nobody judged.
+
+And what makes a predictor of labels a scikit-learn transformer of such tables.
+"""
+
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._lists.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
+
+_SHOWN = 5
+CONTAINERS = ("default", "pandas", "polars")
+# Looked for without being asked for, so that it may be missing.
+DEFAULT_DOCUMENT = "docno"
+
+
+class LabelTable(NamedTuple):
+    """What a judgment table says, and the table itself."""
+
+    frame: object
+    topics: pd.Series
+    index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
+    labels: np.ndarray
+
+
+def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
+    """Check a judgment table; without a label column, every row is unjudged."""
+    check_container(X)
+    if not (isinstance(X, pd.DataFrame) or is_polars(X)):
+        raise InputTypeError(
+            f"X must be a pandas or polars DataFrame with the column {brief(query)}, got "
+            f"{type(X).__name__}: build one with pandas.DataFrame(...)."
+        )
+    if len(X) == 0:
+        raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
+    topics = column_of(X, query, "query")
+    if topics.isna().any():
+        row = int(topics.isna().to_numpy().argmax())
+        raise InputError(
+            f"X has no topic in row {row} (column {brief(query)}): every row needs one."
+        )
+    if document == DEFAULT_DOCUMENT and document not in names_of(X):
+        document = None
+    if document is not None:
+        _check_unique(topics, column_of(X, document, "document"), query, document)
+    if needs_label or label in names_of(X):
+        labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
+    else:
+        labels = np.full(len(X), np.nan)
+    if JUDGED_BY in names_of(X):
+        labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
+    return LabelTable(X, topics, index_topics(topics, query), labels)
+
+
+def is_polars(X) -> bool:
+    """Whether a table is a polars DataFrame; polars need not be installed."""
+    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "get_column")
+
+
+def names_of(X) -> list:
+    """Names of the columns, and of the index levels of a pandas table."""
+    levels = list(X.index.names) if isinstance(X, pd.DataFrame) else []
+    return [*X.columns, *(name for name in levels if name is not None)]
+
+
+def column_of(X, name, argument=None, table="X") -> pd.Series:
+    """A column, or index level, as a pandas Series; `argument` is the parameter that names it."""
+    if name in X.columns:
+        values = X[name]
+        if isinstance(values, pd.DataFrame):
+            raise InputError(f"{table} has several columns {brief(name)}: keep one of them.")
+        if isinstance(values, pd.Series):
+            return values.reset_index(drop=True)
+        has_gaps = values.dtype.is_integer() and values.null_count() > 0
+        return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
+    if isinstance(X, pd.DataFrame) and name is not None and name in X.index.names:
+        return X.index.get_level_values(name).to_series(index=pd.RangeIndex(len(X)))
+    advice = "" if argument is None else f" Name the right one by {argument}=."
+    raise InputError(f"{table} has no column {brief(name)}; it has {names_of(X)}.{advice}")
+
+
+def check_labels(labels, name) -> np.ndarray:
+    """Labels as float64, NaN where unjudged; -1 for a missing one is an error."""
+    column = as_column(labels, name, "label")
+    values = as_numbers(column, name)
+    if values is None:
+        shown = next(
+            (x for x in column if not isinstance(x, Real) and not pd.isna(x)), column.dtype
+        )
+        raise InputError(
+            f"{name} must hold numbers, NaN where unjudged, got {brief(shown)}: map labels to "
+            "numbers first, such as {'Bad': -1, 'Good': 1}; they say which is better."
+        )
+    is_whole = values.dtype.kind in "iu"
+    values = values.astype(np.float64, copy=False)
+    if np.isinf(values).any():
+        raise InputError(
+            f"{name} holds an infinite label in row {int(np.isinf(values).argmax())}: expected "
+            "finite numbers, or NaN where unjudged."
+        )
+    if is_whole:
+        n_missing = int(np.count_nonzero(values == -1))
+        if n_missing:
+            raise InputError(
+                f"{name} holds integers, {n_missing} of them -1, and no NaN: unjudged rows are "
+                "marked by NaN, as negative labels mean forbidden. Where -1 means unjudged, turn "
+                "it into NaN (in pandas .replace(-1, np.nan)); where it means forbidden, say so "
+                "by floats (.astype(float))."
+            )
+    return values
+
+
+def warn_of_minus_one(labels, name) -> None:
+    """Warn where no label is missing and some are -1, which may stand for a missing one."""
+    labels = as_number_array(labels, name)
+    if labels is None or labels.dtype == bool or np.isnan(labels).any():
+        return
+    if n_minus_one := int(np.count_nonzero(labels == -1)):
+        warn_user(
+            f"{name} has no NaN, so that nothing is left to complete, and {n_minus_one} of its "
+            f"{len(labels)} labels are -1: labels below 0 are taken as forbidden. Write NaN where "
+            "nobody judged; where -1 does mean forbidden, silence this by "
+            "warnings.filterwarnings('ignore', message='.*labels are -1').",
+            DataWarning,
+        )
+
+
+def index_topics(topics, name) -> GroupIndex:
+    """Where each topic's rows are."""
+    try:
+        return GroupIndex.from_groups(topics)
+    except ValueError as error:
+        raise InputError(f"column {brief(name)} of X: {error}") from error
+
+
+def with_columns(X, added, *, container):
+    """The table with columns added or replaced, as the kind of table that is asked for."""
+    if not is_polars(X):
+        levels = [name for name in X.index.names if name is not None and name in added]
+        frame = (X.reset_index(level=levels, drop=True) if levels else X).assign(**added)
+        return _to_polars(frame) if container == "polars" else frame
+
+    frame = X.with_columns(
+        _polars_column(name, pd.Series(values)) for name, values in added.items()
+    )
+    if container == "pandas":
+        return pd.DataFrame({name: column_of(frame, name, name) for name in frame.columns})
+    return frame
+
+
+def output_container(estimator) -> str:
+    """The kind of table that `set_output`, or scikit-learn's configuration, asks for."""
+    own = getattr(estimator, "_sklearn_output_config", {})
+    return own.get("transform", sklearn.get_config()["transform_output"])
+
+
+def _to_polars(frame):
+    """A pandas table as a polars one, named index levels as columns."""
+    import polars as pl
+
+    levels = [name for name in frame.index.names if name is not None]
+    frame = frame.reset_index(level=levels) if levels else frame
+    return pl.DataFrame(
+        {str(name): _polars_column(str(name), frame[name]) for name in frame.columns}
+    )
+
+
+def _polars_column(name, values):
+    """A pandas column as a polars one, missing values null."""
+    import polars as pl
+
+    is_plain = isinstance(values.dtype, np.dtype) and values.dtype != object
+    if is_plain:
+        return pl.Series(name, values.to_numpy(), nan_to_null=True)
+    values = values.astype(object)
+    return pl.Series(name, values.where(values.notna(), None).tolist())
+
+
+def _labels_of_people(labels, judged_by):
+    """Labels, NaN with a warning where a machine gave them."""
+    is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
+    if n_machine := int(np.count_nonzero(is_machine)):
+        names = sorted(map(str, judged_by[is_machine].unique()))
+        warn_user(
+            f"X holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
+            f"{', '.join(names[:_SHOWN])}): they are not learned from, and predicted anew.",
+            DataWarning,
+        )
+    return np.where(is_machine, np.nan, labels)
+
+
+def judges_of(labels, is_predicted) -> np.ndarray:
+    """Who gave each label; None where nobody did."""
+    judges = np.full(len(labels), PEOPLE, dtype=object)
+    judges[np.isnan(labels)] = None
+    judges[is_predicted] = PREDICTED
+    return judges
+
+
+def _check_unique(topics, documents, query, document):
+    """Raise on the first document that is a second time in its topic."""
+    twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
+    twice = twice & documents.notna().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise InputError(
+            f"X holds document {brief(documents.iloc[row])} twice in topic "
+            f"{brief(topics.iloc[row])} (again "
+            f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
+        )
+
+
+class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, which has no types
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Reads a judgment table and gives it back with labels, in the kind that is asked for."""
+
+    def __init_subclass__(cls, **kwargs):
+        # scikit-learn's wrapper would force the columns of the table `fit` saw upon others.
+        super().__init_subclass__(**kwargs | {"auto_wrap_output_keys": None})
+
+    def set_output(self, *, transform=None) -> "TableImputer":
+        """Choose the kind of table that comes out.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars", None}, default=None
+            "default" gives the kind that came; None changes nothing.
+
+        Returns
+        -------
+        self : TableImputer
+            The predictor.
+        """
+        check_choice(transform, "transform", (*CONTAINERS, None))
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Columns of the completed table.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Not used.
+
+        Returns
+        -------
+        ndarray of str
+            The columns `fit` saw, the mark of imputed rows, and "judged_by".
+        """
+        check_is_fitted(self)
+        added = [] if self.imputed is None else [self.imputed]
+        added += [] if JUDGED_BY in self.feature_names_in_ else [JUDGED_BY]
+        return np.asarray([*self.feature_names_in_, *added], dtype=object)
+
+    def _read(self, X, needs_label) -> LabelTable:
+        """The checked table."""
+        table = read_label_table(
+            X, query=self.query, document=self.document, label=self.label, needs_label=needs_label
+        )
+        if self.imputed is not None and self.imputed in names_of(X):
+            raise InputError(
+                f"X has a column {brief(self.imputed)} already, so that some of its labels may be "
+                "predicted ones: set these to NaN and drop the column, or choose another name by "
+                "imputed=."
+            )
+        return table
+
+    def _completed(self, table, predicted):
+        """The table with the labels that were found."""
+        is_found = np.isnan(table.labels) & ~np.isnan(predicted)
+        added = {self.label: np.where(is_found, predicted, table.labels)}
+        if self.imputed is not None:
+            added[self.imputed] = is_found
+        added[JUDGED_BY] = judges_of(added[self.label], is_found)
+        return with_columns(table.frame, added, container=output_container(self))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # It takes a table of texts, topics and labels, no matrix of numbers.
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

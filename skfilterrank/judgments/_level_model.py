@@ -1,0 +1,258 @@
+"""Any binary classifier as a model of ordered labels; one for each topic; what they hold out."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.parallel import Parallel, delayed
+from tqdm.auto import tqdm
+
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import SkfilterrankWarning, brief
+from skfilterrank.judgments._document_vectors import Vectors
+
+NO_LABEL = "no judged document"
+_N_FOLDS = 5
+# Rows of the rarer side that a sigmoid of two parameters needs.
+_MIN_ROWS = 5
+_NEAR_1 = 1.0 - 2.0**-40
+
+
+class Calibration(NamedTuple):
+    """A margin m stands for the chance ``expit(slope * m + intercept)``."""
+
+    slope: float
+    intercept: float
+
+
+class LevelModel(NamedTuple):
+    """For each label but the highest, a classifier that tells labels above it from the rest.
+
+    One label needs no classifier.
+    """
+
+    levels: np.ndarray
+    classifiers: list
+
+    def hard_levels(self, X) -> np.ndarray:
+        """Number of the label of each row: the steps it takes until a classifier says no."""
+        above = np.ones((X.shape[0], len(self.classifiers)), dtype=bool)
+        for step, classifier in enumerate(self.classifiers):
+            above[:, step] = classifier.predict(X) == 1
+        return np.logical_and.accumulate(above, axis=1).sum(axis=1)
+
+    def chances(self, X, calibration) -> np.ndarray:
+        """Chance of each label, (n_rows, n_levels); the chances to be above never rise."""
+        above = np.ones((X.shape[0], len(self.levels) + 1))
+        above[:, -1] = 0.0
+        for step, classifier in enumerate(self.classifiers):
+            margins = margins_of(classifier, X)
+            if calibration is not None:
+                margins = calibration.slope * margins + calibration.intercept
+            above[:, step + 1] = expit(margins)
+        return -np.diff(np.minimum.accumulate(above, axis=1), axis=1)
+
+
+def fit_level_model(estimator, X, labels, seed) -> LevelModel:
+    """A clone of the classifier for each step between two labels."""
+    levels = np.unique(labels)
+    classifiers = [
+        _seeded(estimator, seed).fit(X, (labels > level).astype(int)) for level in levels[:-1]
+    ]
+    if sparse.issparse(X):
+        for classifier in classifiers:
+            # A topic's documents hold few of a million terms; the other weights are 0.
+            if hasattr(classifier, "sparsify"):
+                classifier.sparsify()
+    return LevelModel(levels, classifiers)
+
+
+def held_out_margins(estimator, X, labels, seed) -> tuple[np.ndarray, np.ndarray]:
+    """Margins that classifiers give to rows they have not seen, and which of these are above."""
+    margins, above = [np.empty(0)], [np.empty(0, dtype=bool)]
+    for level in np.unique(labels)[:-1]:
+        is_above = (labels > level).astype(int)
+        n_splits = min(_N_FOLDS, np.bincount(is_above).min())
+        if n_splits < 2:
+            continue
+        for train, test in StratifiedKFold(n_splits).split(X, is_above):
+            classifier = _seeded(estimator, seed).fit(X[train], is_above[train])
+            margins.append(margins_of(classifier, X[test]))
+            above.append(is_above[test] == 1)
+    return np.concatenate(margins), np.concatenate(above)
+
+
+def fit_calibration(margins, above) -> Calibration | None:
+    """Platt's sigmoid with his smoothed targets; None where too few rows were held out."""
+    n_above = np.count_nonzero(above)
+    n_below = len(above) - n_above
+    if min(n_above, n_below) < _MIN_ROWS:
+        return None
+    target = np.where(above, (n_above + 1) / (n_above + 2), 1 / (n_below + 2))
+    # A row with target t is one above with weight t and one below with weight 1 - t.
+    X = np.concatenate([margins, margins])[:, None]
+    model = LogisticRegression(C=np.inf).fit(
+        X, np.repeat([1, 0], len(margins)), sample_weight=np.concatenate([target, 1 - target])
+    )
+    slope = float(model.coef_[0, 0])
+    if slope <= 0:
+        # Margins that say the opposite of the labels say nothing: the share of rows above is left.
+        return Calibration(0.0, float(logit(target.mean())))
+    return Calibration(slope, float(model.intercept_[0]))
+
+
+def margins_of(classifier, X) -> np.ndarray:
+    """How far a classifier puts rows above the step: log odds, or its decision function."""
+    if hasattr(classifier, "predict_proba"):
+        chances = np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]
+        return logit(np.clip(chances, 1.0 - _NEAR_1, _NEAR_1))
+    return np.asarray(classifier.decision_function(X), dtype=np.float64)
+
+
+def _seeded(estimator, seed):
+    """A clone whose random_state, and that of its parts, is the seed; None keeps its own."""
+    estimator = clone(estimator)
+    if seed is not None:
+        names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+        estimator.set_params(**dict.fromkeys(names, int(seed)))
+    return estimator
+
+
+def fit_topics(
+    estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *, calibrate, n_jobs, verbose
+):
+    """A model for each topic with judged documents, else None; and the chances' calibration."""
+    topics = [rows[~np.isnan(labels[rows])] for rows in rows_of_topics(index)]
+    judged = [position for position, rows in enumerate(topics) if len(rows)]
+    jobs = (
+        delayed(_fit_topic)(
+            estimator,
+            vectors.take(topics[position]),
+            labels[topics[position]],
+            seeds[position],
+            calibrate,
+            index.query_ids[position],
+        )
+        for position in judged
+    )
+    fitted = tqdm(
+        Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
+        total=len(judged),
+        desc="topics",
+        unit="topic",
+        disable=not verbose,
+        leave=None,
+    )
+    models, held_out = [None] * len(topics), []
+    for position, (model, margins, above) in zip(judged, fitted):
+        models[position] = model
+        held_out.append((margins, above))
+    calibration = None
+    if calibrate:
+        margins, above = map(np.concatenate, zip(*held_out))
+        calibration = fit_calibration(margins, above)
+    return models, calibration
+
+
+def predict_topics(models, calibration, vectors: Vectors, index: GroupIndex, wanted, *, soft):
+    """Labels of the wanted rows (a mask) and how sure they are; NaN where a model is None.
+
+    A copied label is as sure as nothing: its confidence is NaN too.
+    """
+    labels = np.full(index.n_rows, np.nan)
+    confidence = np.full(index.n_rows, np.nan)
+    for model, rows in zip(models, rows_of_topics(index)):
+        rows = rows[wanted[rows]]
+        if model is None or not len(rows):
+            continue
+        if len(model.levels) == 1:
+            labels[rows] = model.levels[0]
+            continue
+        X = vectors.take(rows)
+        chances = model.chances(X, calibration)
+        if soft:
+            labels[rows] = chances @ model.levels
+            confidence[rows] = chances.max(axis=1)
+        else:
+            likeliest = model.hard_levels(X)
+            labels[rows] = model.levels[likeliest]
+            confidence[rows] = chances[np.arange(len(rows)), likeliest]
+    return labels, confidence
+
+
+def stand_ins(topics, models, pool, *, one_class, unjudged_topic):
+    """The model that answers for each topic, by topic, and the reason where it is not its own.
+
+    `pool` makes the model of all topics, and is called where one is needed.
+    """
+    answering, reasons, pooled = {}, {}, None
+    if unjudged_topic == "pool":
+        pooled = pool()
+    for topic, model in zip(topics, models):
+        if model is None:
+            reasons[topic] = NO_LABEL
+            model = pooled if unjudged_topic == "pool" else None
+        elif len(model.levels) == 1:
+            reasons[topic] = f"judged labels all {model.levels[0]:g}"
+            if one_class == "pool":
+                model = pooled = pool() if pooled is None else pooled
+            elif one_class == "leave":
+                model = None
+        answering[topic] = model
+    return answering, reasons, pooled
+
+
+def rows_of_topics(index: GroupIndex) -> list[np.ndarray]:
+    """Row numbers of each topic."""
+    return np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
+
+
+def _fit_topic(estimator, X, labels, seed, calibrate, topic) -> tuple[LevelModel, object, object]:
+    """The model of one topic, with the margins of rows it was not shown."""
+    try:
+        model = fit_level_model(estimator, X, labels, seed)
+        margins, above = np.empty(0), np.empty(0, dtype=bool)
+        if calibrate:
+            margins, above = held_out_margins(estimator, X, labels, seed)
+    except Exception as error:
+        error.add_note(f"(in topic {brief(topic)}, from {len(labels)} judged documents)")
+        raise
+    return model, margins, above
+
+
+def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.ndarray:
+    """Prediction for each row from the labels of other folds; NaN for fold -1 and where none is."""
+    predicted = np.full(len(folds), np.nan)
+    with warnings.catch_warnings():
+        # Topics left with one label or none, texts without a term: nothing is found for them.
+        warnings.simplefilter("ignore", SkfilterrankWarning)
+        for fold in np.unique(folds[folds >= 0]):
+            held_out = folds == fold
+            rest = np.where(held_out, np.nan, labels)
+            if np.isnan(rest).all():
+                continue
+            found = clone(predictor).fit_vectors(vectors, index, rest)
+            predicted[held_out] = found[held_out]
+    return predicted
+
+
+def dealt_folds(index: GroupIndex, labels, random_state, *, lone: bool) -> np.ndarray:
+    """Fold of each judged row, every topic's labels dealt evenly; -1 where none is held out.
+
+    `lone` says whether a label that only one document of its topic has is held out, too.
+    """
+    folds = np.full(len(labels), -1)
+    for rows in rows_of_topics(index):
+        rows = rows[~np.isnan(labels[rows])]
+        n_dealt = 0
+        for label in np.unique(labels[rows]):
+            same = random_state.permutation(rows[labels[rows] == label])
+            if len(same) > 1 or lone:
+                folds[same] = (n_dealt + np.arange(len(same))) % _N_FOLDS
+                n_dealt += len(same) if lone else 0
+    return folds

@@ -1,0 +1,222 @@
+"""What a human label will probably be, learned from the sample of them.
+
+Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
+read what the machines say, the topic, and how high the runs rank the document. Each of these blocks
+has a penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block
+is one over the mean square of its coefficients, counting those that the labels determine). A block
+that says nothing gets a penalty without bounds, so a useless judge costs next to nothing;
+one that says much is believed. That is power tuning, block by block.
+
+The documents of a fold are predicted from the labels of the other folds alone, penalties included.
+Folds are drawn from independently of each other, so that the errors of the predictions have mean 0
+given the predictions, whatever those are: calibration cannot make an estimate biased.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, ndtri
+
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank.judgments._ranked_pool import RankedPool
+from skfilterrank.judgments._regression import Features, ridge_logistic
+
+# A judge with more distinct labels is cut into as many classes.
+_MOST_LABELS = 10
+# Coefficients that are drawn, and label vectors of each, where a measure is not linear in labels.
+N_DRAWS = 32
+N_LABELS = 8
+
+
+class LabelModel:
+    """Predictions of labels for the documents of a pool.
+
+    Parameters
+    ----------
+    pool : RankedPool
+        The documents.
+    worth : ndarray of shape (n_rows,)
+        How much a document's label counts in the mean of the runs; a feature.
+    matters : ndarray of shape (n_rows,), bool
+        Documents that are to be predicted.
+    use_runs : bool
+        Whether `worth`, and the share of runs that return a document, are features.
+    """
+
+    def __init__(self, pool: RankedPool, worth: np.ndarray, matters, use_runs: bool = True):
+        blocks = [np.ones((len(pool), 1))]
+        for labels in pool.machine.values():
+            blocks += [_classes(labels), _standardized(labels)]
+        if use_runs:
+            returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
+            root = _standardized(np.sqrt(worth))
+            blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
+        sizes = [*(block.shape[1] for block in blocks), len(pool.topics)]
+        self.features = Features(
+            np.hstack(blocks), pool.codes, np.repeat(np.arange(len(sizes)), sizes)
+        )
+        self.pool, self.matters = pool, matters
+
+    def predict(self, rows, grades, n_grades, is_certain, weights=None) -> "Prediction":
+        """Probabilities of the grades of every document of the pool.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_judged,)
+            Judged documents.
+        grades : ndarray of shape (n_judged,), int
+            Their grades, by number.
+        n_grades : int
+            How many grades there are.
+        is_certain : ndarray of shape (n_judged,), bool
+            Documents that every sample would hold: no chance decides of them, so that all folds
+            may learn from them.
+        weights : ndarray of shape (n_judged,), default=None
+            Weights of the judged documents; None weighs all alike.
+        """
+        folding = self.pool.folding
+        folds = np.where(is_certain, self.pool.n_folds, folding.folds[rows])
+        is_learned = np.arange(self.pool.n_folds)[:, None] != folds
+        # Folds that learn from the same labels are one.
+        is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
+        if weights is not None:
+            total = np.maximum(is_learned @ weights, 1e-300)
+            is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
+        fits = np.where(self.matters, fits.ravel()[folding.folds], -1)
+        random_state = np.random.RandomState(0)
+        # The random numbers of a topic go by its place in the order that no name gives.
+        columns = np.arange(len(self.features.blocks))
+        n_values = self.features.values.shape[1]
+        columns[n_values:] = n_values + folding.topics
+        reached = np.ones((N_DRAWS, len(self.pool)))
+        drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
+        for grade in range(n_grades - 1):
+            at_least = grades >= grade
+            chance = self._chances(
+                rows[at_least],
+                (grades > grade)[at_least],
+                is_learned[:, at_least],
+                fits,
+                _normal(len(columns), random_state)[columns],
+            )
+            drawn[:, grade] = reached * (1 - chance)
+            reached *= chance
+        drawn[:, -1] = reached
+        return Prediction(self.pool, drawn.mean(axis=0).T, drawn)
+
+    def _chances(self, rows, is_above, is_learned, fits, numbers):
+        """Drawn probabilities, of all documents, to be above a grade, if not below it."""
+        drawn = ridge_logistic(self.features.at(rows), is_above, is_learned, numbers)
+        chances = np.zeros((N_DRAWS, len(self.pool)))
+        for fit, learned in enumerate(is_learned > 0):
+            mine = np.flatnonzero(fits == fit)
+            # Of a grade that no other fold has seen nothing is known but what those folds say.
+            seen = is_above[learned]
+            if seen.all() or not seen.any():
+                chances[:, mine] = float(seen.any())
+                continue
+            chances[:, mine] = expit(self.features.at(mine).times(drawn[fit])).T
+        return chances
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Probabilities of the grades of all documents, and how unsure they are.
+
+    Attributes
+    ----------
+    pool : RankedPool
+        The documents.
+    probabilities : ndarray of shape (n_rows, n_grades)
+        From 0 to 1, each row summing to 1.
+    drawn : ndarray of shape (n_draws, n_grades, n_rows)
+        The same by other coefficients, drawn from their distribution given the labels: what is
+        wrong for one document of a topic is wrong for others, too. Their mean is `probabilities`.
+    """
+
+    pool: RankedPool
+    probabilities: np.ndarray
+    drawn: np.ndarray
+
+    @classmethod
+    def sure(cls, pool, probabilities) -> "Prediction":
+        """Probabilities that are taken as they are."""
+        drawn = np.broadcast_to(probabilities.T, (N_DRAWS, *probabilities.T.shape))
+        return cls(pool, probabilities, drawn)
+
+    def with_known(self, rows, grades) -> "Prediction":
+        """The same where some labels are known."""
+        known = np.eye(self.probabilities.shape[1])[grades]
+        probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
+        probabilities[rows], drawn[:, :, rows] = known, known.T
+        return Prediction(self.pool, probabilities, drawn)
+
+    @cached_property
+    def expected(self) -> np.ndarray:
+        """Expected number of labels of each grade, by each draw: (n_draws, n_topics, n_grades)."""
+        n_rows = len(self.pool)
+        topics = sparse.csr_array(
+            (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
+            shape=(len(self.pool.topics), n_rows),
+        )
+        return np.stack([topics @ each.T for each in self.drawn])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Number of labels of each grade where labels are drawn, too.
+
+        Shape (n_draws * N_LABELS, n_topics, n_grades), the label vectors of a draw one after the
+        other.
+        """
+        n_draws, n_grades, _ = self.drawn.shape
+        n_cells = len(self.pool.topics) * n_grades
+        counts = np.empty((n_draws, N_LABELS, n_cells), dtype=np.int64)
+        turns = np.arange(N_LABELS)[:, None] / N_LABELS
+        first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
+        for draw, each in enumerate(self.drawn):
+            # The same numbers, turned round: each label is drawn as often as it is likely.
+            numbers = self.pool.folding.luck + (turns + draw / (n_draws * N_LABELS))
+            numbers -= numbers >= 1
+            cells, end = first.copy(), 0.0
+            for grade in each[:-1]:
+                end = end + grade
+                # Sums of certain labels must not miss 1 by rounding.
+                cells += numbers >= np.where(end > 1 - 1e-12, 1.0, end)
+            counts[draw] = np.bincount(cells.ravel(), minlength=N_LABELS * n_cells).reshape(
+                N_LABELS, n_cells
+            )
+        return counts.reshape(n_draws * N_LABELS, -1, n_grades)
+
+
+def _normal(n_rows, random_state):
+    """Standard normal numbers, (n_rows, N_DRAWS): a row has one of each N_DRAWS-th of the normal.
+
+    A row is a coefficient, and little of a topic depends on more than its own (Latin hypercube
+    sampling; McKay, Beckman and Conover 1979).
+    """
+    parts = random_state.uniform(size=(n_rows, N_DRAWS)).argsort(axis=1)
+    return ndtri((parts + 0.5) / N_DRAWS)
+
+
+def _classes(labels):
+    """Indicators of a judge's labels; of many different ones, of ten classes of equal size."""
+    distinct = np.unique(labels[~np.isnan(labels)])
+    if len(distinct) > _MOST_LABELS:
+        ends = np.unique(np.nanquantile(labels, np.linspace(0, 1, _MOST_LABELS + 1)[1:-1]))
+        codes = np.searchsorted(ends, labels, side="right")
+        n_classes = len(ends) + 1
+    else:
+        codes = np.searchsorted(distinct, labels)
+        n_classes = len(distinct)
+    # Documents that a judge left out are a class of their own.
+    codes[np.isnan(labels)] = n_classes
+    return np.eye(n_classes + 1)[codes]
+
+
+def _standardized(values):
+    """One column of mean 0 and standard deviation 1; 0 where missing or all the same."""
+    centred = values - np.nanmean(values)
+    deviation = np.sqrt(np.nanmean(centred**2))
+    column = np.nan_to_num(centred / deviation if deviation > 0 else 0.0 * centred)
+    return column[:, None]

@@ -1,1 +1,0 @@
-"""Systems ranked with no judgments at all."""

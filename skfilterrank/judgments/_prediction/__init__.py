@@ -1,1 +1,0 @@
-"""Labels that nobody made, predicted from those somebody did."""

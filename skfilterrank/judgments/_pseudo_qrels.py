@@ -1,0 +1,265 @@
+"""Judgments that nobody made, out of what the runs agree on."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.judgments._condorcet import condorcet_counts
+from skfilterrank.judgments._pseudo_bias import most_biased
+from skfilterrank.judgments._run_pool import only_pool_of, run_pool
+from skfilterrank.judgments._selector import round_half_up
+
+# Shares of the pool that are relevant in the paper's experiments.
+_SELECTED = 0.3
+_DRAWN = 0.1
+
+
+def pseudo_qrels(
+    runs,
+    method: str = "nruns",
+    *,
+    depth: int | None = 30,
+    share: float | None = None,
+    n_relevant: int | None = None,
+    teams=None,
+    n_trials: int = 10,
+    ties: str = "docno",
+    random_state=0,
+) -> pd.DataFrame:
+    """Judgments without judges: documents that many runs return pass for relevant.
+
+    The table can take the place of real judgments wherever these are read, to tell before the
+    judging which systems will come out well. :func:`rank_systems` does so in one step.
+
+    Parameters
+    ----------
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
+        least two.
+    method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
+        How documents of a topic's pool come to be relevant:
+
+        - "nruns": those that most runs return (the simplest, and as good as any in [1]_);
+        - "sakai": the same, ties to the smaller sum of ranks;
+        - "condorcet": those with the most wins over other documents of the pool, where a run lets
+          a document win against all that it ranks below or not at all; ties to fewer losses;
+        - "bias+condorcet": the same with the more biased half of the runs alone, which [1]_ found
+          to do harm;
+        - "soboroff": documents drawn at random from the pool in which a document stands as often
+          as runs return it.
+    depth : int or None, default=30
+        Places of each run that go into the pool; None takes them all.
+    share : float, default=None
+        Share of the pool that is relevant, above 0 and at most 1; of its documents, or with
+        "soboroff" of its entries, the same document drawn twice being relevant once. The number
+        of documents is rounded half up and at least 1. None means 0.3, with "soboroff" 0.1.
+    n_relevant : int or None, default=None
+        Number of documents of each topic that are relevant, in place of a share, all those of a
+        smaller pool; with "soboroff" the number of entries that are drawn. Sakai's method had 100
+        before [1]_.
+    teams : dict or Series {run: team}, default=None
+        Team of each run: of each team only the first run by name is taken. None takes all runs.
+        Runs that are not in `runs` may be named.
+    n_trials : int, default=10
+        Number of drawings of "soboroff"; the other methods make one table.
+    ties : {"docno", "random"}, default="docno"
+        Which of the documents that are left equal is relevant: the greater id as text, or one at
+        random. "soboroff" has no ties.
+    random_state : int, RandomState instance or None, default=0
+        Seed of "soboroff" and of random ties; one number gives the same table every time.
+
+    Returns
+    -------
+    DataFrame of shape (n_documents, 3), or with "soboroff" (n_trials * n_documents, 4)
+        Columns "qid", "docno" and "label" (int64): 1 where relevant, 0 for the others of the
+        pool; sorted by topic and document. With "soboroff" a last column "trial" from 0 up, the
+        tables one below the other: ``table[table["trial"] == 0]`` are judgments of their own.
+
+    Raises
+    ------
+    ValueError
+        Unknown `method` or `ties`; `depth`, `share`, `n_relevant` or `n_trials` out of range, or
+        both `share` and `n_relevant`; fewer than two
+        runs, or teams; a run without a team; a run that has no topic in common with any other;
+        what :func:`rank_table` finds wrong with a run.
+
+    Warns
+    -----
+    DataWarning
+        If `n_relevant` makes all documents of a topic's pool relevant (but with "soboroff").
+
+    See Also
+    --------
+    rank_systems : Systems in the order that such judgments predict.
+
+    Notes
+    -----
+    With ``runs(d)`` the runs that return d within the depth [1]_ sorts by ::
+
+        sakai      |runs(d)| + 1 / (sum of d's ranks in runs(d))
+        condorcet  (sum of wins of d) + 1 / (1 + sum of losses of d)
+
+    which is the first number, then the second for ties. Wins over all documents of a pool are
+    counted from ranks, without comparing pairs. The bias of a run is one minus the cosine between
+    its response vector (for each document the sum of depth / rank over topics) and the sum of all
+    runs' vectors, its own included; half of the runs, rounded half up, are kept, and the pool is
+    theirs. "soboroff" is the variant of [1]_: it needs no guess at the number of relevant
+    documents. Documents outside the pool are in none of these tables: unjudged, which measures
+    count as not relevant.
+
+    References
+    ----------
+    .. [1] Sakai and Lin, "Ranking Retrieval Systems without Relevance Assessments: Revisited",
+       EVIA 2010, sections 3.1, 3.4 and 3.5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import pseudo_qrels
+    >>> lists = {"one": "abc", "two": "bad", "three": "bef"}
+    >>> runs = {
+    ...     name: pd.DataFrame({"qid": "1", "docno": list(docnos), "score": [3, 2, 1]})
+    ...     for name, docnos in lists.items()
+    ... }
+
+    Three runs return b, two a, and each of the others is in one; 0.3 of six are two:
+
+    >>> pseudo_qrels(runs)
+      qid docno  label
+    0   1     a      1
+    1   1     b      1
+    2   1     c      0
+    3   1     d      0
+    4   1     e      0
+    5   1     f      0
+    """
+    check_choice(method, "method", METHODS)
+    check_pseudo(share, n_relevant, n_trials, ties)
+    table, _, _ = run_pool(runs, depth=depth, teams=teams)
+    labels = pseudo_labels(
+        table,
+        method,
+        share=share,
+        n_relevant=n_relevant,
+        n_trials=n_trials,
+        ties=ties,
+        random_state=random_state,
+    )
+    trials = [
+        labels.index.to_frame(index=False).assign(
+            label=labels[trial].to_numpy(),
+            trial=trial,  # type: ignore[arg-type]  # the name of the column, an int
+        )
+        for trial in labels
+    ]
+    qrels = pd.concat(trials, ignore_index=True)
+    return qrels if method == "soboroff" else qrels.drop(columns="trial")
+
+
+def check_pseudo(share, n_relevant, n_trials, ties) -> None:
+    """What can be said of the parameters before runs are looked at."""
+    check_choice(ties, "ties", ("docno", "random"))
+    if share is not None:
+        check_number(share, "share", above=0, most=1)
+    if n_relevant is not None:
+        check_count(n_relevant, "n_relevant")
+        if share is not None:
+            raise InputError(
+                f"share={brief(share)} and n_relevant={brief(n_relevant)} both say how many "
+                "documents are relevant: give one of the two."
+            )
+    check_count(n_trials, "n_trials")
+
+
+def pseudo_labels(
+    table, method, *, share, n_relevant, n_trials, ties, random_state
+) -> pd.DataFrame:
+    """Label of each document of the pool, a column for each trial."""
+    random_state = check_random_state(random_state)
+    if method == "soboroff":
+        number = _number(n_relevant, _DRAWN if share is None else share)
+        labels = [_draw(table, number, random_state) for _ in range(n_trials)]
+        return pd.DataFrame(np.column_stack(labels), index=table.index)
+    if method == "bias+condorcet":
+        table = only_pool_of(table, most_biased(table))
+    _warn_of_all_relevant(table, n_relevant)
+    docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
+    last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
+    number = _number(n_relevant, _SELECTED if share is None else share)
+    labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), number)
+    return pd.DataFrame(labels, index=table.index)
+
+
+def _warn_of_all_relevant(table, n_relevant):
+    """Labels that are all the same order no runs."""
+    if n_relevant is None:
+        return
+    sizes = np.bincount(_topics(table))
+    if n_short := np.count_nonzero(sizes <= n_relevant):
+        warn_user(
+            f"n_relevant={n_relevant} leaves no document of the pool of {n_short} of "
+            f"{counted(len(sizes), 'topic')} that is not relevant: choose less than the "
+            f"{sizes.min():,} documents of the smallest pool, or a share.",
+            DataWarning,
+        )
+
+
+def _number(n_relevant, share):
+    """Number of a topic's rows that are taken, of any number of them."""
+
+    def number(sizes):
+        if n_relevant is not None:
+            return np.full(len(sizes), n_relevant)
+        return np.maximum(round_half_up(share, sizes), 1)
+
+    return number
+
+
+def _by_runs(table):
+    """The more runs, the better."""
+    return [-table.notna().to_numpy().sum(axis=1)]
+
+
+def _by_runs_and_ranks(table):
+    """The more runs, then the smaller the sum of ranks, the better."""
+    return [*_by_runs(table), np.nansum(table.to_numpy(), axis=1)]
+
+
+def _by_wins(table):
+    """The more wins, then the fewer losses, the better."""
+    wins, losses = condorcet_counts(table)
+    return [-wins, losses]
+
+
+_ORDERS = {
+    "nruns": _by_runs,
+    "sakai": _by_runs_and_ranks,
+    "condorcet": _by_wins,
+    "bias+condorcet": _by_wins,
+}
+METHODS = (*_ORDERS, "soboroff")
+
+
+def _draw(table, number, random_state):
+    """Draw entries of runs, without replacement: 1 for the documents that came up."""
+    rows = np.nonzero(table.notna().to_numpy())[0]
+    drawn = _take_first([random_state.random_sample(len(rows))], _topics(table)[rows], number)
+    return np.bincount(rows, weights=drawn, minlength=len(table)).astype(bool).astype(np.int64)
+
+
+def _take_first(keys, topics, number):
+    """1 for a number of each topic's rows, the smallest by the keys; topics come in order."""
+    order = np.lexsort((*reversed(keys), topics))
+    sizes = np.bincount(topics)
+    places = np.arange(len(topics)) - (np.cumsum(sizes) - sizes)[topics]
+    labels = np.empty(len(topics), dtype=np.int64)
+    labels[order] = places < number(sizes)[topics]
+    return labels
+
+
+def _topics(table):
+    """Number of the topic of each row, in the order of the table."""
+    return pd.factorize(table.index.get_level_values("qid"))[0]

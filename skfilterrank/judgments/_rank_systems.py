@@ -1,0 +1,185 @@
+"""Systems in the order that judgments are expected to put them in."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.checks import check_choice, check_random_state
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank.exceptions import InputError, brief_list
+from skfilterrank.judgments._pool_overlap import N_COMPARED, mean_overlap, mean_uniqueness
+from skfilterrank.judgments._pseudo_qrels import METHODS, check_pseudo, pseudo_labels
+from skfilterrank.judgments._run_pool import run_pool
+from skfilterrank.judgments._whole_lists import mean_values
+
+FORECASTS = (*METHODS, "aslam", "spoerri")
+
+
+def rank_systems(
+    runs,
+    method: str = "nruns",
+    *,
+    measure=None,
+    depth: int | None = 30,
+    share: float | None = None,
+    n_relevant: int | None = None,
+    teams=None,
+    n_trials: int = 10,
+    ties: str = "docno",
+    random_state=0,
+) -> pd.DataFrame:
+    """Rank systems before anything is judged, by what their runs have in common.
+
+    It tells good from bad systems as soon as the runs are there. A system that finds relevant
+    documents which no other finds is taken for a bad one: all methods here follow the majority.
+
+    Parameters
+    ----------
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
+        least two.
+    method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri"}, \
+default="nruns"
+        "aslam" scores a run by the mean Jaccard coefficient of what it returns with what each
+        other run does. "spoerri" scores it by minus the share of its documents that none of four
+        other runs returns, which makes sense for one run of each team, at least five of them. The
+        others make judgments by :func:`pseudo_qrels` and measure the runs against them.
+    measure : str, list of str or None, default=None
+        Measure of the methods that make judgments, such as "ndcg_0@10"; of several, the first
+        decides the order. None is "ap". "aslam" and "spoerri" measure nothing and take None alone.
+    depth : int or None, default=30
+        Places of each run that are compared, or go into the pool; None takes them all. Measures
+        take runs to their last document.
+    share, n_relevant, n_trials, ties
+        As in :func:`pseudo_qrels`; a run's value with "soboroff" is the mean over trials.
+    teams : dict or Series {run: team}, default=None
+        Team of each run: of each team only the first run by name is taken, and ranked. None takes
+        all runs. Runs that are not in `runs` may be named.
+    random_state : int, RandomState instance or None, default=0
+        Seed of "soboroff", of "spoerri" and of random ties; one number gives the same order every
+        time.
+
+    Returns
+    -------
+    DataFrame of shape (n_runs, n_measures), or with teams one column more
+        Index "run", the best first, equal ones by name. Columns: with `teams` first "team"; then
+        the measures, as named, means over the topics of the pool; or for "aslam" and "spoerri" one
+        column of this name, up to 1 and up to 0, higher is better.
+
+    Raises
+    ------
+    ValueError
+        As :func:`pseudo_qrels`; "spoerri" with fewer than five runs, or teams; measures that do
+        not exist or are named twice.
+
+    Warns
+    -----
+    DataWarning
+        As :func:`pseudo_qrels`.
+
+    See Also
+    --------
+    pseudo_qrels : The judgments themselves.
+
+    Notes
+    -----
+    With Ret(i, t) the documents that run i returns for topic t within the depth, T topics and n
+    runs [1]_::
+
+        aslam    (1 / T) sum over t of 1 / (n - 1) *
+                 sum over j != i of |Ret(i, t) & Ret(j, t)| / |Ret(i, t) | Ret(j, t)|
+        spoerri  -(1 / 5) sum over the trials of i of (1 / T) *
+                 sum over t of |Ret(i, t) - union of the other four Ret(j, t)| / (1 + |Ret(i, t)|)
+
+    A run j that returns nothing adds nothing and still counts in n - 1; a run i that returns
+    nothing for a topic scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
+    take five neighbours each from a circle on which the runs are laid out at random, so that each
+    run is in five. Topics are those for which some run returns a document.
+
+    With the documents outside the pool unjudged, and at gain 0, a run is not punished for its
+    length. Measures that need the size of the collection take it in their name, as in
+    "tse(n_items=100000)".
+
+    References
+    ----------
+    .. [1] Sakai and Lin, "Ranking Retrieval Systems without Relevance Assessments: Revisited",
+       EVIA 2010, section 3.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import rank_systems
+    >>> lists = {"one": "abc", "two": "bad", "three": "efg"}
+    >>> runs = {
+    ...     name: pd.DataFrame({"qid": "1", "docno": list(docnos), "score": [3, 2, 1]})
+    ...     for name, docnos in lists.items()
+    ... }
+
+    Two runs return a and b, which pass for relevant:
+
+    >>> rank_systems(runs)
+            ap
+    run
+    one    1.0
+    two    1.0
+    three  0.0
+
+    The first two share two of four documents; the third shares none with them:
+
+    >>> rank_systems(runs, "aslam")
+           aslam
+    run
+    one     0.25
+    two     0.25
+    three   0.00
+    """
+    check_choice(method, "method", FORECASTS)
+    check_pseudo(share, n_relevant, n_trials, ties)
+    if measure is not None and method in ("aslam", "spoerri"):
+        raise InputError(
+            f"measure={brief_list(list(parse_measures(measure)))} has no meaning for "
+            f"method={method!r}, which measures no run against judgments: leave measure out."
+        )
+    measures = parse_measures("ap" if measure is None else measure)
+    table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
+    names = list(table.columns)
+    if method == "aslam":
+        values = pd.DataFrame({method: mean_overlap(table)}, index=names)
+    elif method == "spoerri":
+        _check_enough(names, teams)
+        scores = mean_uniqueness(table, check_random_state(random_state))
+        values = pd.DataFrame({method: scores}, index=names)
+    else:
+        labels = pseudo_labels(
+            table,
+            method,
+            share=share,
+            n_relevant=n_relevant,
+            n_trials=n_trials,
+            ties=ties,
+            random_state=random_state,
+        )
+        values = mean_values(runs, names, labels, measures)
+    values = _best_first(values.rename_axis("run"), measures)
+    if team_of is not None:
+        values.insert(0, "team", [team_of[name] for name in values.index])
+    return values
+
+
+def _check_enough(names, teams):
+    """Spoerri's trials compare five different runs."""
+    if len(names) < N_COMPARED:
+        kind = "runs" if teams is None else "teams"
+        raise InputError(
+            f"method='spoerri' compares {N_COMPARED} {kind} at a time, but there are only "
+            f"{len(names)}: take another method, such as 'nruns'."
+        )
+
+
+def _best_first(values, measures):
+    """Rows by the first column, ties by name."""
+    key = values.iloc[:, 0].to_numpy()
+    first = measures.get(values.columns[0])
+    if first is None or first.measure.greater_is_better:
+        key = -key
+    # Equal lists can differ by a rounding error, which should not order them.
+    return values.iloc[np.lexsort((np.argsort(np.argsort(values.index)), key.round(12)))]

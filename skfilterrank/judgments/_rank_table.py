@@ -1,0 +1,206 @@
+"""The pool of some runs: which documents they return for each topic, and where."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from skfilterrank._lists.checks import check_container, check_count
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import read_runs
+
+
+def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
+    """Ranks of all documents that some run returns.
+
+    The table is the pool of the runs, one row for each topic and document, and tells at which rank
+    each run returns it. What works on runs takes this table, so that it is made once.
+
+    Parameters
+    ----------
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
+    depth : int, default=None
+        Only the first so many documents of each run and topic count. None takes all.
+
+    Returns
+    -------
+    table : DataFrame of shape (n_documents_of_all_pools, n_runs)
+        Index levels "qid" and "docno", sorted. One float64 column for each run, in the order of
+        `runs`, the axis named "run": the rank of the document, from 1, NaN where the run does not
+        return it.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, one has no rows or columns missing, holds a document twice in a topic,
+        a score that is NaN or infinite (-inf will do), or shares no topic with any other run.
+
+    See Also
+    --------
+    PoolingSelector : Judge what stands high in some run.
+    statap_prior : How likely each document is to be relevant, by its ranks.
+
+    Notes
+    -----
+    Rank 1 is the highest score; the column "rank", where there is one, is not looked at. Documents
+    of equal score are ranked by their id, descending, as in trec_eval. A score of -inf means that
+    the document is filtered out: it is not returned.
+
+    The table holds 8 bytes for each document and run.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d3", "d1"], "score": [0.5, 0.5]})
+    >>> rank_table({"a": a, "b": b})
+    run          a    b
+    qid docno
+    1   d1     1.0  2.0
+        d2     2.0  NaN
+        d3     NaN  1.0
+    """
+    depth = check_depth(depth)
+    frames = {name: run[run["score"] > -np.inf] for name, run in read_runs(runs).items()}
+    lengths = list(map(len, frames.values()))
+    topics, topic_ids = _factorize([run["qid"] for run in frames.values()], "qid")
+    documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
+    if len(topics) == 0:
+        raise InputError("the runs return no document at all: each score is -inf (filtered).")
+    names, offsets = list(frames), np.cumsum([0, *lengths])
+    stretches = [slice(*ends) for ends in pairwise(offsets)]
+    _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
+    pairs = topics.astype(np.int64) * len(document_ids) + documents
+    ranked = []
+    for (name, run), rows in zip(frames.items(), stretches):
+        _check_no_duplicates(pairs[rows], name, topic_ids, document_ids)
+        ranked.append(_ranks(pairs[rows], topics[rows], run["score"].to_numpy(), depth))
+    pool, places = np.unique(np.concatenate([pair for pair, _ in ranked]), return_inverse=True)
+    ranks = np.full((len(ranked), len(pool)), np.nan)
+    offset = 0
+    for row, (own, rank) in zip(ranks, ranked):
+        row[places[offset : offset + len(own)]] = rank
+        offset += len(own)
+    index = pd.MultiIndex(
+        levels=[topic_ids, document_ids],
+        codes=np.divmod(pool, len(document_ids)),  # type: ignore[arg-type]  # arrays do, too
+        names=["qid", "docno"],
+        verify_integrity=False,
+    )
+    # Transposed, each column of the frame is one stretch of memory.
+    table = pd.DataFrame(ranks.T, columns=pd.Index(names, name="run"), copy=False)
+    return table.set_axis(index.remove_unused_levels(), axis=0)
+
+
+def are_runs(X) -> bool:
+    """Whether X is a dict of runs; a sparse array of keys is a dict too."""
+    return isinstance(X, Mapping) and not sparse.issparse(X)
+
+
+def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.DataFrame:
+    """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
+    if not isinstance(runs, pd.DataFrame):
+        check_container(runs, name)
+        if name == "X" and not are_runs(runs):  # a list may be one of texts
+            raise InputError(
+                "X must be a rank table, or a dict {name: path, open file or data frame} of runs, "
+                f"got {type(runs).__name__}. rank_table makes one of a path or a list of paths."
+            )
+        return rank_table(runs, depth=depth)
+    depth = check_depth(depth)
+    if not {"qid", "docno"} <= set(runs.index.names):
+        raise InputError(
+            "a rank table must have index levels named 'qid' and 'docno', got "
+            f"{list(runs.index.names)}: make it by rank_table; of one frame of several runs, by "
+            "rank_table(dict(list(frame.groupby('run'))))."
+        )
+    if runs.shape[1] == 0 or len(runs) == 0:
+        raise InputError(f"the rank table is empty, its shape is {runs.shape}.")
+    ranks = rank_values(runs)
+    if runs.index.has_duplicates:
+        topic_and_docno = runs.index[runs.index.duplicated()][0]
+        raise InputError(f"the rank table holds {topic_and_docno} twice: keep one of the rows.")
+    if depth is None:
+        return runs
+    table = runs.where(ranks <= depth)
+    return table[~np.isnan(rank_values(table)).all(axis=1)]
+
+
+def rank_values(table) -> np.ndarray:
+    """The ranks of a rank table, float64 of shape (n_documents, n_runs)."""
+    if not all(pd.api.types.is_numeric_dtype(dtype) for dtype in table.dtypes.unique()):
+        raise InputError("a rank table must hold numbers, NaN where not returned.")
+    ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    is_rank = np.isnan(ranks) | ((ranks >= 1) & (np.floor(ranks) == ranks) & (ranks < np.inf))
+    if not is_rank.all():
+        bad = ranks[~is_rank][0]
+        raise InputError(
+            f"a rank table must hold whole numbers from 1 on, NaN where not returned, got {bad:g}; "
+            "of scores, make one by rank_table."
+        )
+    return ranks
+
+
+def check_depth(depth) -> int | None:
+    """None, or a positive whole number."""
+    return check_count(depth, "depth", or_none=True)
+
+
+def _factorize(columns, name):
+    """Codes over all runs, and the sorted distinct ids."""
+    is_text = [pd.api.types.is_string_dtype(column.dtype) for column in columns]
+    if len(set(is_text)) > 1:
+        raise InputError(
+            f"column {brief(name)} is text in some runs and not in others: convert them, e.g. by "
+            f"run[{brief(name)}].astype(str)."
+        )
+    # Distinct ids of each run first: a concatenation of long columns of text is slow.
+    parts = [pd.factorize(column) for column in columns]
+    distinct = pd.concat([pd.Series(ids) for _, ids in parts], ignore_index=True)
+    codes, ids = pd.factorize(distinct, sort=True)
+    offsets = np.cumsum([0, *(len(part) for _, part in parts)])
+    return np.concatenate(
+        [codes[offset:][own] for offset, (own, _) in zip(offsets, parts)]
+    ), pd.Index(ids)
+
+
+def _check_common_topics(topics_of_runs, names, topic_ids):
+    """Raise on a run whose topics no other run has: its ids are of another kind."""
+    if sum(len(topics) > 0 for topics in topics_of_runs) < 2:
+        return
+    counts = np.bincount(np.concatenate(topics_of_runs), minlength=len(topic_ids))
+    for name, topics in zip(names, topics_of_runs):
+        if len(topics) and counts[topics].max() < 2:
+            others = np.setdiff1d(np.arange(len(topic_ids)), topics)
+            raise InputError(
+                f"run {brief(name)} has no topic in common with the other runs: its topics are "
+                f"such as {brief(topic_ids[topics[0]])}, theirs such as "
+                f"{brief(topic_ids[others[0]])}. Leave it out, or give it their ids."
+            )
+
+
+def _check_no_duplicates(pairs, name, topic_ids, document_ids):
+    """Raise on the first document that is a second time in its topic."""
+    again = pd.Series(pairs).duplicated().to_numpy()
+    if again.any():
+        topic, document = np.divmod(pairs[again.argmax()], len(document_ids))
+        raise InputError(
+            f"run {brief(name)} holds document {brief(document_ids[document])} twice in topic "
+            f"{brief(topic_ids[topic])}: keep one of the two rows."
+        )
+
+
+def _ranks(pairs, topics, scores, depth):
+    """Pairs of one run up to `depth`, and their ranks."""
+    order = np.lexsort((-pairs, -scores, topics))
+    sorted_topics = topics[order]
+    starts = np.flatnonzero(np.append(True, sorted_topics[1:] != sorted_topics[:-1]))[: len(order)]
+    sizes = np.diff(starts, append=len(order))
+    ranks = np.arange(1, len(order) + 1) - np.repeat(starts, sizes)
+    if depth is not None:
+        order, ranks = order[ranks <= depth], ranks[ranks <= depth]
+    return pairs[order], ranks

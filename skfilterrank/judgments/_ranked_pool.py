@@ -1,0 +1,342 @@
+"""The documents whose labels matter, what the machines say of them, and where the runs put them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.forms import has_labels
+from skfilterrank._files.named_runs import errors_of, is_by_topic, named_runs
+from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
+from skfilterrank.io import QrelsIndex
+from skfilterrank.judgments._foldings import Folding, fold_documents
+
+# Number of folds of pools of so many documents: every fold should have some of the sample.
+_FOLDS = ((300, 10), (60, 5), (0, 2))
+# How far down lists without a cut-off documents outside the pool are told of: nobody pools all that
+# a run returns, and everybody its first page.
+_FIRST_PAGE = 10
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPool:
+    """Documents of topics, what machines say of them, and their places in runs.
+
+    Made by :meth:`read`, once for many calls of :func:`draw_sample` and :func:`estimate`, which
+    take it in place of runs.
+
+    Attributes
+    ----------
+    index : MultiIndex of length n_rows
+        Topic ("qid") and document ("docno"), sorted.
+    machine : dict of str to ndarray of shape (n_rows,)
+        Labels of each judge, NaN where it gave none.
+    runs : tuple of str
+        Names of the runs.
+    run, row, place : ndarray of shape (n_entries,), int
+        Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
+        by run, topic and place. Documents outside the pool have a place, but no entry.
+    lengths : ndarray of shape (n_runs, n_topics), int
+        How many documents, of the pool or outside, each list holds.
+    missing_topics : dict of str to tuple of str
+        Topics of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
+    """
+
+    index: pd.MultiIndex
+    machine: dict
+    runs: tuple
+    run: np.ndarray
+    row: np.ndarray
+    place: np.ndarray
+    lengths: np.ndarray
+    missing_topics: dict = field(default_factory=dict, kw_only=True)
+
+    @classmethod
+    def read(cls, machine_qrels, runs, *, pool=None) -> "RankedPool":
+        """Read judges and runs.
+
+        Parameters
+        ----------
+        machine_qrels : qrels, dict of name to qrels, or None
+            Labels of one judge, or of several.
+        runs : path, list of paths, or dict of name to run
+            As :func:`skfilterrank.metrics.evaluate_runs` takes them.
+        pool : qrels or data frame, default=None
+            Topics and documents; labels are not read. None takes those that a machine labelled.
+
+        Returns
+        -------
+        RankedPool
+
+        Raises
+        ------
+        InputError
+            If a run returns documents, but none of the pool; as
+            :func:`skfilterrank.metrics.evaluate_runs`.
+        """
+        judges = judges_of(machine_qrels)
+        if pool is not None:
+            index = as_table(pool, "pool").index
+        elif judges:
+            index = next(iter(judges.values())).index
+            for labels in judges.values():
+                index = index.union(labels.index)
+        else:
+            raise InputError(
+                "machine_qrels and pool are both missing: without machine labels pass pool=, a "
+                "table with the columns 'qid' and 'docno' of all documents whose labels are to "
+                "count."
+            )
+        index = index.sort_values()
+        machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
+        for name, labels in machine.items():
+            if np.isnan(labels).all():
+                raise InputError(
+                    f"machine_qrels has no label of {brief(name)} for any document of the pool: "
+                    "bring topics and documents to one form first."
+                )
+        *places, missing = _places(runs, index)
+        return cls(index, machine, *places, missing_topics=missing)
+
+    def __len__(self):
+        return len(self.index)
+
+    def __repr__(self):
+        judges = counted(len(self.machine), "judge")
+        return (
+            f"<RankedPool: {len(self):,} documents of {len(self.topics)} topics, "
+            f"{len(self.runs)} runs, {judges}>"
+        )
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Number of the topic of each row."""
+        return pd.factorize(self.index.get_level_values("qid"))[0]
+
+    @cached_property
+    def topics(self) -> pd.Index:
+        """The topics, sorted."""
+        return self.index.get_level_values("qid").unique()
+
+    @cached_property
+    def segment(self) -> np.ndarray:
+        """Number of the list, run by run and topic by topic, of each entry."""
+        return self.run * len(self.topics) + self.codes[self.row]
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds: documents of one are predicted from the labels of the others."""
+        return next(n_folds for least, n_folds in _FOLDS if len(self) >= least)
+
+    @cached_property
+    def folding(self) -> Folding:
+        """Folds and random numbers of the documents before any is judged."""
+        return fold_documents(self)
+
+    def machine_gains(self, gains) -> dict:
+        """Gains of the machines' labels, as `gains` says of labels that people give.
+
+        A machine's label may lie between two of theirs, such as the 1.5 of an expected label: so
+        does its gain, on a straight line.
+
+        Parameters
+        ----------
+        gains : None, "exp2", dict or callable
+            How a label becomes a gain.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,)
+            Gains by each judge, NaN where it gave no label.
+
+        Raises
+        ------
+        InputError
+            If a label lies outside those that a dict has entries for.
+        """
+        return {name: _gains_of(labels, gains) for name, labels in self.machine.items()}
+
+    def outside(self, k: int) -> pd.DataFrame:
+        """Count documents outside the pool among the first of each list, which have gain 0.
+
+        Parameters
+        ----------
+        k : int
+            How many of each list.
+
+        Returns
+        -------
+        DataFrame of shape (n_runs, 2)
+            Index "run"; columns "n_outside" and "n_shown".
+        """
+        n_shown = np.minimum(self.lengths, k).sum(axis=1)
+        n_inside = np.bincount(self.run[self.place <= k], minlength=len(self.runs))
+        index = pd.Index(self.runs, name="run")
+        return pd.DataFrame({"n_outside": n_shown - n_inside, "n_shown": n_shown}, index)
+
+    def rows_of(self, index, what) -> np.ndarray:
+        """Rows of some documents, all of which must be in the pool."""
+        rows = self.index.get_indexer(index)
+        if (rows < 0).any():
+            lost = index[rows < 0]
+            raise InputError(
+                f"{what} holds {len(lost):,} of {len(index):,} documents outside the pool of the "
+                f"machine labels, such as document {brief(lost[0][1])} of topic "
+                f"{brief(lost[0][0])}: a value of these documents alone cannot be told apart from "
+                "one of all. Give machine labels of them, or pass pool=, a table of all documents "
+                "that could have been drawn."
+            )
+        return rows
+
+
+def _gains_of(labels, gains):
+    """Gains of one machine's labels; of a dict, between those of its labels."""
+    known = [key for key in gains if isinstance(key, Real)] if isinstance(gains, Mapping) else []
+    known = np.unique(known)
+    if not len(known):
+        return as_gains(labels, gains, name="machine_qrels")
+    outside = np.unique(labels[(labels < known[0]) | (labels > known[-1])])
+    if len(outside):
+        raise InputError(
+            f"machine_qrels holds labels outside those of gains, {known[0]:g} to {known[-1]:g}: "
+            f"{brief_list(outside.tolist())}. Add what they are worth to gains."
+        )
+    return np.interp(labels, known, as_gains(known, gains, name="gains"))
+
+
+def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
+    """The pool of some arguments; a pool that was made before as it is."""
+    if not isinstance(runs, RankedPool):
+        return RankedPool.read(machine_qrels, runs, pool=pool)
+    if machine_qrels is not None or pool is not None:
+        raise InputError(
+            "runs is a RankedPool, which holds its machine labels and documents: pass "
+            "machine_qrels=None and pool=None."
+        )
+    return runs
+
+
+def warn_of_outside(pool: RankedPool, parsed) -> None:
+    """Say where runs return documents outside the pool as high as the measures look."""
+    k = max(each.k or _FIRST_PAGE for each in parsed.values())
+    counts = pool.outside(k)
+    counts = counts[counts["n_outside"] > 0].sort_values(
+        "n_outside", ascending=False, kind="stable"
+    )
+    if counts.empty:
+        return
+    shown = [
+        f"{row.n_outside:,} of {row.n_shown:,} of {brief(row.Index)}"
+        for row in counts.head(_SHOWN).itertuples()
+    ]
+    shown += ["..."] * (len(counts) > _SHOWN)
+    whose = counted(len(counts), "run")
+    warn_user(
+        f"documents in the first {k} of {whose} are outside the pool ({', '.join(shown)}): they "
+        "are counted as gain 0, whatever people would say of them. Give machine labels of them, or "
+        "a pool= that holds them, and draw again with judged=, which keeps the labels there are.",
+        DataWarning,
+    )
+
+
+def judges_of(machine_qrels) -> dict:
+    """Labels of each judge, as Series."""
+    if machine_qrels is None:
+        return {}
+    if not isinstance(machine_qrels, Mapping) or is_by_topic(machine_qrels):
+        machine_qrels = {"machine": machine_qrels}
+    if not machine_qrels:
+        raise InputError("machine_qrels is empty: give at least one judge, or None.")
+    tables = {
+        str(name): as_table(qrels, f"machine_qrels, judge {brief(name)}")
+        for name, qrels in machine_qrels.items()
+    }
+    return {name: _of_machine(table, name) for name, table in tables.items()}
+
+
+def _of_machine(table, name):
+    """Labels of a judge; those of people are not the machine's, whose errors they would hide."""
+    labels = table["label"].dropna()
+    if JUDGED_BY not in table:
+        return labels
+    by_people = ~is_of_machine(table[JUDGED_BY]).loc[labels.index]
+    if by_people.all() or not by_people.any():
+        return labels
+    warn_user(
+        f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
+        f"among {len(labels):,}: they are left out, and what the machine would have said of these "
+        "documents is not known. Give the machine's own labels of all documents.",
+        DataWarning,
+    )
+    return labels.mask(by_people)
+
+
+def as_table(qrels, name):
+    """Judgments as a table; a pool may have no labels."""
+    if isinstance(qrels, pd.DataFrame) and not has_labels(list(qrels.columns)):
+        qrels = qrels.assign(label=0)
+    try:
+        is_index = isinstance(qrels, QrelsIndex)
+        index = qrels if is_index else QrelsIndex(qrels, predicted="use")
+    except (SkfilterrankError, ValueError, OSError) as error:
+        error.add_note(f"This came up with {name}.")
+        raise
+    return index.to_frame()
+
+
+def judged_table(qrels, name="qrels") -> pd.DataFrame:
+    """People's labels, and where they say so, with probabilities."""
+    table = as_table(qrels, name).dropna(subset="label")
+    if JUDGED_BY in table and (is_machine := is_of_machine(table[JUDGED_BY])).any():
+        raise InputError(
+            f"{name} holds {int(is_machine.sum()):,} labels of machines among {len(table):,}, such "
+            f"as of {brief(table[JUDGED_BY][is_machine].iloc[0])}, where people's are expected: "
+            "read it by read_qrels(path, predicted='drop'), which takes them for not judged, and "
+            "pass a machine's labels as machine_qrels."
+        )
+    return table
+
+
+class _Rows(QrelsIndex):
+    """The documents of a pool."""
+
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        raise InputError(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
+            f"the pool: of topic {brief(topic)} it holds {brief(own)}, and the pool {brief(theirs)}"
+            ". Bring them to one form, give machine labels or a pool= of what the run returns, or "
+            "leave it out."
+        )
+
+
+def _places(runs, index):
+    """Names of the runs; run, row of the pool and place of each entry; lengths; missing topics."""
+    frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
+    # Each document's label is its row.
+    rows_of = _Rows(frame)
+    names, entries, lengths, missing = [], [], [], {}
+    for number, (name, run) in enumerate(named_runs(runs).items()):
+        with errors_of(name, run, run):
+            aligned = rows_of.align(run)
+            retrieved = aligned.y_score > -np.inf
+            lengths.append(np.add.reduceat(retrieved, aligned.index.starts, dtype=np.int64))
+            retrieved &= aligned.pooled
+        places = np.arange(1, len(aligned.y_true) + 1)
+        places -= np.repeat(aligned.index.starts, aligned.index.sizes)
+        names.append(str(name))
+        if aligned.missing_topics:
+            missing[str(name)] = aligned.missing_topics
+        row = aligned.y_true[retrieved].astype(np.int64)
+        entries.append((np.full(len(row), number), row, places[retrieved]))
+    if len(set(names)) < len(names):
+        raise InputError(f"runs holds names twice: {brief_list(names)}.")
+    columns = (np.concatenate(column) for column in zip(*entries))
+    return tuple(names), *columns, np.stack(lengths), missing

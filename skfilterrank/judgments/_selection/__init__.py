@@ -1,1 +1,0 @@
-"""Strategies that choose which documents to judge."""

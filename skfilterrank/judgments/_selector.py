@@ -1,0 +1,427 @@
+"""What all strategies share that say which documents of a topic to judge first."""
+
+import itertools
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+from tqdm.auto import tqdm
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import (
+    check_count,
+    check_groups,
+    check_numbers,
+    check_random_state,
+    check_same_index,
+    count_rows,
+    is_finite_number,
+    is_whole_number,
+)
+from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.judgments._rank_table import are_runs, as_rank_table
+
+_SEEDS = np.iinfo(np.int32).max
+_SHOWN = 5
+# Topics that one process takes at a time: most are ranked faster than they are sent.
+_TOPICS_AT_ONCE = 32
+
+
+class TopicSelector(BaseEstimator):
+    """Base class of the strategies: each ranks the documents of one topic at a time.
+
+    A strategy defines `__init__` and `_rank_topic`, and where it looks at the documents,
+    `_prepare`. Constructor parameters `n_jobs`, `verbose` and `random_state` are served here where
+    a strategy has them.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its topic.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        What each document adds to the strategy's objective when it is chosen at its place; NaN
+        where the strategy has no such number.
+    seed_ : int
+        Seed of the topics' random generators, drawn from `random_state` where there is one.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+    """
+
+    # scikit-learn's metadata routing brings both without being asked to.
+    __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
+
+    def _rank_topic(self, X, prior, random_state):
+        """Rank one topic: hook of each strategy.
+
+        Parameters
+        ----------
+        X : object
+            What `_topic_rows` gives for the topic's rows.
+        prior : ndarray of shape (n_rows_of_topic,), dtype float64, or None
+            Prior of the rows, None where `fit` was given none.
+        random_state : RandomState or None
+            The topic's own, whatever the other topics draw; None without such a parameter.
+
+        Returns
+        -------
+        order : ndarray of shape (n_rows_of_topic,), dtype int
+            The topic's rows by their number within the topic, first to be judged first.
+        gains : ndarray of shape (n_rows_of_topic,), dtype float64
+            Gain of each, in this order.
+
+        Notes
+        -----
+        It runs on a clone, maybe in another process: it sees constructor parameters and its
+        arguments, no fitted attributes.
+        """
+        raise NotImplementedError
+
+    def _read(self, X):
+        """X as the strategy wants it, before rows are counted: hook."""
+        if are_runs(X):
+            raise InputError(
+                f"X must hold the documents for {type(self).__name__}, one in each row, and is a "
+                "dict, of runs: rank_table(runs) has their documents in its index, and "
+                "prior=statap_prior(runs) tells what the runs say of each."
+            )
+        return X
+
+    def _prepare(self, X, index):
+        """Features for all topics at once, from checked input: hook. None where none are used."""
+        return None
+
+    def _prepare_rows(self, X, y, index):
+        """The same with `y`, for those that look at it: hook."""
+        return self._prepare(X, index)
+
+    def _topic_rows(self, X, rows):
+        """The part of what `_prepare` gave that belongs to a topic: hook."""
+        return None if X is None else safe_indexing(X, rows)
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "TopicSelector":
+        """Rank the documents of each topic.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, topics in any order: texts or features.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            topics in its index must have the index of X.
+
+        Returns
+        -------
+        self : TopicSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If topics are missing, a prior is negative or not finite, or the index of X holds a
+            document twice in a topic.
+        """
+        X = self._read(X)
+        n_rows = count_rows(X)
+        check_same_rows(X, prior)
+        index = check_groups(
+            groups, X, prior, n_rows=n_rows, carrier="X or prior as a pandas object"
+        )
+        check_no_duplicates(X, index)
+        check_no_duplicates(prior, index, "prior")
+        prior = check_prior(prior, n_rows)
+        validate_data(self, X, skip_check_array=True)
+        features = self._prepare_rows(X, y, index)
+        order = index.row_order()
+        starts = np.cumsum(index.sizes) - index.sizes
+        topics = [order[start : start + size] for start, size in zip(starts, index.sizes)]
+        streams = self._streams(len(topics))
+        # The clone leaves behind what an earlier fit has found, which workers need not be sent.
+        strategy = clone(self)
+        parts = (
+            (self._topic_rows(features, rows), None if prior is None else prior[rows], stream)
+            for rows, stream in zip(topics, streams)
+        )
+        n_jobs = getattr(self, "n_jobs", None)
+        at_once = 1 if effective_n_jobs(n_jobs) == 1 else _TOPICS_AT_ONCE
+        jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
+        selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        selections = tqdm(
+            itertools.chain.from_iterable(selections),
+            total=len(topics),
+            desc="topics",
+            unit="topic",
+            disable=not getattr(self, "verbose", 0),
+            leave=None,
+        )
+        ranking = np.empty(n_rows, dtype=np.int64)
+        gains = np.empty(n_rows)
+        for (places, gain), rows in zip(selections, topics):
+            ranking[rows[places]] = np.arange(1, len(rows) + 1)
+            gains[rows[places]] = gain
+        self.ranking_ = ranking
+        self.gains_ = gains
+        self._index = index
+        return self
+
+    def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
+        """Choose the rows to judge under a budget.
+
+        Parameters
+        ----------
+        n_per_query : int, default=None
+            Number of documents of each query, at least 1.
+        n_total : int, default=None
+            Number of documents of all queries together, spread as evenly as their sizes allow; what
+            is left over goes to the longest queries.
+        share : float, default=None
+            Share of the documents of each query, in (0, 1], rounded half up, but at least one.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_selected,), dtype int64
+            Numbers of the selected rows of what `fit` saw, ascending: the first documents of each
+            query's ranking. Without a budget all rows are selected. :class:`PoolingSelector` then
+            takes its `depth`; :class:`MaxRepSelector` never takes rows that are judged; and
+            :class:`StatAPSelector` draws a sample, one and the same for the same budget.
+
+        Raises
+        ------
+        InputError
+            If more than one budget is given, or one is no number as above.
+
+        Warns
+        -----
+        DataWarning
+            If `n_per_query` is above the number of documents of some queries, or `n_total` above
+            that of all: all of their documents are selected.
+        """
+        check_is_fitted(self)
+        budgets = named_budgets(self._index, n_per_query, n_total, share)
+        return np.flatnonzero(self._is_selected(budgets))
+
+    def _is_selected(self, budgets) -> np.ndarray:
+        """Select rows under a budget of each query, or None, as a mask."""
+        if budgets is None:
+            return np.ones(self._index.n_rows, dtype=bool)
+        return self.ranking_ <= budgets[self._index.codes()]
+
+    def _streams(self, n_topics):
+        """A random generator for each topic, or None for all."""
+        if "random_state" not in self.get_params(deep=False):
+            return [None] * n_topics
+        self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
+        return topic_streams(self.seed_, n_topics)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+class RunSelector(TopicSelector):
+    """Base class of the strategies that look at ranks in runs.
+
+    X is a rank table, or the runs that :func:`rank_table` makes one of; `_rank_topic` gets the
+    ranks of the topic's documents, float64 of shape (n_rows_of_topic, n_runs), NaN where a run does
+    not return a document.
+
+    Attributes
+    ----------
+    pool_ : MultiIndex of length n_rows
+        Topic and document of each row, levels "qid" and "docno".
+    """
+
+    def _read(self, X):
+        """The rank table of X."""
+        return as_rank_table(X, name="X")
+
+    def _prepare(self, X, index):
+        """Ranks as an array."""
+        self.pool_ = X.index
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.string = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _batches(items, n):
+    """Lists of n items, the last one shorter."""
+    items = iter(items)
+    while batch := list(itertools.islice(items, n)):
+        yield batch
+
+
+def _ranked(strategy, topics):
+    """Orders and gains of some topics; a function, because workers are not sent a method's self."""
+    return [strategy._rank_topic(*topic) for topic in topics]
+
+
+def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
+    """Independent random generators, one for each topic by its number."""
+    seeds = np.random.SeedSequence(seed).spawn(n_topics)
+    return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
+
+
+def topic_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
+    """Number of documents to select in each topic, of None all; more than there are warns."""
+    if n_per_query is None:
+        return index.sizes
+    is_whole = is_whole_number(n_per_query)
+    if is_whole and n_per_query >= 1:
+        n_above = np.count_nonzero(index.sizes < n_per_query)
+        if n_above and warn:
+            warn_user(
+                f"{name}={brief(n_per_query)} is above the number of documents of {n_above} of "
+                f"{index.n_queries} topic(s): all of their documents are selected.",
+                DataWarning,
+            )
+        return np.minimum(index.sizes, min(int(n_per_query), index.n_rows))
+    if not is_whole and is_finite_number(n_per_query) and 0 < n_per_query <= 1:
+        return np.maximum(round_half_up(n_per_query, index.sizes), 1)
+    raise InputError(
+        "n_per_query must be None (all), a number of documents per topic (an int from 1 on) or a "
+        f"share of them (a float in (0, 1]), got {brief(n_per_query)}."
+    )
+
+
+def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
+    """Number of documents to select of each query, by the one budget that is given, or None."""
+    given = {"n_per_query": n_per_query, "n_total": n_total, "share": share}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InputError(
+            f"{brief_list(given)} are several budgets: give one of n_per_query, n_total and share."
+        )
+    if share is not None:
+        if not is_finite_number(share) or not 0 < share <= 1:
+            raise InputError(f"share must be a number in (0, 1], got {brief(share)}.")
+        return topic_budgets(float(share), index)
+    if n_per_query is not None:
+        return topic_budgets(check_count(n_per_query, "n_per_query"), index, warn, "n_per_query")
+    n_total = check_count(n_total, "n_total")
+    if n_total >= index.n_rows:
+        if n_total > index.n_rows and warn:
+            warn_user(
+                f"n_total={n_total} is above the number of documents, {index.n_rows}: all of them "
+                "are selected.",
+                DataWarning,
+            )
+        return index.sizes
+    # The largest number of documents that each query can have without more than the total.
+    sizes = np.sort(index.sizes)
+    spent = np.cumsum(sizes) + sizes * np.arange(len(sizes) - 1, -1, -1)
+    n_whole = np.searchsorted(spent, n_total, side="right")
+    level = (n_total - sizes[:n_whole].sum()) // (len(sizes) - n_whole)
+    budgets = np.minimum(index.sizes, level)
+    names = np.argsort(np.argsort([str(query) for query in index.query_ids]))
+    longest = np.lexsort((names, -index.sizes))[: n_total - budgets.sum()]
+    budgets[longest] += 1
+    return budgets
+
+
+def round_half_up(share: float, sizes) -> np.ndarray:
+    """The share of each size as a whole number, by the decimal digits of the share."""
+    # 0.29 * 50 is 14.499999999999998 as a product of floats.
+    exact = Fraction(str(float(share)))
+    distinct, places = np.unique(sizes, return_inverse=True)
+    rounded = [int(exact * size + Fraction(1, 2)) for size in distinct.tolist()]
+    return np.array(rounded, dtype=np.int64)[places]
+
+
+def check_prior(prior, n_rows: int) -> np.ndarray | None:
+    """One finite number from 0 on for each row, as float64."""
+    if prior is None:
+        return None
+    values = check_numbers(prior, "prior", n_rows=n_rows).astype(np.float64, copy=False)
+    for bad, what, advice in (
+        (np.isnan(values), "NaN", "give documents that nothing is known of a prior of 0"),
+        (values < 0, "negative", "a prior says how likely a document is to be relevant"),
+        (np.isinf(values), "infinite", "give such documents a large, but finite prior"),
+    ):
+        if bad.any():
+            raise InputError(
+                f"prior must be finite and at least 0, but it is {what} at "
+                f"{np.count_nonzero(bad)} row(s), the first is row {bad.argmax()}: {advice}."
+            )
+    return values
+
+
+def check_same_rows(X, values, name: str = "prior") -> None:
+    """Two pandas objects that both carry query ids must have the same index."""
+    try:
+        check_same_index(X, values)
+    except ValueError:
+        nothing = "0" if name == "prior" else "False"
+        raise InputError(
+            f"X and {name} have different indexes: rows are compared by position, so align them "
+            f"first, e.g. {name} = {name}.reindex(X.index).fillna({nothing})."
+        ) from None
+
+
+def check_no_duplicates(X, index, name: str = "X") -> None:
+    """Where the index of X has a level "docno", no document may be twice in a topic."""
+    names = getattr(getattr(X, "index", None), "names", ())
+    if "docno" not in names:
+        return
+    docnos = X.index.get_level_values("docno")
+    again = pd.DataFrame({"topic": index.codes(), "docno": docnos}).duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        raise InputError(
+            f"{name} holds document {brief(docnos[row])} twice in topic "
+            f"{brief(index.query_ids[index.codes()[row]])} ({np.count_nonzero(again)} row(s) "
+            "repeat another one): keep one row for each topic and document."
+        )
+
+
+def is_texts(X) -> bool:
+    """Whether X is a list, an array or a Series of texts."""
+    if isinstance(X, Mapping) or hasattr(X, "get_column") or getattr(X, "ndim", 1) != 1:
+        return False
+    return any(isinstance(text, str) for text in X)
+
+
+def check_texts(texts) -> list[str]:
+    """Texts as a list of str; missing ones are empty, and a warning counts and lists them."""
+    values = list(texts)
+    is_text = np.array([isinstance(text, str) for text in values], dtype=bool)
+    without = np.flatnonzero(~is_text)
+    for row in without:
+        if not pd.isna(values[row]):
+            raise InputError(f"X must hold texts, got {brief(values[row])} at row {row}.")
+        values[row] = ""
+    if len(without):
+        warn_user(
+            f"{len(without)} of {len(values)} documents have no text and are taken as empty: "
+            f"{shown_rows(texts, without)}.",
+            DataWarning,
+        )
+    return values
+
+
+def shown_rows(X, rows) -> str:
+    """The first of some rows, by their index where X has one."""
+    labels = X.index[rows[:_SHOWN]].tolist() if isinstance(X, pd.Series) else rows[:_SHOWN].tolist()
+    rest = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return "rows " + ", ".join(map(str, labels)) + rest

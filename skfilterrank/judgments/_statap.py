@@ -1,0 +1,375 @@
+"""Sampling what to judge, likelier documents more often, by known probabilities."""
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtrc, gammaln
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._pooling import PoolingSelector
+from skfilterrank.judgments._rank_table import are_runs, as_rank_table
+from skfilterrank.judgments._selector import (
+    TopicSelector,
+    named_budgets,
+    round_half_up,
+    topic_streams,
+)
+
+
+def statap_prior(runs, *, method: str = "exact") -> pd.Series:
+    """How likely each pooled document is to be drawn by a walk down the runs.
+
+    The sampling distribution of statAP: documents that stand high in many runs, and are therefore
+    expected to be relevant, get more of it.
+
+    Parameters
+    ----------
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`.
+    method : {"exact", "approximate"}, default="exact"
+        "exact" takes the distribution itself, "approximate" the logarithm that [2]_ prints for it,
+        divided by its sum over the list. The latter gives the last document of a list 0.
+
+    Returns
+    -------
+    prior : Series of shape (n_rows,), dtype float64
+        Probability of each document within its topic; the index is that of the rank table, levels
+        "qid" and "docno".
+
+    Raises
+    ------
+    ValueError
+        If `runs` is anything else, or `method` is unknown.
+
+    See Also
+    --------
+    StatAPSelector : Draws by it.
+    PriorSelector : Takes the highest first.
+
+    Notes
+    -----
+    In a run that returns n documents for a topic, the one at rank r has the probability [1]_
+
+    ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
+
+    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)``, up to
+    a constant, which is what [2]_ prints; that sums to about 1 / 2. The prior is the mean over the
+    runs. A run without any document for a topic adds 0 to all of them: where k of m runs return
+    documents for a topic, its priors sum to k / m.
+
+    The length n is the last rank that the run has in the topic. Where the rows of a rank table are
+    cut down to some documents, these keep their probabilities as long as the last document of each
+    list is among them; better, take the prior first and cut it down likewise.
+
+    References
+    ----------
+    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
+       technical report, Northeastern University, 2007.
+    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation", section 2.1.
+
+    Examples
+    --------
+    In run a, d1 has 1/4 * (1 + 1/1 + 1/2) and d2 has 1/4 * (1 + 1/2); in run b, d1 has all.
+
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import statap_prior
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d1"], "score": [3.0]})
+    >>> statap_prior({"a": a, "b": b})
+    qid  docno
+    1    d1       0.8125
+         d2       0.1875
+    Name: prior, dtype: float64
+    """
+    check_choice(method, "method", ("exact", "approximate"))
+    table = as_rank_table(runs)
+    topics = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
+    shares = _exact_shares if method == "exact" else _approximate_shares
+    total = np.zeros(len(table))
+    for column in range(table.shape[1]):
+        ranks = table.iloc[:, column].to_numpy(dtype=np.float64, na_value=np.nan)
+        rows = np.flatnonzero(~np.isnan(ranks))
+        if len(rows) == 0:
+            continue
+        own, own_topics = ranks[rows].astype(np.int64), topics[rows]
+        lengths = np.zeros(topics.max() + 1, dtype=np.int64)
+        np.maximum.at(lengths, own_topics, own)
+        total[rows] += shares(own, lengths[own_topics])
+    return pd.Series(total / table.shape[1], index=table.index, name="prior")
+
+
+def _exact_shares(ranks, lengths):
+    """W(r) of each rank in a list of the given length."""
+    harmonic = np.cumsum(np.append(0.0, 1 / np.arange(1.0, lengths.max() + 1)))
+    return (1 + harmonic[lengths] - harmonic[ranks - 1]) / (2 * lengths)
+
+
+def _approximate_shares(ranks, lengths):
+    """log(n / r), divided by its sum over r; the only document of a list gets 1."""
+    is_only = lengths == 1
+    # The sum of log(n / r) over r is n log(n) - log(n!).
+    sums = lengths * np.log(lengths) - gammaln(lengths + 1)
+    return np.where(is_only, 1.0, np.log(lengths / ranks) / np.where(is_only, 1.0, sums))
+
+
+class StatAPSelector(TopicSelector):
+    """Judge a random sample that prefers documents of high prior, by known probabilities.
+
+    Every document can be drawn, so that :func:`skfilterrank.metrics.stat_ap_score` estimates the
+    average precision of the fully judged pool, given the judgments of the sample and the
+    probabilities of `inclusion_probability`.
+
+    Parameters
+    ----------
+    pooled : float, default=0.0
+        Share of each topic's budget, from 0 to 1 and rounded half up, that is spent on the first
+        documents of incremental pooling instead, which are certain to be judged. The sample is
+        drawn from what they leave. Needs runs.
+    random_state : int, RandomState instance or None, default=None
+        Where the samples come from. An int repeats them in every fit.
+    n_jobs : int, default=None
+        Number of topics that are ranked at once. The result is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document, from 1, in an order of drawing one by one in proportion to the
+        prior, within its topic. `select` does *not* take its first documents: see Notes.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: a sample has no objective.
+    prior_ : ndarray of shape (n_rows,), dtype float64
+        The prior that documents are drawn by.
+    pool_ : MultiIndex of length n_rows, or None
+        Topic and document of each row, levels "qid" and "docno", where X is runs or has these in
+        its index; else None.
+    seed_ : int
+        Seed of the topics' random generators, drawn from `random_state` by `fit`.
+    n_features_in_ : int
+        Number of features or runs, where X has such.
+    feature_names_in_ : ndarray of str
+        Their names, where all are strings.
+
+    See Also
+    --------
+    statap_prior : The prior that is used where none is given.
+    skfilterrank.metrics.stat_ap_score : Average precision from such a sample.
+
+    Notes
+    -----
+    The stratified sampling of [1]_. To draw m documents of a topic, its documents are ordered by
+    prior, ties by row, and cut into buckets of m. Bucket after bucket is drawn with replacement,
+    m times, each time in proportion to the sum of its priors; a bucket that was drawn k times gives
+    k of its documents, without replacement, each as likely as the others.
+
+    The last bucket may hold fewer than m documents and be drawn more often than that. What it
+    cannot give is drawn from the other buckets, so that every sample has m distinct documents. With
+    s documents in the last bucket and P its share of the priors, it gives ``L = E[min(K, s)]`` on
+    average, K binomial of m and P, and another bucket of share Q gives ``(m - L) * Q / (1 - P)``.
+    Divided by the size of the bucket these are the inclusion probabilities. They sum to m, and
+    sums over the sample divided by them are unbiased estimates of sums over the pool, unless
+    documents of prior 0 make up a bucket of their own: they are never drawn. Where all priors of a
+    topic are 0, all its documents are equally likely.
+
+    Buckets depend on the budget, hence samples for two budgets are not nested: `select` draws a
+    sample for each. It draws the same one however often it is called with the same budget, and
+    another one after a fit with another seed. For tools that need one order for all budgets,
+    `ranking_` is one by which documents of high prior are likely to be early: the first m of it are
+    m successive draws without replacement. Their inclusion probabilities have no simple form.
+
+    References
+    ----------
+    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
+       technical report, Northeastern University, 2007.
+
+    Examples
+    --------
+    Ten documents, returned by one run:
+
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import StatAPSelector
+    >>> run = pd.DataFrame(
+    ...     {"qid": "1", "docno": list("abcdefghij"), "score": range(10, 0, -1)}
+    ... )
+    >>> selector = StatAPSelector(random_state=0).fit({"run": run})
+    >>> len(selector.select(n_per_query=4))
+    4
+
+    The first four make up a bucket, likewise the next four, then two:
+
+    >>> selector.inclusion_probability(n_per_query=4).round(2)
+    array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
+    """
+
+    _select_is_nested = False
+
+    def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=0):
+        self.pooled = pooled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "StatAPSelector":
+        """Get ready to draw.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_runs), or dict of str to DataFrame
+            A rank table, or runs as :func:`rank_table` takes them. Then the rows are those of
+            ``rank_table(X)``. With a prior, X may be anything of length n_rows.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            topics in its index must have the index of X. None takes ``statap_prior(X)``.
+
+        Returns
+        -------
+        self : StatAPSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is no prior and X is no rank table and no runs, a prior is negative or not
+            finite, topics are missing, X holds a document twice in a topic, or `pooled` lies
+            outside of 0 to 1.
+        """
+        if isinstance(self.pooled, bool | np.bool_) or not (
+            isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
+        ):
+            raise InputError(f"pooled must be a number from 0 to 1, got {brief(self.pooled)}.")
+        check_container(X)
+        if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
+            raise InputError(
+                "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "
+                f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
+            )
+        if prior is None or self.pooled > 0 or are_runs(X):
+            X = as_rank_table(X, name="X")
+        names = getattr(getattr(X, "index", None), "names", ())
+        pool = X.index if {"qid", "docno"} <= set(names) else None
+        if prior is None:
+            prior = statap_prior(X)
+        super().fit(X, y, groups=groups, prior=prior)
+        self.pool_ = pool
+        self._pooled = self.pooled
+        self.prior_ = np.array(prior, dtype=np.float64)
+        self.pooling_places_ = None
+        if self.pooled > 0:
+            topics = self._index.query_ids[self._index.codes()]
+            self.pooling_places_ = PoolingSelector().fit(X, groups=topics).ranking_
+        return self
+
+    def _prepare(self, X, index):
+        """Nothing: the prior says it all."""
+        return None
+
+    def _rank_topic(self, X, prior, random_state):
+        """Successive draws in proportion to the prior; those of prior 0 last, at random."""
+        # The order of exponential times over weights is that of such draws (a Poisson race).
+        times = random_state.exponential(size=len(prior))
+        with np.errstate(divide="ignore", over="ignore"):
+            order = np.lexsort((times, np.where(prior > 0, times / prior, np.inf)))
+        return order, np.full(len(order), np.nan)
+
+    def _is_selected(self, budgets):
+        """Draw rows under a budget of each query, as a mask."""
+        budgets = self._index.sizes if budgets is None else budgets
+        selected = np.zeros(self._index.n_rows, dtype=bool)
+        streams = topic_streams(self.seed_, self._index.n_queries)
+        for (certain, rest, n_draws), stream in zip(self._topics(budgets), streams):
+            selected[certain] = True
+            selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
+        return selected
+
+    def inclusion_probability(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
+        """Say how likely `select` is to take each document.
+
+        Parameters
+        ----------
+        n_per_query, n_total, share
+            The budget, as `select` takes it.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_rows,), dtype float64
+            From 0 to 1, over all seeds; what `select` takes has more than 0. Within each query the
+            probabilities sum to the number of documents that `select` takes.
+        """
+        check_is_fitted(self)
+        budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
+        budgets = self._index.sizes if budgets is None else budgets
+        probability = np.empty(self._index.n_rows)
+        for certain, rest, n_draws in self._topics(budgets):
+            probability[certain] = 1.0
+            probability[rest] = draw_probability(self.prior_[rest], n_draws)
+        return probability
+
+    def _topics(self, budgets):
+        """Rows of each topic that are certain, all others by prior, and how many to draw."""
+        order = self._index.row_order()
+        ends = np.cumsum(self._index.sizes)
+        n_certain = round_half_up(self._pooled, budgets)
+        for start, end, budget, first in zip(ends - self._index.sizes, ends, budgets, n_certain):
+            rows = order[start:end]
+            rows = rows[np.argsort(-self.prior_[rows], kind="stable")]
+            certain = rows[:0]
+            if first:
+                is_certain = self.pooling_places_[rows] <= first
+                certain, rows = rows[is_certain], rows[~is_certain]
+            yield certain, rows, budget - first
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+
+def draw(weights, n_draws, random_state) -> np.ndarray:
+    """Draw from documents sorted by weight, descending: their numbers."""
+    if n_draws == 0 or n_draws >= len(weights):
+        return np.arange(min(n_draws, len(weights)))
+    shares, sizes = _buckets(weights, n_draws)
+    counts = np.zeros(len(sizes), dtype=np.int64)
+    # First the last bucket, cut at its size; the others share what it leaves.
+    counts[-1] = min(random_state.binomial(n_draws, shares[-1]), sizes[-1])
+    full = shares[:-1] / shares[:-1].sum()
+    counts[:-1] = random_state.multinomial(n_draws - counts[-1], full)
+    buckets = np.repeat(np.arange(len(sizes)), sizes)
+    shuffled = np.lexsort((random_state.uniform(size=len(weights)), buckets))
+    place = np.arange(len(weights)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return shuffled[place < counts[buckets]]
+
+
+def draw_probability(weights, n_draws) -> np.ndarray:
+    """Probability of each of these documents to be in such a draw."""
+    if n_draws == 0 or n_draws >= len(weights):
+        return np.full(len(weights), float(n_draws > 0))
+    shares, sizes = _buckets(weights, n_draws)
+    # E[min(K, s)] is the sum of P(K > x) over x below s.
+    last = bdtrc(np.arange(sizes[-1]), n_draws, shares[-1]).sum()
+    full = shares[:-1] / shares[:-1].sum()
+    expected = np.append((n_draws - last) * full, last)
+    return np.repeat(np.minimum(expected / sizes, 1.0), sizes)
+
+
+def _buckets(weights, size):
+    """Share of the weights, and number of documents, of each bucket."""
+    starts = np.arange(0, len(weights), size)
+    sizes = np.diff(starts, append=len(weights))
+    if weights[0] > 0:
+        # Divided by the largest, the sum of large weights stays finite.
+        sums = np.add.reduceat(weights / weights[0], starts)
+    else:
+        sums = sizes.astype(np.float64)
+    return sums / sums.sum(), sizes

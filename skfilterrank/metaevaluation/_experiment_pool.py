@@ -1,0 +1,242 @@
+"""Documents that are judged, where the runs put them, and the runs' values by fewer labels."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.named_runs import errors_of
+from skfilterrank._lists.checks import check_groups
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.samples import refuse_sample
+from skfilterrank._lists.scoring import OVER_QUERIES
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
+from skfilterrank.judgments import rank_table, statap_prior
+from skfilterrank.metrics import evaluate_run
+
+TEXT = "text"
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPool:
+    """The judged documents of some topics, and the lists of all runs, one behind the other.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,), dtype float64
+        Labels of the judged documents, topic by topic.
+    gains : ndarray of shape (n_rows,), dtype float64
+        Their gains.
+    ranks : DataFrame of shape (n_rows, n_runs)
+        Their ranks up to a depth, NaN below; index levels "qid" and "docno".
+    documents : DataFrame of n_rows rows, or None
+        Their texts, in column "text", and columns of numbers.
+    lists : AlignedRun
+        All lists, run by run and topic by topic.
+    rows : ndarray, dtype int64
+        Row of each document in the lists; n_rows where it is not judged.
+    dropped_queries : tuple of str
+        Topics that are left out.
+    """
+
+    labels: np.ndarray
+    gains: np.ndarray
+    ranks: pd.DataFrame
+    documents: pd.DataFrame | None
+    lists: AlignedRun
+    rows: np.ndarray
+    dropped_queries: tuple
+
+    @classmethod
+    def read(
+        cls, qrels, runs, *, documents, depth, missing, gains, ties, unjudged_label, predicted
+    ):
+        """Read runs, judgments and documents."""
+        index = QrelsIndex.of(
+            qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
+        )
+        if index.is_sample:
+            refuse_sample()
+        frames = read_runs(runs)
+        if len(frames) < 2:
+            raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
+        # Strategies take what they cannot tell apart in the order of the rows, that of rank_table.
+        judged = index.to_frame()["label"].dropna().sort_index()
+        lacking = _lacking(frames, judged, missing)
+        judged = judged[~judged.index.get_level_values("qid").isin(lacking)]
+        if judged.empty:
+            raise InputError(
+                "no judged topic is left that all runs have: there is nothing to compare. Compare "
+                "the ids of topics, or give missing='empty'."
+            )
+        ranks = rank_table(frames, depth=depth)
+        ranks.index = ranks.index.set_levels([level.astype(str) for level in ranks.index.levels])
+        ranks = ranks.reindex(judged.index)
+        if ranks.isna().all(axis=None):
+            raise InputError(
+                f"no run returns a judged document among its first {depth}: compare the ids of "
+                "runs and qrels."
+            )
+        lists, rows = _stacked(frames, judged, ties)
+        return cls(
+            labels=judged.to_numpy(dtype=np.float64),
+            gains=as_gains(judged.to_numpy(dtype=np.float64), gains),
+            ranks=ranks,
+            documents=_documents(documents, judged.index),
+            lists=lists,
+            rows=rows,
+            dropped_queries=tuple(lacking),
+        )
+
+    @property
+    def systems(self) -> list:
+        """Names of the runs."""
+        return list(self.ranks)
+
+    @property
+    def queries(self) -> list:
+        """The topics."""
+        return self.ranks.index.unique("qid").tolist()
+
+    @property
+    def topics(self) -> np.ndarray:
+        """Topic of each judged document."""
+        return self.ranks.index.get_level_values("qid").to_numpy()
+
+    def without(self, systems) -> tuple[np.ndarray, pd.DataFrame]:
+        """Rows that are left when some runs had not been there, and their ranks in the others."""
+        ranks = self.ranks.drop(columns=list(systems))
+        rows = np.arange(len(ranks))
+        if len(systems):
+            rows = np.flatnonzero(ranks.notna().any(axis=1).to_numpy())
+        return rows, ranks.iloc[rows]
+
+    def table(self, rows, ranks) -> pd.DataFrame:
+        """Documents with their prior, for what chooses or predicts."""
+        columns = {"prior": statap_prior(ranks).to_numpy()}
+        table = pd.DataFrame(columns, index=ranks.index)
+        if self.documents is not None:
+            table = pd.concat([self.documents.iloc[rows].set_axis(table.index), table], axis=1)
+        return table
+
+    def on_lists(self, values, fill=np.nan) -> np.ndarray:
+        """Values of the judged documents where these stand in the lists."""
+        return np.append(values, fill)[self.rows]
+
+    def means(self, labels, wanted, *, inclusion=None, **params) -> np.ndarray:
+        """Mean of each run by each measure, (n_measures, n_runs)."""
+        lists = replace(self.lists, y_true=self.on_lists(labels))
+        if inclusion is not None:
+            # What is not drawn by any chance is of no weight, and no 1 / 0 either.
+            chances = np.where(inclusion > 0, inclusion, np.nan)
+            lists = replace(lists, inclusion_probability=self.on_lists(chances))
+        values = evaluate_run(None, lists, wanted, **params).to_numpy().T
+        return np.stack(
+            [
+                over_runs(own, parsed.measure, len(self.systems))
+                for own, parsed in zip(values, wanted.values(), strict=True)
+            ]
+        )
+
+
+def over_runs(values, measure, n_runs) -> np.ndarray:
+    """Mean of each run, of one value for each list."""
+    mean = OVER_QUERIES[measure.over_queries]
+    return np.array([mean(own) for own in values.reshape(n_runs, -1)])
+
+
+def _lacking(frames, judged, missing):
+    """Judged topics that some run does not have and that are to be left out."""
+    if missing == "empty":
+        return []
+    topics = judged.index.unique("qid")
+    lacking = set()
+    for name, frame in frames.items():
+        absent = topics.difference(frame["qid"].astype(str).unique())
+        if len(absent) and missing == "raise":
+            raise InputError(
+                f"topic {brief(absent[0])} is not in the run {brief(name)}. Runs are compared on "
+                "the same topics: give missing='drop' to leave out such topics for all runs, or "
+                "missing='empty' to count them as empty lists."
+            )
+        lacking |= set(absent)
+    return sorted(lacking)
+
+
+def _stacked(frames, judged, ties):
+    """Lists of all runs as one aligned run, and the row of each of their documents."""
+    # Each document's label is its row.
+    numbered = judged.index.to_frame(index=False).assign(label=np.arange(float(len(judged))))
+    index = QrelsIndex(numbered)
+    aligned = []
+    for name, frame in frames.items():
+        with errors_of(name, None):
+            aligned.append(index.align(frame, ties=ties if ties == "stable" else "docno"))
+    n_topics = aligned[0].index.n_queries
+    codes = [number * n_topics + each.index.codes() for number, each in enumerate(aligned)]
+    lists = np.concatenate(codes)
+    found = np.concatenate([each.y_true for each in aligned])
+    stacked = replace(
+        aligned[0],
+        y_true=found,
+        y_score=np.concatenate([each.y_score for each in aligned]),
+        pooled=np.concatenate([each.pooled for each in aligned]),
+        index=check_groups(lists, n_rows=len(lists)),
+        name=None,
+        missing_topics=(),
+        _documents=(),
+    )
+    return stacked, np.where(np.isnan(found), len(judged), found).astype(np.int64)
+
+
+def _documents(documents, index):
+    """Texts and numbers of the judged documents, in their order."""
+    if documents is None:
+        return None
+    if isinstance(documents, pd.DataFrame):
+        ids = [name for name in ("qid", "docno") if name in documents]
+        table = documents.set_index(ids) if ids else documents
+    else:
+        try:
+            table = pd.Series(documents, dtype=object).to_frame(TEXT)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise InputError(
+                "documents must be a dict or Series {docno: text}, or a DataFrame with the texts "
+                f"in a column 'text' and numbers in others, got {type(documents).__name__}."
+            ) from error
+    wanted = index if table.index.nlevels > 1 else index.get_level_values("docno")
+    if table.index.nlevels > 1:
+        table = table.reorder_levels(["qid", "docno"])
+        table.index = table.index.set_levels([level.astype(str) for level in table.index.levels])
+    else:
+        table = table.set_axis(table.index.astype(str), axis=0)
+    if table.index.has_duplicates:
+        twice = table.index[table.index.duplicated()][0]
+        raise InputError(f"documents holds {brief(twice)} twice: keep one.")
+    if not table.shape[1]:
+        raise InputError("documents has no column of texts or numbers.")
+    unknown = ~wanted.isin(table.index)
+    if unknown.all():
+        raise InputError(
+            f"documents holds none of the {len(wanted):,} judged documents, such as "
+            f"{brief(index[0][1])}: compare the ids."
+        )
+    table = table.reindex(wanted)
+    if unknown.any():
+        warn_user(
+            f"documents lacks {unknown.sum():,} of {len(wanted):,} judged documents, such as "
+            f"{brief(index[unknown][0][1])}: they count as empty texts, their numbers as 0.",
+            DataWarning,
+        )
+    texts = {TEXT: table[TEXT].fillna("").astype(str)} if TEXT in table else {}
+    numbers = table.drop(columns=list(texts))
+    try:
+        numbers = numbers.astype(np.float64).fillna(0.0)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"documents must hold texts in the column 'text' and numbers in all others: {error}."
+        ) from error
+    numbers.columns = numbers.columns.map(str)
+    return pd.concat([pd.DataFrame(texts), numbers], axis=1).reset_index(drop=True)

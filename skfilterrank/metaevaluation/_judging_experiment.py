@@ -1,0 +1,146 @@
+"""Selections, mitigations and shares, one after the other: what curves and left-out teams share."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from joblib import Parallel, delayed
+from tqdm.auto import tqdm
+
+from skfilterrank._lists.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._lists.measure import warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.run_words import MISSING, TIES
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments import PriorSelector
+from skfilterrank.metaevaluation._experiment_pool import JudgedPool
+from skfilterrank.metaevaluation._mitigations import Mitigations
+from skfilterrank.metaevaluation._selections import (
+    Judging,
+    is_random,
+    needs_documents,
+    read_selections,
+)
+
+
+class Experiment:
+    """Checked arguments of :func:`judging_curve`, which has their meaning."""
+
+    def __init__(
+        self,
+        qrels,
+        runs,
+        measure,
+        *,
+        selections,
+        mitigations,
+        shares,
+        documents,
+        depth,
+        n_samples,
+        missing,
+        gains,
+        ties,
+        unjudged_label,
+        predicted,
+        random_state,
+        n_jobs,
+        verbose,
+    ):
+        self.measure = parse_measure(measure)
+        check_choice(missing, "missing", MISSING)
+        check_choice(ties, "ties", TIES)
+        self.mitigations = Mitigations(self.measure, mitigations, {"gains": gains, "ties": ties})
+        self.selections = read_selections(selections, gains)
+        self.shares = _check_shares(shares)
+        self.n_samples = check_count(n_samples, "n_samples")
+        depth = check_count(depth, "depth", or_none=True)
+        self.seeds = seeds_of(random_state)
+        self.n_jobs, self.verbose = n_jobs, verbose
+        self._check_documents(documents)
+        self.pool = JudgedPool.read(
+            qrels,
+            runs,
+            documents=documents,
+            depth=depth,
+            missing=missing,
+            gains=gains,
+            ties=ties,
+            unjudged_label=unjudged_label,
+            predicted=predicted,
+        )
+        warn_of_forbidden([self.measure], self.pool.labels, gains)
+        self.truth = self.mitigations.truth(self.pool)
+
+    def _check_documents(self, documents):
+        if documents is not None:
+            return
+        asking = [name for name, each in self.selections.items() if needs_documents(each)]
+        asking += self.mitigations.needs_documents
+        if asking:
+            raise InputError(
+                f"documents is missing, which {', '.join(map(brief, asking))} looks at: give a "
+                "dict {docno: text}, or a DataFrame of numbers by docno."
+            )
+
+    def n_labels(self) -> np.ndarray:
+        """How many documents are judged at each share."""
+        rows = np.zeros((len(self.pool.labels), 1))
+        ones = np.ones(len(rows))
+        order = PriorSelector().fit(rows, groups=self.pool.topics, prior=ones)
+        return np.array([len(order.select(share=share)) for share in self.shares])
+
+    def run(self, left_out: Iterable[tuple] = ((),)) -> np.ndarray:
+        """The runs' estimated means when some had not been there, for each set of these.
+
+        Shape (n_sets, n_selections, n_mitigations, n_shares, n_samples, n_runs); NaN where there
+        is no such estimate, and beyond the first sample of a selection that has but one.
+        """
+        left_out = list(left_out)
+        jobs = [
+            (at, number, sample)
+            for at in range(len(left_out))
+            for number, selection in enumerate(self.selections.values())
+            for sample in range(self.n_samples if is_random(selection) else 1)
+        ]
+        shape = (len(self.mitigations.names), len(self.shares), len(self.pool.systems))
+        found = np.full(
+            (len(left_out), len(self.selections), shape[0], shape[1], self.n_samples, shape[2]),
+            np.nan,
+        )
+        selections = list(self.selections.values())
+        means = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_estimates)(
+                self.pool,
+                left_out[at],
+                selections[number],
+                self.mitigations,
+                self.shares,
+                # The same sample for all selections and sets alike, by its number.
+                int(np.random.default_rng([*self.seeds, sample]).integers(2**31)),
+            )
+            for at, number, sample in jobs
+        )
+        bar = tqdm(means, total=len(jobs), unit="selection", disable=not self.verbose, leave=False)
+        for (at, number, sample), each in zip(jobs, bar):
+            found[at, number, :, :, sample] = each
+        return found
+
+
+def _estimates(pool, left_out, selection, mitigations, shares, seed):
+    """Means by mitigation, share and run of one selection."""
+    rows, ranks = pool.without(left_out)
+    judging = Judging(selection, pool.table(rows, ranks), ranks, pool.labels[rows], seed)
+    return np.stack(
+        [mitigations.estimate(pool, judging, share, rows) for share in shares.tolist()], axis=1
+    )
+
+
+def _check_shares(shares):
+    """Shares, each once and in (0, 1]."""
+    shares = as_list([shares] if np.isscalar(shares) else shares, "shares", "numbers")
+    if not shares or not all(is_finite_number(each) and 0 < each <= 1 for each in shares):
+        raise InputError(
+            f"shares must be numbers above 0 and up to 1, at least one, got {brief(shares)}."
+        )
+    return np.unique([float(each) for each in shares])

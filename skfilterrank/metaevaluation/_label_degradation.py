@@ -1,0 +1,411 @@
+"""Ties and preferences of measures as labels are removed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm.auto import tqdm
+
+from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._lists.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure import warn_of_forbidden
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.samples import refuse_sample
+from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank.comparison._score_systems import RunScores, exact_preferences
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import AlignedRun, QrelsIndex, align
+from skfilterrank.metaevaluation._agreement import (
+    check_tolerance,
+    count_signs,
+    share_of,
+)
+
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+SAMPLING = ("uniform", "frequency")
+_STATISTICS = ("fraction_tied", "agreement", "kept")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelDegradation(Result):
+    """Ties and preferences of measures as relevant documents lose their labels.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Names of the measures.
+    shares : ndarray of shape (n_shares,), dtype float64
+        Shares of the relevant documents of each query that lose their label, ascending; the first
+        is 0, for all labels.
+    fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Share of the comparisons of two systems for a query that are tied.
+    agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Of the preferences by the remaining labels, the share that is a preference for the same
+        system by all labels; NaN where nothing is preferred.
+    kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Of the preferences by all labels, the share that is there by the remaining labels, too; NaN
+        where nothing is preferred.
+    n_relevant : int
+        Number of relevant documents of all queries.
+    n_removed : ndarray of shape (n_shares,), dtype int64
+        How many of them lose their label.
+    sampling : str
+        How they are drawn.
+    systems, queries : tuple of str
+        What is compared.
+    dropped_queries : tuple of str
+        Queries that are left out, as they have nothing relevant or are not in all runs.
+    """
+
+    measures: tuple[str, ...]
+    shares: np.ndarray
+    fraction_tied: np.ndarray
+    agreement: np.ndarray
+    kept: np.ndarray
+    n_relevant: int
+    n_removed: np.ndarray
+    sampling: str
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    dropped_queries: tuple[str, ...]
+
+    _digits = 3
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each measure and share: means over the samples, and standard deviations.
+
+        Columns "measure", "share", "n_removed", "fraction_tied", "agreement", "kept", and each of
+        the last three with "_std" (NaN for a single sample). Samples in which nothing is
+        preferred are left out of the agreement.
+        """
+        n_measures, n_shares, _ = self.fraction_tied.shape
+        columns: dict[str, Any] = {
+            "measure": np.repeat(self.measures, n_shares),
+            "share": np.tile(self.shares, n_measures),
+            "n_removed": np.tile(self.n_removed, n_measures),
+        }
+        samples = {
+            name: pd.DataFrame(getattr(self, name).reshape(n_measures * n_shares, -1))
+            for name in _STATISTICS
+        }
+        columns |= {name: values.mean(axis=1) for name, values in samples.items()}
+        columns |= {f"{name}_std": values.std(axis=1) for name, values in samples.items()}
+        return pd.DataFrame(columns)
+
+    def _summary(self):
+        return (
+            f"{len(self.systems)} systems, {counted(len(self.queries), 'query', 'queries')}, "
+            f"{counted(self.fraction_tied.shape[2], 'sample')} of the "
+            f"{counted(self.n_relevant, 'relevant document')} ({self.sampling})"
+        )
+
+    def _head(self):
+        return (
+            f"{self._summary()}\nShares of comparisons that are tied, and of preferences that "
+            "agree with all labels, by the\nshare of labels removed:"
+        )
+
+    def _table(self):
+        table = self.to_frame().rename(columns={"share": "removed"})
+        names = ["fraction_tied", "agreement"]
+        wide = [
+            table.pivot_table(name, "measure", "removed", sort=False, dropna=False)
+            for name in names
+        ]
+        return pd.concat(wide, keys=names).rename_axis(index=[None, None])
+
+
+def label_degradation(
+    qrels,
+    runs,
+    measures,
+    *,
+    shares: Iterable[float] = SHARES,
+    sampling: str = "uniform",
+    n_samples: int = 10,
+    missing: str = "raise",
+    tolerance: float = 0.0,
+    gains=None,
+    ties: str = "docno",
+    precision: str = "double",
+    unjudged: str = "zero",
+    random_state=0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **options,
+) -> LabelDegradation:
+    """Ties of measures, and agreement with all labels, as relevant documents lose their labels.
+
+    It tells which measure can be trusted with few judgments: a measure that degrades gracefully
+    leaves few comparisons tied and prefers what it would prefer if all labels were known.
+
+    Parameters
+    ----------
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        The judgments, as :func:`skfilterrank.io.align` takes them.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
+    measures : str or list of str
+        Names of measures, as :func:`score_systems` takes them;
+        "lexirecall(scale=preference)" is compared exactly.
+    shares : float or sequence of float, default=(0.1, 0.2, ..., 0.9)
+        Shares, in [0, 1], of the relevant documents of a query that lose their label: the nearest
+        whole number of them, halves up, but always all but one at most.
+    sampling : {"uniform", "frequency"}, default="uniform"
+        How the documents are drawn without replacement: all alike, or by the number of runs that
+        return them, so that those few runs return are the last to go.
+    n_samples : int, default=10
+        Number of draws, each without replacement.
+    missing : {"raise", "drop", "empty"}, default="raise"
+        What becomes of a topic with relevant documents that is not in some run, as in
+        :func:`score_systems`.
+    tolerance : float, default=0.0
+        Values of a query that differ by at most this much are tied.
+    gains, ties, precision, unjudged, **options
+        As in :func:`skfilterrank.metrics.evaluate_run`.
+    random_state : int, RandomState or None, default=0
+        Draws.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    LabelDegradation
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`score_systems`; and if there are fewer than two runs, no query has anything
+        relevant, a share is not in [0, 1], or `n_samples` is not a positive integer.
+
+    See Also
+    --------
+    fraction_tied, agreement : The same for given values.
+
+    Notes
+    -----
+    A document whose label is removed becomes unjudged (NaN), which most measures take for not
+    relevant. Queries without relevant documents are left out and named in `dropped_queries`.
+
+    Within one draw a larger share removes what a smaller one does and more. By frequency, the
+    next document is always drawn with probability proportional to the number of runs that return
+    it, of those that are left; documents that no run returns follow after all others, in random
+    order.
+
+    Agreement has the preferences by the remaining labels as its denominator: a comparison that
+    becomes a tie is not in it, and one that was a tie by all labels never agrees. `kept` has the
+    preferences by all labels instead.
+
+    References
+    ----------
+    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.4,
+    figures 12 and 13.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.metaevaluation import label_degradation
+    >>> qrels = pd.DataFrame({"qid": "1", "docno": list("abcd"), "label": [1, 1, 0, 0]})
+    >>> runs = {
+    ...     name: pd.DataFrame({"qid": "1", "docno": list(order), "score": [4, 3, 2, 1]})
+    ...     for name, order in {"x": "abcd", "y": "bcad", "z": "cadb"}.items()
+    ... }
+    >>> print(label_degradation(qrels, runs, ["ap", "rr"], shares=[0.5], n_samples=4))
+    3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
+    Shares of comparisons that are tied, and of preferences that agree with all labels, by the
+    share of labels removed:
+    removed             0.0   0.5
+    fraction_tied ap  0.000 0.000
+                  rr  0.333 0.000
+    agreement     ap  1.000 0.667
+                  rr  1.000 0.583
+    """
+    wanted = parse_measures(measures)
+    shares = np.concatenate([[0.0], _check_shares(shares)])
+    check_choice(sampling, "sampling", SAMPLING)
+    check_choice(missing, "missing", ("raise", "drop", "empty"))
+    n_samples = check_count(n_samples, "n_samples")
+    tolerance = check_tolerance(tolerance)
+    named = [(name, for_any_process(run)) for name, run in named_runs(runs, least=2).items()]
+    index = QrelsIndex.of(qrels, gains=gains)
+    if index.is_sample:
+        refuse_sample()
+    warn_of_forbidden(wanted.values(), index.labels, gains)
+    evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
+
+    n_steps = len(named) * (2 + n_samples)
+    bar = tqdm(total=n_steps, unit="run", disable=not verbose, leave=False)
+    with bar, Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
+
+        def of_all_runs(function, *arguments):
+            jobs = (delayed(heard(function))(name, run, *arguments) for name, run in named)
+            values = []
+            for each, said in parallel(jobs):
+                say_again(said)
+                values.append(each)
+                bar.update()
+            return values
+
+        prepared = of_all_runs(_prepare, index, precision, ties, gains)
+        labels = _Labels.of(prepared, index.topics, missing)
+        named = [(name, each) for (name, _), each in zip(named, prepared)]
+        full = _values_of(
+            of_all_runs(_degrade, [()], wanted, evaluating), 0, named, labels.queries, wanted
+        )
+        statistics = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
+        statistics[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
+        n_removed = labels.n_removed(shares)
+        rng = np.random.default_rng(seeds_of(random_state))
+        for sample in range(n_samples):
+            places = labels.draw(rng, sampling)
+            removed = [np.flatnonzero(places < counts[labels.codes]) for counts in n_removed[1:]]
+            results = of_all_runs(_degrade, removed, wanted, evaluating)
+            for at in range(len(removed)):
+                values = _values_of(results, at, named, labels.queries, wanted)
+                statistics[:, :, at + 1, sample] = _statistics(values, full, tolerance)
+    return LabelDegradation(
+        measures=tuple(wanted),
+        shares=shares,
+        fraction_tied=statistics[0],
+        agreement=statistics[1],
+        kept=statistics[2],
+        n_relevant=int(labels.sizes.sum()),
+        n_removed=n_removed.sum(axis=1),
+        sampling=sampling,
+        systems=tuple(str(name) for name, _ in named),
+        queries=tuple(labels.queries),
+        dropped_queries=labels.dropped_queries,
+    )
+
+
+class _Prepared(NamedTuple):
+    """A run with its judgments, and its rows of relevant documents, sorted by topic and id."""
+
+    aligned: AlignedRun
+    rows: np.ndarray
+    topics: np.ndarray
+
+
+class _Labels:
+    """The relevant documents of the queries that are compared, sorted by topic and id."""
+
+    def __init__(self, topics, n_runs, is_query):
+        self.n_runs = n_runs
+        self.queries = [topic for topic, kept in is_query.items() if kept]
+        self.dropped_queries = tuple(topic for topic, kept in is_query.items() if not kept)
+        place = {topic: number for number, topic in enumerate(self.queries)}
+        # Documents of queries that are left out are in a query of their own, and keep their label.
+        self.codes = np.array([place.get(topic, len(place)) for topic in topics], dtype=np.int64)
+        self.sizes = np.bincount(self.codes, minlength=len(place) + 1)
+        self.sizes[-1] = 0
+
+    @classmethod
+    def of(cls, prepared, all_topics, missing):
+        """Collect the labels of all runs, which are the same; `missing` deals with topics."""
+        topics = prepared[0].topics
+        relevant = set(topics)
+        is_query = {topic: topic in relevant for topic in all_topics}
+        for each in prepared if missing != "empty" else ():
+            for topic in filter(is_query.get, each.aligned.missing_topics):
+                if missing == "raise":
+                    raise InputError(
+                        f"topic {brief(topic)} is not in the run {brief(each.aligned.name)}. Runs "
+                        "are compared on the same topics: give missing='drop' to leave out such "
+                        "topics for all runs, or missing='empty' to count them as empty lists."
+                    )
+                is_query[topic] = False
+        if not any(is_query.values()):
+            raise InputError(
+                "no topic with relevant documents is left: there is nothing to compare. Check "
+                "gains= against the labels, and whether the runs have the topics of qrels."
+            )
+        n_runs = np.sum([each.aligned.y_score[each.rows] > -np.inf for each in prepared], axis=0)
+        return cls(topics, n_runs, is_query)
+
+    def n_removed(self, shares):
+        """How many documents of each query go, shape (n_shares, n_queries + 1)."""
+        # 0.35 of 10 is 3.5, which floating point must not take for less.
+        nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
+        return np.minimum(nearest, np.maximum(self.sizes - 1, 0))
+
+    def draw(self, rng, sampling):
+        """Place of each document in the order in which those of its query go, from 0."""
+        times = rng.standard_exponential(len(self.codes))
+        keys = times
+        if sampling == "frequency":
+            # The first of independent exponential times is each one's with chances as the rates.
+            keys = np.full(len(times), np.inf)
+            np.divide(times, self.n_runs, out=keys, where=self.n_runs > 0)
+        order = np.lexsort((times, keys, self.codes))
+        places = np.empty(len(order), dtype=np.int64)
+        starts = np.searchsorted(self.codes[order], self.codes[order])
+        places[order] = np.arange(len(order)) - starts
+        return places
+
+
+def _prepare(name, run, index, precision, ties, gains):
+    """Align a run and find what is relevant."""
+    path, found_at = run
+    with errors_of(name, path, found_at):
+        aligned = align(index, found_at, precision=precision, ties=ties)
+        rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
+    topics, docnos = aligned.groups[rows], aligned.docnos[rows]
+    order = np.lexsort((docnos, topics))
+    # Nobody asks for text again.
+    aligned = replace(aligned, name=name, _documents=())
+    return _Prepared(aligned, rows[order], topics[order])
+
+
+def _degrade(name, prepared, removed, wanted, params):
+    """Values, and positions where preferences are wanted, for each way to remove labels."""
+    results = []
+    for places in removed:
+        y_true = prepared.aligned.y_true.copy()
+        y_true[prepared.rows[np.asarray(places, dtype=np.int64)]] = np.nan
+        with errors_of(name, None, None):
+            results.append(RunScores.of(replace(prepared.aligned, y_true=y_true), wanted, **params))
+    return results
+
+
+def _values_of(results, at, named, queries, wanted):
+    """Oriented values of all runs by each measure for one way to remove labels."""
+    results = {name: each[at] for (name, _), each in zip(named, results)}
+    values = []
+    for text, parsed in wanted.items():
+        exact = exact_preferences(parsed, results)
+        if exact is None:
+            table = np.array([each.values[text].loc[queries] for each in results.values()])
+            values.append(table if parsed.measure.greater_is_better else -table)
+        else:
+            values.append(exact.select(queries=queries).values)
+    return values
+
+
+def _statistics(values, full, tolerance):
+    """Ties, agreement and what is kept, by measure."""
+    by_measure = []
+    for ours, theirs in zip(values, full):
+        n_systems, n_queries = ours.shape
+        n_agree, _, n_ours, n_theirs, _ = count_signs(ours, theirs, tolerance).sum(axis=1)
+        n_pairs = n_queries * n_systems * (n_systems - 1) // 2
+        tied = (n_pairs - n_ours) / n_pairs
+        by_measure.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
+    return np.array(by_measure).T
+
+
+def _check_shares(shares):
+    """Shares, each once and in [0, 1]."""
+    shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
+    if not shares or not all(is_finite_number(each) and 0 <= each <= 1 for each in shares):
+        raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
+    # What no share removes is in every result.
+    return np.unique([float(each) for each in shares if each > 0])

@@ -1,0 +1,228 @@
+"""Measures of the positions of the relevant items: equation 1 of Diaz and Mitra (2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import skfilterrank.metrics  # noqa: F401  (enters the measures)
+from skfilterrank._lists.additive import RowFacts, results_of
+from skfilterrank._lists.arrays import as_number_array
+from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.scoring import Scores
+from skfilterrank.exceptions import InputError, brief
+
+Values = Callable[[np.ndarray], np.ndarray]
+
+# By theorem A.1, or because their exposure is flat, no searcher is worse off than the one who wants
+# the last item alone.
+_TOP_HEAVY = ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall")
+
+
+def recall_level_metric(
+    positions: ArrayLike,
+    measure: str | Callable = "ap",
+    *,
+    exposure: str | Callable = "ap",
+    persistence: float = 0.8,
+) -> Scores:
+    """Value of a measure from the positions of the relevant items.
+
+    Parameters
+    ----------
+    positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
+        Positions of all relevant items, from 1, distinct within a ranking, in any order. Items
+        that were not retrieved need a position too: usually the last ones of the corpus.
+    measure : str or callable, default="ap"
+        A name of the measure table, with a cut-off and options where wanted, for which higher is
+        better and that is a sum over the relevant items: "ap", "ndcg", "rbp", "tse", "rr",
+        "r_precision", "recall@1000", "success@10", "lexirecall(scale=share,n_items=1000)" and so
+        on. A callable takes positions as float64 array of shape (n_rankings, n_relevant), ascending
+        in each row, and returns n_rankings numbers.
+    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
+        Exposure of a position, which "tse" is the value of; the other measures have their own. A
+        callable takes an array of positions and returns an array of that shape.
+    persistence : float, default=0.8
+        Probability of going on to the next position, in (0, 1), for "rbp" as measure or exposure.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,), dtype float64
+        The values: a float for one ranking.
+
+    Raises
+    ------
+    ValueError
+        If `positions` are not distinct whole numbers from 1, if `measure` or `exposure` is
+        unknown or returns something else than finite numbers, one per ranking, or if
+        `persistence` is out of range.
+
+    See Also
+    --------
+    worst_case_searcher : The least value over the searchers who want some of the items.
+
+    Notes
+    -----
+    Equation 1 of [1]_: ``sum over i of e(p_i) * z(i, m)`` for positions ``p_1 < ... < p_m``. The
+    value is that of the measure of the table for a ranking with relevant items at these positions,
+    none missing, in a collection without end.
+
+    ============= =========================== ==============================
+    measure       exposure e(p)               normalisation z(i, m)
+    ============= =========================== ==============================
+    "ap"          1 / p                       i / m
+    "ndcg"        1 / log2(p + 1)             1 / (sum of e(1), ..., e(m))
+    "rbp"         (1 - g) * g ** (p - 1)      1
+    "rr"          1 / p                       1 if i = 1, else 0
+    "tse"         `exposure`                  1 if i = m, else 0
+    "recall@k"    1 if p <= k, else 0         1 / m
+    "r_precision" 1 if p <= m, else 0         1 / m
+    ============= =========================== ==============================
+
+    The first five are top-heavy recall-level metrics (definition 2.1): their exposure falls
+    strictly, one relevant item has normalisation 1, and dropping the highest of the wanted items
+    never raises the value. In float64 the exposure of "rbp" is 0 from some position on (3,334 at
+    persistence 0.8), where it stops falling.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 2.3 and 3.2.
+
+    Examples
+    --------
+    >>> from skfilterrank.metaevaluation import recall_level_metric
+    >>> recall_level_metric([1, 4], "ap")  # (1/1 + 2/4) / 2
+    0.75
+    >>> recall_level_metric([1, 4], "tse")  # exposure of the last one, 1/4
+    0.25
+    >>> recall_level_metric([[1, 4], [2, 3]], "recall@2")
+    array([0.5, 0.5])
+    """
+    checked = check_positions(positions)
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)(checked)
+    return as_given(values, positions)
+
+
+class PositionFacts(RowFacts):
+    """Facts of one query, all of whose relevant items are ranked, in an endless collection."""
+
+    def __init__(self, parsed: ParsedMeasure, n_relevant: int, n_others: int = 0):
+        gains = np.repeat([1.0, 0.0], [n_relevant, n_others])
+        super().__init__(parsed, gains, GroupIndex.from_groups([0] * len(gains)))
+        self.n = np.array([np.inf])
+
+    def by_place(self, worth):
+        """Worth by place alone, 0 below the cut-off."""
+        return self.in_top(lambda place, level, query: worth(place))
+
+
+def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
+    """A function from sorted positions (n_rankings, n_relevant) to n_rankings values."""
+    shared = {"exposure": exposure, "persistence": check_share(persistence, "persistence")}
+    if _is_users(measure):
+        return partial(_checked_values, function=measure, name=measure)
+    parsed = parse_measure(measure)
+    shared = {name: value for name, value in shared.items() if name in parsed.measure.options}
+    parsed = parsed._replace(options=shared | parsed.options)
+
+    @cache
+    def form_of(n_relevant, n_others=0):
+        return parsed.as_sum(PositionFacts(parsed, n_relevant, n_others))
+
+    if not parsed.measure.greater_is_better or not _is_sum_of_positions(form_of):
+        raise InputError(
+            "measure must be one for which higher is better and that adds up what the position of "
+            f"each relevant item is worth, such as 'ap' or 'recall@1000', got {brief(parsed.text)}."
+        )
+
+    def sums(positions):
+        return _sums(positions, form_of(positions.shape[1]))
+
+    return partial(_checked_values, function=sums, name=parsed.text)
+
+
+def name_of_top_heavy(measure) -> str | None:
+    """The measure's name if its worst-off searcher is known to want one item alone, else None."""
+    name = None if _is_users(measure) else parse_measure(measure).measure.name
+    return name if name in _TOP_HEAVY else None
+
+
+def _is_users(measure):
+    """Whether a measure is a function of positions, and none of the measure table."""
+    return callable(measure) and not hasattr(measure, "measure")
+
+
+def _is_sum_of_positions(form_of):
+    """Whether a measure is a sum that the documents that are not relevant do not change."""
+    if form_of(2) is None:
+        return False
+    alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
+    return np.array_equal(alone, among_others, equal_nan=True)
+
+
+def _sums(positions, form):
+    """The measure as its declaration adds it up."""
+    level = np.broadcast_to(np.arange(1, positions.shape[1] + 1), positions.shape)
+    query = np.zeros((1, 1), dtype=np.intp)
+    with np.errstate(invalid="ignore"):
+        worth = form.worth(positions, level, query)
+        # Not a matrix product: equal rows must give equal values to the last bit, wherever they
+        # stand.
+        values = (form.weights[: positions.shape[1]] * worth).sum(axis=1) + form.offset
+    return values if form.finish is None else form.finish(values, query[0])
+
+
+def _checked_values(positions, function, name):
+    """Values of a measure, checked at every call."""
+    values = results_of(function, positions, "measure")
+    if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
+        raise InputError(
+            f"measure must return one real number per ranking: {brief(name)} was given "
+            f"positions of shape {positions.shape} and returned shape {values.shape}, dtype "
+            f"{values.dtype}."
+        )
+    values = values.astype(np.float64, copy=False)
+    if not np.isfinite(values).all():
+        worst = positions[~np.isfinite(values)][0]
+        raise InputError(
+            f"measure must be finite, but {brief(name)} is NaN or infinity for positions "
+            f"{worst.astype(np.int64).tolist()}."
+        )
+    return values
+
+
+def check_positions(positions) -> np.ndarray:
+    """Positions as float64 matrix (n_rankings, n_relevant), ascending in each row."""
+    given = as_number_array(positions, "positions")
+    if given is None or given.ndim not in (1, 2) or not given.size or given.dtype == bool:
+        got = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
+        raise InputError(
+            "positions must hold numbers in shape (n_relevant,) or (n_rankings, n_relevant) with "
+            f"n_relevant >= 1, got {got}."
+        )
+    checked = np.sort(np.atleast_2d(given).astype(np.float64), axis=1)
+    # NaN and infinity are no whole numbers either.
+    bad = ~((checked >= 1) & (np.floor(checked) == checked) & (checked < np.inf))
+    if bad.any():
+        raise InputError(
+            f"positions must be whole numbers from 1, got {checked[bad][0]}: give an item that "
+            "was not retrieved a position at the end of the corpus."
+        )
+    twice = checked[:, 1:] == checked[:, :-1]
+    if twice.any():
+        raise InputError(
+            "positions of one ranking must be distinct, got "
+            f"{int(checked[:, 1:][twice][0])} more than once."
+        )
+    return checked
+
+
+def as_given(values, like):
+    """A float where one thing was given, else the array."""
+    return values if np.ndim(like) == 2 else float(values[0])

@@ -1,0 +1,477 @@
+"""Measures of runs, one after the other or side by side."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.named_runs import (
+    errors_of,
+    for_any_process,
+    named_runs,
+)
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.measure import warn_of_forbidden
+from skfilterrank._lists.measure_names import known_measure, parse_measures
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank._lists.samples import is_sample, refuse_measures_of_sample
+from skfilterrank._lists.scoring import OVER_QUERIES
+from skfilterrank._lists.unjudged_lists import (
+    misled_measure,
+    unjudged_share,
+    warn_of_unjudged_lists,
+)
+from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief
+from skfilterrank.io import AlignedRun, QrelsIndex
+from skfilterrank.metrics._evaluate import evaluate
+
+# Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
+_BATCH = 8
+# What is said of judgments where they are indexed.
+OF_QRELS = "unjudged_label", "predicted"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunEvaluation(Result):
+    """Values of one run, and what was not counted.
+
+    Attributes
+    ----------
+    name : str
+        Name of the run.
+    values : DataFrame of shape (n_topics, n_measures) or None
+        Value of each topic, index "qid"; None where there is an error.
+    missing_topics : tuple of str
+        Topics of the judgments that are not in the run; in `values` with the value of an empty
+        list, unless ``missing="drop"``.
+    unjudged_topics : tuple of str
+        Topics of the run that are not in the judgments; not in `values`.
+    unjudged_share : float
+        Share of the documents that nDCG_f or its kin looks at and nobody judged; 0 where no such
+        measure is asked for, or nothing is forbidden.
+    error : ValueError, OSError or None
+        Why the run could not be evaluated, with ``on_error="yield"``.
+    """
+
+    name: str
+    values: pd.DataFrame | None
+    missing_topics: tuple[str, ...] = ()
+    unjudged_topics: tuple[str, ...] = ()
+    unjudged_share: float = 0.0
+    error: Exception | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """The values; an empty table where there is an error."""
+        return pd.DataFrame() if self.values is None else self.values.copy()
+
+    def means(self) -> pd.Series:
+        """Return one number for each measure: the mean over topics, unless it knows another."""
+        if self.values is None:
+            return pd.Series(dtype=np.float64)
+        found = self.values.mean()
+        for text in found.index:
+            entry = known_measure(text)
+            if entry is not None and entry.over_queries != "mean":
+                found[text] = OVER_QUERIES[entry.over_queries](self.values[text].to_numpy())
+        return found
+
+    def _summary(self):
+        if self.values is None:
+            return f"{self.name}: {type(self.error).__name__}"
+        n_topics, n_measures = self.values.shape
+        return f"{self.name}, {counted(n_measures, 'measure')} of {counted(n_topics, 'topic')}"
+
+
+def evaluate_run(
+    qrels,
+    run,
+    measures,
+    *,
+    gains=None,
+    ties: str = "docno",
+    missing: str = "empty",
+    precision: str = "double",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    n_items: int | None = N_ITEMS,
+    unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
+    **options,
+) -> pd.DataFrame:
+    """Measures of every topic of a run.
+
+    Parameters
+    ----------
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
+        The judgments, as :func:`skfilterrank.io.align` takes them; None with an AlignedRun.
+    run : AlignedRun, str, PathLike, file object, data frame, dict or other object
+        The run, as :func:`skfilterrank.io.align` takes it, or what that function returned.
+    measures : str or list of str
+        Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
+        Order of documents with equal scores: by document id, descending, as trec_eval does; the
+        exact mean over all orders; lowest or highest gain first; the order of the run's rows.
+    missing : {"raise", "drop", "empty"}, default="empty"
+        What becomes of topics of the judgments that are not in the run: an error, left out
+        (trec_eval's default), or counted as empty lists (``trec_eval -c``).
+    precision : {"double", "single"}, default="double"
+        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
+        are ties to them. trec_eval 10 keeps doubles.
+        An AlignedRun has its precision from :func:`skfilterrank.io.align`.
+    unjudged : {"zero", "drop"}, default="zero"
+        Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
+    undefined : float or "drop", default=0.0
+        Value of a topic for which a measure is undefined; "drop" gives NaN.
+    n_items : int or None, default=1_000_000
+        Size of the collection, for the measures that place documents which are not retrieved.
+        None takes the rows of each topic, which differ from run to run: values of different runs
+        are not to be compared then.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
+        `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels that a machine gave, as in :func:`skfilterrank.io.read_qrels`: they
+        count, with a warning or without one; or their documents are not judged.
+    **options
+        Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
+
+    Returns
+    -------
+    DataFrame of shape (n_topics, n_measures), dtype float64
+        Index "qid", sorted as text; a column for each measure.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; for an
+        AlignedRun with judgments, or with a `missing`, `ties` or `precision` that it was not made
+        with.
+
+    Warns
+    -----
+    DataWarning
+        If nDCG_f, nDCG_min or a share of forbidden documents is asked for, some judged document is
+        forbidden, and more than half of the documents that the measure looks at are unjudged: they
+        count as gain 0, so that a list that nobody judged scores like an empty one.
+
+    See Also
+    --------
+    evaluate_runs : Many runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.metrics import evaluate_run
+    >>> qrels = pd.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "label": [2, -2, 1]})
+    >>> run = pd.DataFrame({"qid": ["1"] * 2, "docno": ["a", "b"], "score": [0.9, 0.8]})
+    >>> evaluate_run(qrels, run, ["ndcg_f@20", "ap"], unjudged_label=None)
+         ndcg_f@20   ap
+    qid
+    1     0.591...  0.5
+    """
+    return _evaluate(
+        qrels,
+        run,
+        measures,
+        missing=missing,
+        precision=precision,
+        ties=ties,
+        gains=gains,
+        unjudged=unjudged,
+        undefined=undefined,
+        n_items=n_items,
+        unjudged_label=unjudged_label,
+        predicted=predicted,
+        **options,
+    )[1]
+
+
+def evaluate_runs(
+    qrels, runs, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
+) -> pd.DataFrame:
+    """Measures of every topic of many runs.
+
+    Parameters
+    ----------
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
+        The judgments, indexed once for all runs; None where each run is an AlignedRun.
+    runs : path, list of paths, or dict {name: path, open file, other run or AlignedRun}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
+    measures : str or list of str
+        Names of measures.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
+    **params
+        As in :func:`evaluate_run`.
+
+    Returns
+    -------
+    DataFrame of shape (n_runs * n_topics, n_measures), dtype float64
+        Index levels "run", in the order given, and "qid". ``.groupby("run", sort=False).mean()``
+        gives the means.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`evaluate_run`; a note names the run. No run, or two of one name.
+
+    See Also
+    --------
+    iter_evaluations : The same, one run after the other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.metrics import evaluate_runs
+    >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
+    >>> evaluate_runs(qrels, {"good": run, "bad": run.assign(score=-run["score"])}, ["rr", "ap"])
+               rr   ap
+    run  qid
+    good 1    1.0  1.0
+    bad  1    0.5  0.5
+    """
+    evaluations = iter_evaluations(qrels, runs, measures, n_jobs=n_jobs, verbose=verbose, **params)
+    return pd.concat({each.name: each.values for each in evaluations}, names=["run"])
+
+
+def iter_evaluations(
+    qrels,
+    runs,
+    measures,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    on_error: str = "raise",
+    **params,
+) -> Iterator[RunEvaluation]:
+    """Evaluate many runs, one after the other, in bounded memory.
+
+    Parameters
+    ----------
+    qrels, runs, measures, n_jobs, verbose, **params
+        As in :func:`evaluate_runs`.
+    on_error : {"raise", "yield"}, default="raise"
+        What to do with a run that cannot be read, joined with the judgments or evaluated: raise,
+        or yield the error in its place and go on.
+
+    Yields
+    ------
+    RunEvaluation
+        Name, values of every topic, and the topics that were not counted; in the order of `runs`.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`evaluate_runs`, when the run in question is reached; for parameters that no run
+        could make right, before the first.
+    """
+    check_choice(on_error, "on_error", ("raise", "yield"))
+    _check_params(measures, **params)
+    named = list(named_runs(runs).items())
+    if qrels is not None:
+        said = {name: params.pop(name) for name in OF_QRELS if name in params}
+        qrels = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
+        # Here, and not for each run, nor in other processes.
+        measures = parse_measures(measures)
+        warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
+        if qrels.is_sample:
+            refuse_measures_of_sample(measures)
+    evaluations = _evaluations(named, qrels, measures, n_jobs, params)
+    shares = {}
+    with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
+        for evaluation in found:
+            if evaluation.error is not None and on_error == "raise":
+                raise evaluation.error
+            shares[evaluation.name] = evaluation.unjudged_share
+            yield evaluation
+    if qrels is not None:
+        misled = misled_measure(
+            measures, qrels.labels, params.get("gains"), params.get("unjudged", "zero")
+        )
+        warn_of_unjudged_lists(shares, misled)
+
+
+def _shown(evaluations, n_runs):
+    """The evaluations behind a progress bar."""
+    from tqdm import tqdm
+
+    return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
+
+
+def _evaluations(named, index, measures, n_jobs, params):
+    """Evaluate runs in order, in several processes where asked for."""
+    if _is_one_process(n_jobs) or len(named) == 1:
+        measures = parse_measures(measures)
+        for name, run in named:
+            yield _evaluate_named(name, run, index, measures, params, run)
+        return
+    from joblib import Parallel, delayed
+
+    batches = (
+        delayed(heard(_evaluate_batch))(
+            # A process that joblib uses again may stand in another folder.
+            [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
+            index,
+            measures,
+            params,
+        )
+        for begin in range(0, len(named), _BATCH)
+    )
+    finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
+    try:
+        for evaluations, said in finished:
+            say_again(said)
+            yield from evaluations
+    finally:
+        with warnings.catch_warnings():
+            # Whoever stops early knows that what is left is not wanted.
+            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
+            finished.close()
+
+
+def _is_one_process(n_jobs):
+    """Whether joblib would start no other process."""
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        # None is what joblib's contexts say, of which there is none before it is imported.
+        return True
+    from joblib import effective_n_jobs
+
+    return effective_n_jobs(n_jobs) == 1
+
+
+def _evaluate_batch(runs, index, measures, params):
+    """A few runs, each by its name, as it was given and where it is found from any folder."""
+    return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
+
+
+def _evaluate_named(name, run, index, measures, params, path=None):
+    """One run, or its error, which calls the file as `path` does."""
+    try:
+        with errors_of(name, path, run):
+            aligned, values = _evaluate(index, run, measures, **params)
+    except (SkfilterrankError, OSError) as error:
+        return RunEvaluation(name, None, error=error)
+    share = 0.0
+    if index is not None:
+        misled = misled_measure(
+            measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
+        )
+        share = unjudged_share(aligned, misled)
+    return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics, share)
+
+
+def _check_params(measures, *, missing="empty", precision="double", **params):
+    """Raise for what would go wrong with every run."""
+    check_choice(missing, "missing", MISSING)
+    check_choice(precision, "precision", PRECISIONS)
+    wanted = parse_measures(measures)
+    of_rows = {*OF_QRELS, *(name for entry, *_ in wanted.values() for name in entry.columns)}
+    params = {name: value for name, value in params.items() if name not in of_rows}
+    # One document that is neither judged nor retrieved: every measure takes it, with any gains.
+    nothing = np.array([np.nan]), np.array([-np.inf]), [0], [False]
+    _values(*nothing, wanted, **params)
+
+
+def _evaluate(
+    qrels,
+    run,
+    measures,
+    *,
+    missing="empty",
+    precision="double",
+    ties="docno",
+    unjudged_label="warn",
+    predicted="warn",
+    **params,
+) -> tuple[AlignedRun, pd.DataFrame]:
+    """Align and evaluate."""
+    is_parsed = isinstance(measures, dict)
+    said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
+    if isinstance(run, AlignedRun):
+        _check_aligned(qrels, run, missing, precision, ties, said)
+        aligned = run
+    else:
+        index = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
+        aligned = index.align(run, missing=missing, precision=precision, ties=ties)
+    wanted = parse_measures(measures)
+    if not is_parsed:
+        warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
+        if is_sample(aligned.y_true, aligned.inclusion_probability):
+            refuse_measures_of_sample(wanted)
+        gains, unjudged = params.get("gains"), params.get("unjudged", "zero")
+        misled = misled_measure(wanted, aligned.y_true, gains, unjudged)
+        warn_of_unjudged_lists({aligned.name: unjudged_share(aligned, misled)}, misled)
+    _add_probabilities(aligned, wanted, params)
+    rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
+    return aligned, _values(*rows, wanted, ties=ties, **params)
+
+
+def _add_probabilities(aligned, wanted, params):
+    """Inclusion probabilities for the measures that estimate by them, which must not be guessed."""
+    name = "inclusion_probability"
+    asking = [text for text, (entry, *_) in wanted.items() if name in entry.columns]
+    if not asking or params.get(name) is not None:
+        return
+    if aligned.inclusion_probability is None:
+        raise InputError(
+            f"{brief(asking[0])} needs the probability with which each document was drawn to be "
+            "judged, and these judgments do not say: give judgments with a column "
+            "'inclusion_probability', such as read_prels reads (5 columns: topic docno label "
+            "method probability). Where all of the pool is judged, it is 'ap'."
+        )
+    params[name] = aligned.inclusion_probability
+
+
+def _check_aligned(qrels, run, missing, precision, ties, said):
+    """Raise for what cannot be had of a run that is joined with judgments already."""
+    if qrels is not None:
+        raise InputError(
+            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
+            "with these qrels."
+        )
+    made_with = {"ties": run.ties}
+    if run.missing_topics:
+        made_with["missing"] = "empty" if run.keeps_missing_topics else "drop"
+    for name, given in (("missing", missing), ("ties", ties)):
+        if given in (*MISSING, "docno", "stable") and given != made_with.get(name, given):
+            raise InputError(
+                f"{name}={brief(given)}, but run is an AlignedRun that was made with "
+                f"{name}={brief(made_with[name])}: pass this here, or the other to align."
+            )
+    for name, given in said.items():
+        if given != "warn":
+            raise InputError(f"{name}={brief(given)}, but run is an AlignedRun: pass it to align.")
+    if precision != "double":
+        raise InputError(
+            f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."
+        )
+
+
+def _values(
+    y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
+) -> pd.DataFrame:
+    """The measures of rows as align leaves them."""
+    check_choice(ties, "ties", TIES)
+    known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
+    given = {"n_items": n_items, "pooled": pooled}
+    params = {name: value for name, value in given.items() if name in known} | params
+    return evaluate(
+        y_true,
+        y_score,
+        wanted,
+        groups=groups,
+        # The rows of a topic stand in this order, or in that of the run, already.
+        ties="stable" if ties == "docno" else ties,
+        **params,
+    )

@@ -1,0 +1,188 @@
+"""QueryScaler: numeric features beside those of the other documents of the query."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank._lists.checks import check_choice, check_container, check_groups, find_groups
+from skfilterrank.exceptions import InputError
+
+METHODS = ("standardize", "min_max", "rank")
+
+
+class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Scale each feature within each query.
+
+    Many features compare within a query alone: a BM25 score of 12 is high for one query and low
+    for the next. What a row becomes depends on the rows of its own query and on nothing that was
+    seen in `fit`, so that nothing leaks between queries, and a query scaled alone, as when it is
+    served, gets the values that it has among others.
+
+    Parameters
+    ----------
+    method : {"standardize", "min_max", "rank"}, default="standardize"
+        "standardize": mean 0 and standard deviation 1. "min_max": from 0 to 1. "rank": the share
+        of the other documents that have a lower value, equal ones counted half; from 0 to 1, and
+        blind to the scale and to outliers.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
+        Names of the features, where X is a DataFrame.
+
+    See Also
+    --------
+    sklearn.preprocessing.StandardScaler : Scales over all queries.
+    ListFeatures : Features of texts from the other documents of the query.
+
+    Notes
+    -----
+    With the values :math:`v` of a feature in a query of n documents,
+
+    .. math::
+
+        \frac{v - \mathrm{mean}(v)}{\sqrt{\mathrm{mean}((v - \mathrm{mean}(v))^2)}}, \qquad
+        \frac{v - \min(v)}{\max(v) - \min(v)}, \qquad
+        \frac{\mathrm{rank}(v) - 1}{n - 1} .
+
+    Where all values of a query are equal, or it has one document, the first two are 0 and the
+    third is 0.5. NaN is a missing value: it stays NaN, and the others are scaled without it.
+    LETOR's files have "min_max".
+
+    Query ids come as `groups`, or in an index level "qid" of X, in `fit_transform` also of y.
+    In a Pipeline inside :class:`~skfilterrank.ranking.RankAndFilter`, ``QueryRanker`` or under a
+    ranking scorer these hand them on. scikit-learn's own ``Pipeline.predict(X)`` needs the index
+    level, or metadata routing. All documents of a query belong in one call. A step before this
+    one must keep the index: ``set_output(transform="pandas")``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.ranking import QueryScaler
+    >>> X = pd.DataFrame(
+    ...     {"bm25": [12.0, 8.0, 10.0, 3.0, 1.0]},
+    ...     index=pd.Index(["a", "a", "a", "b", "b"], name="qid"),
+    ... )
+    >>> QueryScaler("min_max").fit_transform(X).ravel()
+    array([1. , 0. , 0.5, 1. , 0. ])
+    >>> scaler = QueryScaler("rank").fit(X)
+    >>> scaler.transform(X.loc[["b"]]).ravel()  # alone, as when it is served
+    array([1., 0.])
+    """
+
+    __metadata_request__transform = {"groups": True}  # noqa: RUF012
+    __metadata_request__fit_transform = {"groups": True}  # noqa: RUF012
+
+    def __init__(self, method: str = "standardize"):
+        self.method = method
+
+    @all_or_nothing
+    def fit(self, X, y=None) -> "QueryScaler":
+        """Learn the number and the names of the features, and nothing of their values.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_features)
+            Numbers; NaN is a missing value.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : QueryScaler
+            The fitted transformer.
+        """
+        check_choice(self.method, "method", METHODS)
+        self._check_features(X, reset=True)
+        return self
+
+    def fit_transform(self, X, y=None, groups=None) -> np.ndarray:
+        """Fit, and scale X, as :meth:`transform` does; query ids may stand in the index of y."""
+        return self.fit(X).transform(X, groups=find_groups(groups, X, y, names=("X", "y")))
+
+    def transform(self, X, groups=None) -> np.ndarray:
+        """Scale each feature within each query.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_features)
+            All documents of each query, in any order; NaN is a missing value.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features), dtype float64
+            The scaled features.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, X is sparse, holds infinite values, or has other features
+            than in `fit`.
+        """
+        check_is_fitted(self)
+        values = self._check_features(X, reset=False)
+        index = check_groups(groups, X, n_rows=len(values), carrier="X as a DataFrame")
+        return _SCALES[self.method](pd.DataFrame(values), index.codes())
+
+    def _check_features(self, X, *, reset):
+        """A dense matrix of float64, NaN where missing."""
+        check_container(X)
+        refuse_dates(X)
+        if hasattr(X, "tocsr"):
+            raise InputError(
+                "X is sparse, and scaling within queries moves its zeros: pass X.toarray(), or "
+                "in a ColumnTransformer the dense columns alone."
+            )
+        X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        owner = type(self).__name__
+        names = getattr(self, "feature_names_in_", None)
+        check_finite_columns(X, owner=owner, names=names, allow_nan=True)
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _standardize(frame, codes):
+    """Deviations from the mean, over their standard deviation."""
+    queries = frame.groupby(codes)
+    span = (queries.max() - queries.min()).to_numpy()[codes]
+    # Parts of the range, whose squares stay in range; where there is none, rounding would deviate.
+    parts = pd.DataFrame(_divide(frame - queries.mean().to_numpy()[codes], span, span > 0))
+    spread = np.sqrt((parts**2).groupby(codes).mean().to_numpy()[codes])
+    return _divide(parts, spread, span > 0)
+
+
+def _min_max(frame, codes):
+    """Distance from the lowest, over the range."""
+    queries = frame.groupby(codes)
+    low = queries.min().to_numpy()[codes]
+    span = queries.max().to_numpy()[codes] - low
+    return _divide(frame - low, span, span > 0)
+
+
+def _rank(frame, codes):
+    """Share of the others that are lower, half of those that are equal."""
+    queries = frame.groupby(codes)
+    n_others = queries.count().to_numpy()[codes] - 1
+    return _divide(queries.rank() - 1, n_others, n_others > 0, 0.5)
+
+
+def _divide(values, by, where, otherwise=0.0):
+    """A quotient, where there is something to divide by; NaN stays NaN."""
+    values = values.to_numpy()
+    quotient = np.divide(values, by, out=np.full(values.shape, otherwise), where=where)
+    quotient[np.isnan(values)] = np.nan
+    return quotient
+
+
+_SCALES = {"standardize": _standardize, "min_max": _min_max, "rank": _rank}

@@ -1,0 +1,93 @@
+"""Tables of values: what their axes are called says which are systems."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ranked_runs import QRELS, RUNS
+from skfilterrank.comparison import (
+    SystemScores,
+    compare_systems,
+)
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.metrics import evaluate_runs
+
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* holds labels below 0", "ignore:.*some gains are below 0"
+)
+
+
+def test_columns_and_one_measure():
+    frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "mine": [0.25, 0.5]})
+    scores = SystemScores.of(frame)
+    assert scores.systems == ("b", "a")
+    assert scores.values.tolist() == [[0.25], [0.5]]
+    assert scores.measure == "mine"
+
+
+def test_bad_frames():
+    frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "x": [1, 2], "y": [1, 2]})
+    with pytest.raises(ValueError, match="several measures, 'x', 'y': give one measure at a"):
+        SystemScores.of(frame)
+    with pytest.raises(ValueError, match="measure='z' is none of those that scores holds: 'x'"):
+        SystemScores.of(frame, "z")
+    with pytest.raises(ValueError, match="several rows for run 'a' and qid 2"):
+        SystemScores.of(frame.assign(run="a"), "x")
+    with pytest.raises(ValueError, match="scores holds no values of a measure"):
+        SystemScores.of(frame[["run", "qid"]])
+    gap = pd.DataFrame({"run": ["a", "a", "b"], "qid": [1, 2, 1], "x": [1, 2, 3]})
+    with pytest.raises(ValueError, match="1 value is missing"):
+        SystemScores.of(gap)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", ["qid", "query", "topic"])
+@pytest.mark.parametrize("system", ["run", "system"])
+def test_names_of_axes_say_which_are_queries(query, system):
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).rename_axis([system, query])
+    expected = SystemScores.of(frame, "ap")
+    assert expected.systems == ("good", "bad", "half")
+    wide = frame["ap"].unstack(system, sort=False)  # noqa: PD010
+    for table in (wide, wide.T, wide.rename_axis(columns=None), wide.rename_axis(None)):
+        for scores in (SystemScores(table), SystemScores.of(table)):
+            np.testing.assert_array_equal(scores.values, expected.values)
+            assert (scores.systems, scores.queries) == (expected.systems, expected.queries)
+    for table in (frame["ap"], frame[["ap"]], frame.swaplevel(), frame.reset_index()):
+        scores = SystemScores.of(table, "ap")
+        np.testing.assert_array_equal(scores.to_frame(), expected.to_frame())
+        assert scores.measure == "ap"
+
+
+def test_measures_are_no_queries():
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "ndcg@2"])
+    for table in (frame.loc["good"], frame.groupby("run").mean(), frame.reset_index(drop=True)):
+        with pytest.raises(ValueError, match="columns of values are measures, 'ap', 'ndcg@2'"):
+            compare_systems(table)
+
+
+def test_two_levels():
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"])
+    with pytest.raises(ValueError, match=r"SystemScores\.of"):
+        SystemScores(frame)
+    with pytest.raises(ValueError, match="axes are named 'a', 'b'"):
+        compare_systems(frame.rename_axis(["a", "b"]))
+    assert not SystemScores.of(evaluate_runs(QRELS, RUNS, "recall_error")).greater_is_better
+
+
+def test_more_systems_than_queries_without_names():
+    values = np.arange(6.0).reshape(3, 2)
+    for table in (values, values.tolist(), pd.DataFrame(values)):
+        with pytest.warns(DataWarning, match="read as 3 systems x 2 queries: .* transpose"):
+            SystemScores.of(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SystemScores(values.T)
+        SystemScores(values, systems="abc")
+        SystemScores(values, queries="xy")
+        SystemScores(pd.DataFrame(values).rename_axis("system"))
+        scores = SystemScores(values, systems="abc")
+        SystemScores(scores.to_frame())
+        scores.select(queries=[0])

@@ -1,0 +1,84 @@
+"""Errors name the columns that hold no finite numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
+from skfilterrank.exceptions import InputError
+
+X = np.arange(12.0).reshape(4, 3)
+
+
+def spoiled(*places, value=np.nan):
+    changed = X.copy()
+    for row, column in places:
+        changed[row, column] = value
+    return changed
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+def test_where_values_are_missing(form):
+    check_finite_columns(form(X), owner="Ridge")
+    with pytest.raises(InputError) as error:
+        check_finite_columns(form(spoiled((3, 1), (2, 1))), owner="Ridge")
+    assert str(error.value) == (
+        "X contains NaN in column 1 (2 values, the first at row 2): Ridge needs finite numbers; "
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column."
+    )
+    with pytest.raises(
+        InputError, match=r"NaN in columns 0 \('a'\), 2 \('c'\) \(2 values, .*row 1"
+    ):
+        check_finite_columns(form(spoiled((1, 2), (3, 0))), owner="Ridge", names=list("abc"))
+
+
+def test_infinite_values():
+    infinite = spoiled((0, 2), value=-np.inf)
+    for allow_nan in (False, True):
+        with pytest.raises(InputError, match=r"infinity in column 2 \(1 value, the first at row 0"):
+            check_finite_columns(infinite, owner="Ridge", allow_nan=allow_nan)
+    check_finite_columns(spoiled((0, 2)), owner="Ridge", allow_nan=True)
+    both = np.where(np.isnan(spoiled((1, 1))), np.nan, infinite)
+    with pytest.raises(InputError, match="NaN in column 1"):
+        check_finite_columns(both, owner="Ridge")
+    with pytest.raises(InputError, match=r"infinity in column 2 .* replace it by a finite number"):
+        check_finite_columns(both, owner="Ridge", allow_nan=True)
+
+
+def test_finite_numbers_whose_sum_is_none():
+    check_finite_columns(np.array([[1e308], [1e308]]), owner="Ridge")
+    check_finite_columns(np.array([[3e38], [3e38]], dtype=np.float32), owner="Ridge")
+
+
+def test_only_some_columns_are_named():
+    with pytest.raises(InputError, match=r"NaN in columns 0, 1, 2, 3, 4 and 2 more \(7 values"):
+        check_finite_columns(np.full((1, 7), np.nan), owner="Ridge")
+
+
+DATE = pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            pd.DataFrame({"a": [1.0], "day": [DATE], "gap": [DATE - DATE]}),
+            "X has 2 columns of dates or durations, such as 'day' of dtype datetime64",
+        ),
+        (pd.DataFrame({"gap": [DATE - DATE]}), "1 column of dates .* of dtype timedelta64"),
+        (pd.DataFrame({"p": pd.period_range("2020", periods=2, freq="M")}), "'p' of dtype period"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), "X has dates or durations of dtype datetime64"),
+        (np.array([[1]], dtype="m8[s]"), r"dates or durations of dtype timedelta64\[s\]"),
+    ],
+)
+def test_dates_are_no_features(values, message):
+    with pytest.raises(InputError, match=rf"{message}.*make numbers of them, such as days since"):
+        refuse_dates(values)
+
+
+@pytest.mark.parametrize(
+    "values", [X, [[1]], pd.DataFrame({"a": [1], "b": ["text"]}), np.array([["2020-01-01"]]), None]
+)
+def test_what_holds_no_dates(values):
+    assert refuse_dates(values) is None

@@ -1,0 +1,317 @@
+"""Values with intervals from a sample."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_samples import collection, elimination_design, with_labels
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._label_sample import draw_by_folds
+from skfilterrank.metrics import evaluate_runs
+
+pytestmark = pytest.mark.slow
+
+MEASURES = ["dcg@10", "rbp", "ndcg@10", "ndcg_f@10", "ap", "recall@20"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return collection()
+
+
+@pytest.fixture(scope="module")
+def sample(data):
+    people, machine, runs = data
+    drawn = draw_sample(machine, runs, "dcg@10", n_total=60)
+    return with_labels(drawn, people)
+
+
+@pytest.fixture(scope="module")
+def estimates(data, sample):
+    _, machine, runs = data
+    return estimate(sample, runs, "dcg@10", machine_qrels=machine)
+
+
+def means(runs, people, measures):
+    """Measures by all labels."""
+    values = evaluate_runs(people, runs, measures).groupby("run", sort=False).mean()
+    return pd.concat({name: values[name] for name in measures}, names=["measure"])
+
+
+def test_where_everything_is_judged_the_estimate_is_the_measure(data):
+    people, machine, runs = data
+    drawn = draw_sample(machine, runs, MEASURES, n_total=1.0)
+    assert (drawn["inclusion_probability"] == 1).all()
+    found = estimate(with_labels(drawn, people), runs, MEASURES, machine_qrels=machine).to_frame()
+    np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
+    np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
+
+
+def test_the_estimate_is_unbiased_over_all_samples():
+    """Exactly, calibration included: every sample of a small pool, by its probability.
+
+    The best document was judged before, which a sample would be biased by.
+    """
+    rng = np.random.RandomState(3)
+    documents = [f"d{i}" for i in range(7)]
+    # Distinct gains: no sample has labels that are all equal.
+    people = pd.DataFrame({"qid": "1", "docno": documents, "label": rng.permutation(7) * 1.5})
+    machine = people.assign(label=rng.randint(0, 2, 7))
+    runs = {name: people.assign(score=rng.uniform(size=7)) for name in "ab"}
+    pool = RankedPool.read(machine, runs)
+    sizes = rng.uniform(0.5, 2, size=7)
+    best = people["label"].to_numpy().argmax()
+    sizes[best] = 0.0
+    order, probability = draw_by_folds(sizes, pool.folding, 4, np.random.RandomState(0))
+    drawn = np.bincount(pool.folding.folds[order], minlength=pool.n_folds)
+    members = [
+        np.flatnonzero((pool.folding.folds == fold) & (sizes > 0)) for fold in range(pool.n_folds)
+    ]
+    designs = [
+        {tuple(rows[list(s)]): p for s, p in elimination_design(sizes[rows], n).items()}
+        for rows, n in zip(members, drawn)
+        if len(rows)
+    ]
+    gains = {label: label for label in people["label"]}
+    total, square, estimated, chance = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
+    for parts in product(*(design.items() for design in designs)):
+        rows = np.array([best, *(row for part, _ in parts for row in part)], dtype=int)
+        weight = np.prod([p for _, p in parts])
+        frame = pool.index[rows].to_frame(index=False)
+        frame["inclusion_probability"] = np.where(rows == best, 1.0, probability[rows])
+        # Of a dict all grades are known, whether a sample has them or not.
+        found = estimate(with_labels(frame, people), pool, "dcg@4", gains=gains)
+        frame = found.to_frame().loc["dcg@4"]
+        total += weight * frame["value"].to_numpy()
+        square += weight * frame["value"].to_numpy() ** 2
+        estimated += weight * frame["standard_error"].to_numpy() ** 2
+        chance += weight
+    assert chance == pytest.approx(1)
+    np.testing.assert_allclose(total, means(runs, people, ["dcg@4"]), rtol=1e-9)
+    # Standard errors are about those over all samples; twice or half of them would not be.
+    ratio = np.sqrt(estimated / (square - total**2))
+    assert ((ratio > 0.75) & (ratio < 1.33)).all()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("aim", "measures"), [("differences", ["dcg@10", "ndcg@10"]), ("uniform", ["ap"])]
+)
+def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
+    people, machine, runs = collection(n_topics=16, n_documents=30, seed=5)
+    pool = RankedPool.read(machine, runs)
+    true = means(runs, people, measures)
+    inside, inside_differences = [], []
+    for seed in range(25):
+        drawn = draw_sample(None, pool, measures, n_total=0.2, aim=aim, random_state=seed)
+        found = estimate(with_labels(drawn, people), pool, measures)
+        frame = found.to_frame()
+        inside.append((frame["low"] <= true) & (true <= frame["high"]))
+        pairs = found.compare(measures[0])
+        own = true[measures[0]].to_numpy()
+        gap = own[pairs.first] - own[pairs.second]
+        inside_differences.append((pairs.low <= gap) & (gap <= pairs.high))
+    covered = pd.DataFrame(inside).mean().groupby("measure").mean()
+    assert (covered > 0.87).all()
+    assert np.mean(inside_differences) > 0.87
+
+
+def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
+    people, machine, runs = collection(noise=4.0)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120), people)
+
+    def width(qrels):
+        frame = estimate(sample, runs, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
+        return (frame["high"] - frame["low"]).mean()
+
+    alone = width(None)
+    rng = np.random.RandomState(0)
+    assert width(machine) < 0.8 * alone
+    assert width(machine.assign(label=rng.randint(0, 4, len(machine)))) < 1.1 * alone
+    noise = {str(i): machine.assign(label=rng.randint(0, 4, len(machine))) for i in range(3)}
+    assert width({"good": machine} | noise) < 0.9 * alone
+
+
+def test_new_topics_are_less_sure_than_these(data, sample, estimates):
+    _, machine, runs = data
+    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
+    old, new = estimates.to_frame(), found.to_frame()
+    np.testing.assert_allclose(old["value"], new["value"])
+    assert (new["standard_error"] > old["standard_error"]).all()
+    # The standard error of the mean of what is estimated of each topic.
+    of_topics = found.results["dcg@10"].by_topic
+    np.testing.assert_allclose(new["value"], of_topics.mean(axis=1))
+    error = of_topics.std(axis=1, ddof=1) / np.sqrt(of_topics.shape[1])
+    np.testing.assert_allclose(new["standard_error"], error)
+
+
+def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
+    _, machine, runs = data
+    lines = [
+        f"{row.qid} {row.docno} {row.label:.0f} 1 {row.inclusion_probability!r}"
+        for row in sample.itertuples()
+    ]
+    (tmp_path / "sample.prels").write_text("\n".join(lines) + "\n")
+    found = estimate(tmp_path / "sample.prels", runs, "dcg@10", machine_qrels=machine)
+    pd.testing.assert_frame_equal(found.to_frame(), estimates.to_frame())
+
+
+def test_rows_in_another_order_give_the_same(data, sample, estimates):
+    _, machine, runs = data
+    shuffled = estimate(
+        sample.sample(frac=1, random_state=1),
+        {name: run.sample(frac=1, random_state=0) for name, run in runs.items()},
+        "dcg@10",
+        machine_qrels=machine.sample(frac=1, random_state=2),
+    )
+    pd.testing.assert_frame_equal(shuffled.to_frame(), estimates.to_frame())
+
+
+def test_gains_of_another_unit_scale_all(data, sample, estimates):
+    _, machine, runs = data
+    gains = {0: 0, 1: 10, 2: 20, 3: 30}
+    scaled = estimate(sample, runs, "dcg@10", machine_qrels=machine, gains=gains).to_frame()
+    np.testing.assert_allclose(
+        scaled.drop(columns="shown_to_cover"),
+        10 * estimates.to_frame().drop(columns="shown_to_cover"),
+    )
+
+
+def test_labels_of_machines_may_have_any_scale(data, sample, estimates):
+    _, machine, runs = data
+    other = machine.assign(label=100 + 7.5 * machine["label"])
+    found = estimate(sample, runs, "dcg@10", machine_qrels=other).to_frame()
+    np.testing.assert_allclose(found.astype(float), estimates.to_frame().astype(float), rtol=1e-6)
+    rng = np.random.RandomState(0)
+    scores = machine.assign(label=machine["label"] + rng.uniform(size=len(machine)))
+    assert np.isfinite(estimate(sample, runs, "dcg@10", machine_qrels=scores).to_frame()).all(
+        axis=None
+    )
+
+
+def test_a_machine_may_leave_documents_out(data, sample):
+    people, machine, runs = data
+    some = machine.iloc[::2]
+    found = estimate(sample, runs, "dcg@10", machine_qrels=some, pool=people).to_frame()
+    true = means(runs, people, ["dcg@10"])
+    assert (np.abs(found["value"] - true) < 4 * found["standard_error"]).all()
+    with pytest.raises(InputError, match=r"documents outside the pool"):
+        estimate(sample, runs, "dcg@10", machine_qrels=some)
+
+
+def test_a_run_from_elsewhere(data, sample):
+    people, machine, runs = data
+    away = runs["run0"].assign(docno="z" + runs["run0"]["docno"])
+    with pytest.raises(
+        InputError, match=r"none of the 480 documents .* holds 'zd\d+', .* pool 'd\d+'"
+    ):
+        estimate(sample, runs | {"away": away}, "dcg@10", machine_qrels=machine)
+    with pytest.raises(InputError, match="none of the 480 documents"):
+        draw_sample(machine, {"away": away}, "dcg@10", n_total=20)
+    # Every second document of each list is outside.
+    half = runs["run0"].sort_values(["qid", "score"], ascending=[True, False])
+    docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
+    half = half.assign(docno=docnos)
+    for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
+        text = rf"{n_outside} of {n_shown} of 'half'\): they are counted as gain 0"
+        with pytest.warns(DataWarning, match=text):
+            drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_total=40)
+    with pytest.warns(DataWarning, match="first 10 of 1 run are outside the pool"):
+        found = estimate(
+            with_labels(drawn, people),
+            {"run1": runs["run1"], "half": half},
+            "rbp",
+            machine_qrels=machine,
+        )
+    # A run that returns nothing returns nothing wrong.
+    empty = runs["run0"].assign(score=-np.inf)
+    found = estimate(
+        people.assign(inclusion_probability=1.0),
+        {"run0": runs["run0"], "none": empty},
+        "dcg@10",
+        machine_qrels=machine,
+    )
+    assert found.results["dcg@10"].values[1] == 0
+
+
+def test_one_judged_document_in_a_topic_is_enough(data):
+    people, machine, runs = data
+    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20), people)
+    assert (drawn["qid"].value_counts() == 1).any()
+    assert estimate(drawn, runs, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
+
+
+def test_grades_that_the_machine_never_gives(data, sample, estimates):
+    _, machine, runs = data
+    flat = machine.assign(label=(machine["label"] > 0) * 1)
+    found = estimate(sample, runs, "dcg@10", machine_qrels=flat).to_frame()
+    assert (found["standard_error"] > 0).all()
+
+
+def test_bad_input(data, sample):
+    _, machine, runs = data
+
+    def of(qrels, **params):
+        return estimate(qrels, runs, "dcg@10", **{"machine_qrels": machine} | params)
+
+    with pytest.raises(InputError, match="draw_sample"):
+        of(sample.drop(columns="inclusion_probability"))
+    # Neither probabilities nor a pool: one error has it all.
+    with pytest.raises(InputError, match=r"probability=1.0\), pool=qrels, unit='query' and target"):
+        of(sample.drop(columns="inclusion_probability"), machine_qrels=None)
+    for wrong in (0.0, 1.5, np.nan):
+        with pytest.raises(InputError, match="inclusion probability"):
+            of(sample.assign(inclusion_probability=wrong))
+    with pytest.raises(InputError, match="not those of a sample"):
+        of(sample.assign(inclusion_probability=1.0))
+    with pytest.raises(InputError, match="outside the pool"):
+        of(pd.concat([sample, sample.head(1).assign(docno="other")]))
+    with pytest.raises(InputError, match="have the gain 1"):
+        of(sample.assign(label=1.0))
+    with pytest.raises(InputError, match="at least two"):
+        of(sample.head(1))
+    with pytest.raises(InputError, match="pool="):
+        of(sample, machine_qrels=None)
+    with pytest.raises(InputError, match="empty"):
+        of(sample, machine_qrels={})
+    with pytest.raises(InputError, match="different gains"):
+        of(sample.assign(label=np.arange(len(sample)) / 7))
+    with pytest.raises(InputError, match="target"):
+        of(sample, target="other topics")
+    pool = RankedPool.read(machine, runs)
+    with pytest.raises(InputError, match="holds its machine labels"):
+        estimate(sample, pool, "dcg@10", machine_qrels=machine)
+    with pytest.raises(InputError, match="unit='query'"):
+        estimate(sample, runs, "err", machine_qrels=machine)
+
+
+def test_a_sample_for_one_measure_is_none_for_another(data, sample):
+    _, machine, runs = data
+    with pytest.raises(InputError, match=r"a sample for 'ndcg@10'.*drawn for another measure"):
+        estimate(sample, runs, "ndcg@10", machine_qrels=machine)
+
+
+def test_why_labels_are_no_sample(data, sample):
+    people, machine, runs = data
+    part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
+    with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_total"):
+        estimate(part, runs, "dcg@10", machine_qrels=machine)
+    # Few that lack do not show in the count.
+    part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
+    with pytest.warns(DataWarning, match="5 documents without a label, for which"):
+        estimate(part, runs, "dcg@10", machine_qrels=machine)
+    first, *late = runs
+    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9)
+    one = {first: runs[first], "late": runs[late[-1]]}
+    with pytest.raises(InputError, match="drawn without 'late' among the runs"):
+        estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)
+
+
+def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimates):
+    _, machine, runs = data
+    both = estimate(sample, runs, ["precision@10", "dcg@10"], machine_qrels=machine)
+    pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
+    pd.testing.assert_frame_equal(both.order("dcg@10"), estimates.order())

@@ -1,0 +1,358 @@
+"""Differences, orders and predictions from estimates."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t
+
+from label_samples import collection, with_labels
+from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import (
+    EstimatedDifferences,
+    Estimates,
+    MeasureEstimate,
+    RankedPool,
+    draw_sample,
+    estimate,
+)
+from skfilterrank.metrics import evaluate_runs
+
+
+@pytest.fixture(scope="module")
+def data():
+    people, machine, runs = collection(n_topics=20, n_documents=40)
+    runs["copy"] = runs["run0"]
+    return people, machine, runs
+
+
+@pytest.fixture(scope="module")
+def estimates(data):
+    people, machine, runs = data
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=150)
+    return estimate(with_labels(sample, people), runs, ["dcg@10", "ap"], machine_qrels=machine)
+
+
+@pytest.mark.slow
+def test_differences_have_the_covariance_of_one_sample(estimates):
+    covariance = estimates.covariance("dcg@10").to_numpy()
+    frame = estimates.to_frame().loc["dcg@10"]
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), frame["standard_error"])
+    pairs = estimates.compare("dcg@10")
+    first, second = pairs.first, pairs.second
+    np.testing.assert_allclose(
+        pairs.difference, frame["value"].to_numpy()[first] - frame["value"].to_numpy()[second]
+    )
+    errors = np.sqrt(
+        covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+    )
+    shown = errors > 1e-6
+    width = (pairs.high - pairs.low)[shown] / 2
+    assert ((width > 1.9 * errors[shown]) & (width < 4 * errors[shown])).all()
+
+
+@pytest.mark.slow
+def test_equal_runs_do_not_differ(estimates):
+    pairs = estimates.compare("ap").to_frame().set_index(["first", "second"])
+    same = pairs.loc[("run0", "copy")]
+    assert same["difference"] == pytest.approx(0)
+    assert same["low"] == same["high"] == pytest.approx(0)
+    assert same["p_adjusted"] == 1
+
+
+@pytest.mark.slow
+def test_a_baseline_is_compared_with_all_others(estimates):
+    pairs = estimates.compare("dcg@10", baseline="run1", correction=None)
+    assert pairs.to_frame()["first"].tolist() == ["run0", "run2", "run3", "copy"]
+    assert set(pairs.to_frame()["second"]) == {"run1"}
+    np.testing.assert_array_equal(pairs.p_value, pairs.p_adjusted)
+    with pytest.raises(InputError, match="baseline"):
+        estimates.compare("dcg@10", baseline="other")
+
+
+@pytest.mark.nightly
+def test_orders_have_intervals_that_hold_together(data):
+    people, machine, runs = data
+    pool = RankedPool.read(machine, runs)
+    true = (
+        evaluate_runs(people, runs, "dcg@10").groupby("run")["dcg@10"].mean().rank(ascending=False)
+    )
+    inside = []
+    for seed in range(14):
+        sample = draw_sample(None, pool, "dcg@10", n_total=0.2, random_state=seed)
+        order = estimate(with_labels(sample, people), pool, "dcg@10").order()
+        assert ((order["low"] <= order["rank"] + 1) & (order["rank"] - 1 <= order["high"])).all()
+        held = true[order.index]
+        inside.append(((order["low"] <= held + 0.5) & (held - 0.5 <= order["high"])).all())
+    assert np.mean(inside) >= 0.85
+
+
+@pytest.mark.slow
+def test_an_order_of_a_measure_to_keep_low(data):
+    people, machine, runs = data
+    gains = {0: -1, 1: 1, 2: 1, 3: 1}
+    names = ["precision@10", "dcg@10"]
+    sample = draw_sample(machine, runs, names, n_total=150, gains=gains)
+    found = estimate(with_labels(sample, people), runs, names, machine_qrels=machine, gains=gains)
+    order = found.order("dcg@10")
+    assert order["rank"].is_monotonic_increasing
+    assert order["value"].iloc[0] > order["value"].iloc[-1]
+
+
+def test_more_labels_are_needed_for_narrower_intervals(estimates):
+    frame = estimates.to_frame().loc["dcg@10"]
+    width = (frame["high"] - frame["low"]).mean() / 2
+    needed = [estimates.labels_needed("dcg@10", half_width=f * width) for f in (1, 0.5, 0.2, 1e-6)]
+    assert needed == sorted(needed)
+    assert needed[0] <= estimates.n_judged < needed[1]
+    # An estimate from the sample, too.
+    assert needed[-1] == pytest.approx(estimates.results["dcg@10"].n_possible, rel=0.05)
+    assert 0 < estimates.labels_needed("dcg@10") <= estimates.n_possible
+    with pytest.raises(InputError, match="half_width"):
+        estimates.labels_needed("dcg@10", half_width=0)
+
+
+@pytest.mark.slow
+def test_the_predicted_number_of_labels_does(data, estimates):
+    people, machine, runs = data
+    frame = estimates.to_frame().loc["dcg@10"]
+    goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
+    n_needed = estimates.labels_needed("dcg@10", half_width=goal)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=n_needed)
+    found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine).to_frame()
+    assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
+
+
+@pytest.mark.slow
+def test_one_run_is_compared_with_none(data):
+    people, machine, runs = data
+    run = {"run1": runs["run1"]}
+    sample = with_labels(draw_sample(machine, run, "dcg@3", n_total=30), people)
+    found = estimate(sample, run, "dcg@3", machine_qrels=machine)
+    with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
+        found.compare()
+    with pytest.raises(InputError, match="there is one, 'run1': give half_width"):
+        found.labels_needed()
+    assert 0 < found.labels_needed(half_width=0.5) <= 60
+    two = {"run1": runs["run1"], "run2": runs["run2"]}
+    sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30), people)
+    text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
+    assert "of 1 difference is significant for these topics" in text
+
+
+@pytest.mark.slow
+def test_only_documents_that_matter_are_counted(data):
+    # Drawn for all runs down to 10, and asked of one of them down to 2.
+    people, machine, runs = data
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=150), people)
+    pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
+
+    def first(k):
+        table = runs["run1"].sort_values("score", ascending=False).groupby("qid").head(k)
+        return pd.MultiIndex.from_frame(table[["qid", "docno"]])
+
+    run = {"run1": runs["run1"]}
+    found = estimate(sample, run, ["dcg@2", "dcg@4"], machine_qrels=machine)
+    n_judged = pairs.isin(first(4)).sum()
+    assert 0 < n_judged < 80
+    assert (found.n_judged, found.n_possible, found.n_other) == (n_judged, 80, 150 - n_judged)
+    assert f"{n_judged} of 80 documents judged by people (and {150 - n_judged} on" in str(found)
+    assert f"{n_judged} of 80 documents judged" in repr(found)
+    # What is needed of one measure is of its own documents.
+    assert found.labels_needed("dcg@2", half_width=1e-9) == pytest.approx(40, rel=0.05)
+    enough = found.labels_needed("dcg@2", half_width=1e9)
+    assert enough < pairs.isin(first(2)).sum()
+    # Values are those of a sample in which the rest is judged too.
+    both = estimate(sample, runs, "dcg@10", machine_qrels=machine)
+    assert (both.n_judged, both.n_other) == (150, 0)
+    assert "(and" not in str(both)
+
+
+@pytest.mark.slow
+def test_labels_that_were_there_before_are_counted_where_they_matter(data):
+    people, machine, runs = data
+    known = people.iloc[:100]
+    run = {"run1": runs["run1"]}
+    drawn = draw_sample(machine, run, "dcg@3", n_total=1.0, judged=known)
+    found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
+    assert (found.n_judged, found.n_possible) == (60, 60)
+    assert found.n_other == len(drawn) - 60 > 0
+    assert found.labels_needed(half_width=0.5) <= 60
+
+
+@pytest.mark.slow
+def test_intervals_end_where_the_measure_does():
+    # Two topics, and all labels of a sample of documents that a machine knows nothing of.
+    people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
+    sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_total=14), people)
+    found = estimate(
+        sample, runs, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
+    )
+    frame, result = found.to_frame(), found.results["precision@5"]
+    width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
+    assert width > 1
+    assert frame["low"].min() == 0
+    assert frame["high"].max() == 1
+    pairs = found.compare().to_frame()
+    assert pairs["low"].min() >= -1
+    assert pairs["high"].max() <= 1
+    # Gains below 0 put some measures beyond the range that they have for others.
+    assert result.value_range == (0, 1)
+    full = people.assign(inclusion_probability=1.0)
+    for lowest, expected in ((0, (0, 1)), (-1, (-np.inf, np.inf))):
+        gains = {0: lowest, 1: 1, 2: 1, 3: 1}
+        found = estimate(full, runs, ["ndcg@5", "dcg@5"], machine_qrels=machine, gains=gains)
+        assert found.results["ndcg@5"].value_range == expected
+        assert found.results["dcg@5"].value_range == (-np.inf, np.inf)
+
+
+def test_results_show_and_keep(estimates):
+    assert repr(estimates) == (
+        f"<Estimates: dcg@10, ap of 5 runs, 150 of {estimates.n_possible} documents judged>"
+    )
+    assert len(repr(estimates.compare("ap"))) <= 120
+    assert "run0" in str(estimates)
+    assert "significant" in str(estimates.compare("ap"))
+    assert "<table" in estimates._repr_html_()
+    assert "<table" in estimates.compare("ap")._repr_html_()
+    again = pickle.loads(pickle.dumps(estimates))
+    pd.testing.assert_frame_equal(again.to_frame(), estimates.to_frame())
+    with pytest.raises(InputError, match="measure must be one of"):
+        estimates.order()
+
+
+def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
+    pairs = EstimatedDifferences(
+        measure="ap",
+        runs=("a", "b", "c"),
+        first=np.array([0, 0]),
+        second=np.array([1, 2]),
+        difference=np.array([0.1, 0.2]),
+        low=np.array([0.0, 0.1]),
+        high=np.array([0.2, 0.3]),
+        p_value=np.array([0.08, 0.01]),
+        p_adjusted=np.array([0.08, 0.02]),
+        correction="holm",
+        confidence=0.9,
+        target="these topics",
+    )
+    assert pairs.significant().tolist() == [True, True]
+    assert pairs.significant(0.05).tolist() == [False, True]
+
+
+@pytest.mark.slow
+def test_intervals_of_ratios_are_marked(data):
+    people, machine, runs = data
+    sample = with_labels(draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_total=150), people)
+    found = estimate(sample, runs, ["dcg@10", "ndcg@10"], machine_qrels=machine)
+    marks = found.to_frame()["shown_to_cover"].groupby("measure").unique()
+    assert marks["dcg@10"].tolist() == [True]
+    assert marks["ndcg@10"].tolist() == [False]
+    assert "Intervals of ndcg@10 are not shown to cover" in str(found)
+    for measure, is_shown in (("dcg@10", True), ("ndcg@10", False)):
+        differences = found.compare(measure)
+        assert (differences.to_frame()["shown_to_cover"] == is_shown).all()
+        assert ("not shown to cover" in str(differences)) != is_shown
+
+
+def by_hand(**params):
+    """Two runs by four documents of probability 1/4, among 16 that count, and two certain ones."""
+    deviations = np.array([[5.0, 1], [1, 1], [1, 1], [1, 1]])
+    result = MeasureEstimate(
+        values=np.array([10.0, 8.0]),
+        deviations=deviations,
+        order_values=np.array([8.5, 9.5]),
+        greater_is_better=True,
+        value_range=(0, 19),
+        probability=np.full(4, 0.25),
+        matters=np.full(4, True),
+        n_certain=2,
+        n_possible=18,
+        by_topic=np.array([[10.0], [8.0]]),
+        is_ratio=False,
+    )
+    return Estimates(
+        runs=("a", "b"),
+        results={"dcg": dataclasses.replace(result, **params)},
+        target="these topics",
+        unit="document",
+        confidence=0.95,
+        n_judged=6,
+        n_possible=18,
+        n_other=0,
+        topics=("1",),
+    )
+
+
+# The quantiles of Student's t: of b, by four equal parts, with 3 degrees of freedom; of a, by the
+# squares 25, 1, 1, 1, and of their difference, by 16, 0, 0, 0, with those of test_variance.
+OF_B = 3.182446305284263
+OF_A = t.ppf(0.975, 2 / (628 / 784 - 1 / 4) - 1)
+OF_BOTH = 5 / 3
+
+
+def test_intervals_by_hand():
+    frame = by_hand().to_frame().loc["dcg"]
+    np.testing.assert_allclose(frame["standard_error"], [np.sqrt(28), 2])
+    np.testing.assert_allclose(frame["low"], [0, 8 - OF_B * 2])
+    np.testing.assert_allclose(frame["high"], [19, 8 + OF_B * 2])
+    wide = by_hand(value_range=(-np.inf, np.inf)).to_frame().loc["dcg"]
+    np.testing.assert_allclose(wide["low"], [10 - OF_A * np.sqrt(28), 8 - OF_B * 2])
+    np.testing.assert_allclose(by_hand().covariance(), [[28, 8], [8, 4]])
+
+
+def test_differences_by_hand():
+    (pair,) = by_hand().compare().to_frame().to_dict("records")
+    assert (pair["first"], pair["second"], pair["difference"]) == ("a", "b", 2)
+    # Deviations 4, 0, 0, 0.
+    assert pair["low"] == pytest.approx(2 - t.ppf(0.975, OF_BOTH) * 4)
+    assert pair["high"] == 19  # as far as two values can be apart
+    (wide,) = by_hand(value_range=(0, 40)).compare().to_frame().to_dict("records")
+    assert wide["high"] == pytest.approx(2 + t.ppf(0.975, OF_BOTH) * 4)
+    assert pair["p_value"] == pair["p_adjusted"] == pytest.approx(2 * t.sf(2 / 4, OF_BOTH))
+
+
+def test_pairs_have_the_better_run_first():
+    (as_it_is,) = by_hand().compare().pairs().to_dict("records")
+    (turned,) = by_hand(greater_is_better=False).compare().pairs().to_dict("records")
+    assert (as_it_is["first"], as_it_is["difference"], as_it_is["significant"]) == ("a", 2, False)
+    assert (turned["first"], turned["second"], turned["difference"]) == ("b", "a", -2)
+    assert (turned["low"], turned["high"]) == (-as_it_is["high"], -as_it_is["low"])
+    assert by_hand().compare().pairs(0.9)["significant"].tolist() == [True]
+
+
+@pytest.mark.parametrize(("gap", "is_sure"), [(7.5, False), (8.2, True)])
+def test_ranks_by_hand(gap, is_sure):
+    # The difference has a standard error of 4, and 1.96 of them are 7.84.
+    order = by_hand(values=np.array([10.0, 10.0 - gap])).order()
+    assert order.index.tolist() == ["b", "a"]
+    assert order["rank"].tolist() == [1, 2]
+    assert order["low"].to_dict() == {"a": 1, "b": 1 + is_sure}
+    assert order["high"].to_dict() == {"a": 2 - is_sure, "b": 2}
+    low = by_hand(values=np.array([10.0, 10.0 - gap]), greater_is_better=False).order()
+    assert low.index.tolist() == ["a", "b"]
+    assert low["high"].to_dict() == {"a": 2, "b": 2 - is_sure}
+
+
+def test_labels_needed_by_hand():
+    # Half the width is 2 t with probabilities of 1/4. It is half of that where (1 - p) / p is a
+    # fourth of 3, so that p is 4/7 of the 16 that the four stand for, beside two certain ones.
+    deviations = np.array([[1.0], [1], [1], [1]])
+    values = np.array([8.0])
+    alone = dataclasses.replace(
+        by_hand(deviations=deviations, values=values, order_values=values), runs=("b",)
+    )
+    assert alone.labels_needed(half_width=OF_B * 2) == 2 + 4
+    assert alone.labels_needed(half_width=OF_B) == 2 + np.ceil(16 * 4 / 7)
+    # Twice the width: p is 1/13.
+    assert alone.labels_needed(half_width=OF_B * 4) == 2 + np.ceil(16 / 13)
+    # Until the difference of 2 is sure, of a standard error of 4: 4 t sqrt((1 - p) / p / 3) = 2.
+    ratio = 3 * (2 / (4 * t.ppf(0.975, OF_BOTH))) ** 2
+    assert by_hand().labels_needed() == min(2 + np.ceil(16 / (1 + ratio)), 18)
+    # Documents on which the measure does not depend are not counted.
+    some = np.array([True, True, False, False])
+    fewer = dataclasses.replace(alone.results["dcg"], matters=some)
+    fewer = dataclasses.replace(alone, results={"dcg": fewer})
+    assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)

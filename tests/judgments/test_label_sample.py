@@ -1,0 +1,256 @@
+"""What is drawn to be judged."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_samples import collection, with_labels
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._label_sample import _sizes
+from skfilterrank.metrics import evaluate_runs
+
+
+@pytest.fixture(scope="module")
+def data():
+    people, machine, runs = collection()
+    return people, machine, runs, RankedPool.read(machine, runs)
+
+
+def pairs(sample):
+    return list(zip(sample["qid"], sample["docno"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aim", ["differences", "values", "uniform"])
+def test_samples_have_their_size_and_go_on(data, aim):
+    pool = data[3]
+    small, large = (draw_sample(None, pool, "dcg@10", n_total=n, aim=aim) for n in (25, 60))
+    assert len(small) == 25
+    assert len(set(pairs(large))) == 60
+    assert pairs(large)[:25] == pairs(small)
+    assert small["label"].isna().all()
+    assert (large["inclusion_probability"][:25] >= small["inclusion_probability"]).all()
+
+
+@pytest.mark.nightly
+def test_inclusion_probabilities_are_those_of_the_draws(data):
+    pool = data[3]
+    drawn = {}
+    n_draws = 120
+    for seed in range(n_draws):
+        sample = draw_sample(None, pool, "dcg@3", n_total=14, random_state=seed)
+        for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):
+            drawn.setdefault(pair, []).append(probability)
+    for probabilities in drawn.values():
+        assert np.ptp(probabilities) < 1e-12
+    shares = np.array([[len(p) / n_draws, p[0]] for p in drawn.values()])
+    error = np.sqrt(shares[:, 1] * (1 - shares[:, 1]) / n_draws)
+    assert (np.abs(shares[:, 0] - shares[:, 1]) < 4.5 * error + 1e-9).all()
+    assert shares[:, 1].sum() == pytest.approx(14)
+
+
+def test_uniform_samples_are_uniform_and_others_are_not(data):
+    pool = data[3]
+    uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform")
+    assert np.ptp(uniform["inclusion_probability"]) < 0.08  # folds are of different sizes
+    weighted = draw_sample(None, pool, "dcg@10", n_total=0.25)
+    assert np.ptp(weighted["inclusion_probability"]) > 0.3
+
+
+@pytest.mark.slow
+def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
+    people, machine, runs, _ = data
+    judged = people.sample(55, random_state=0)
+    sample = draw_sample(machine, runs, "dcg@10", n_total=30, judged=judged)
+    assert len(sample) == 85
+    assert (sample["inclusion_probability"][:55] == 1).all()
+    assert sample["label"][:55].notna().all()
+    assert sample["label"][55:].isna().all()
+    assert len(set(pairs(sample))) == 85
+    found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine)
+    true = evaluate_runs(people, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    frame = found.to_frame().loc["dcg@10"]
+    assert (np.abs(frame["value"] - true) < 4 * frame["standard_error"]).all()
+
+
+@pytest.mark.nightly
+def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
+    """The best documents of all are judged, which a sample would be biased by."""
+    people, _, runs, pool = data
+    judged = people[people["label"] == 3]
+    true = evaluate_runs(people, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    errors = []
+    for seed in range(20):
+        sample = draw_sample(None, pool, "dcg@10", n_total=40, judged=judged, random_state=seed)
+        frame = estimate(with_labels(sample, people), pool, "dcg@10").to_frame().loc["dcg@10"]
+        errors.append((frame["value"] - true) / frame["standard_error"])
+    assert np.abs(np.mean(errors)) < 0.5
+    assert (np.abs(errors) < 2).mean() > 0.85
+
+
+def test_whole_queries_are_drawn_with_all_their_documents(data):
+    pool = data[3]
+    sample = draw_sample(None, pool, "err", n_total=6, unit="query")
+    assert sample["qid"].nunique() == 6
+    assert (sample.groupby("qid").size() == 40).all()
+    assert (sample["inclusion_probability"] == 0.5).all()
+    more = draw_sample(None, pool, "err", n_total=8, unit="query")
+    assert set(sample["qid"]) <= set(more["qid"])
+
+
+def test_bad_input(data):
+    people, machine, runs, pool = data
+    for wrong in (0, -1, 1.5, "all", True, 10_000):
+        with pytest.raises(InputError, match="n_total"):
+            draw_sample(None, pool, "dcg@10", n_total=wrong)
+    with pytest.raises(InputError, match="could not be drawn: ask for at least"):
+        draw_sample(None, pool, "dcg@10", n_total=2)
+    with pytest.raises(InputError, match="aim"):
+        draw_sample(None, pool, "dcg@10", n_total=10, aim="order")
+    with pytest.raises(InputError, match="unit='query'"):
+        draw_sample(None, pool, "rr", n_total=10)
+    with pytest.raises(InputError, match="both missing"):
+        draw_sample(None, runs, "dcg@10", n_total=10)
+    with pytest.raises(InputError, match="outside the pool"):
+        draw_sample(None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"))
+    with pytest.raises(InputError, match="drawn whole"):
+        draw_sample(None, pool, "err", n_total=2, unit="query", judged=people)
+    with pytest.raises(InputError, match="at least 1 run"):
+        draw_sample(machine, {}, "dcg@10", n_total=10)
+
+
+def test_a_machine_may_say_what_lies_between_two_labels(data):
+    _, machine, runs, _ = data
+    soft = machine.assign(label=machine["label"] * 0.75)
+    steps = {0: 0, 1: 1, 2: 3, 3: 4}
+    drawn = [
+        draw_sample(soft, runs, "dcg@10", n_total=20, gains=gains)
+        for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
+    ]
+    pd.testing.assert_frame_equal(*drawn)
+    with pytest.raises(InputError, match="holds labels outside those of gains, 0 to"):
+        draw_sample(soft, runs, "dcg@10", n_total=20, gains={0: 0, 0.5: 1})
+
+
+def test_a_pool_shows_what_it_holds(data):
+    assert repr(data[3]) == "<RankedPool: 480 documents of 12 topics, 4 runs, 1 judge>"
+
+
+def test_without_a_machine_the_pool_is_given(data):
+    people, _, runs, _ = data
+    sample = draw_sample(None, runs, "dcg@10", n_total=20, pool=people[["qid", "docno"]])
+    assert len(sample) == 20
+    assert isinstance(sample, pd.DataFrame)
+
+
+def test_a_useless_machine_costs_little_of_a_design(data):
+    """Width, by the formula of independent draws, where it says nothing and where there is none."""
+    people, machine, runs = data[:3]
+    chance = machine.assign(label=np.random.RandomState(0).randint(0, 4, len(machine)))
+    label = people.set_index(["qid", "docno"])["label"]
+    widths = []
+    for judge in (None, chance):
+        pool = RankedPool.read(judge, runs, pool=people)
+        sizes = _sizes(pool, parse_measures("dcg@10"), None, "values", None)
+        probability = 0.1 * np.count_nonzero(sizes) * sizes / sizes.sum()
+        gain = label.reindex(pool.index).to_numpy()
+        worth = np.zeros((len(pool), len(pool.runs)))
+        shown = pool.place <= 10
+        worth[pool.row[shown], pool.run[shown]] = 1 / np.log2(pool.place[shown] + 1)
+        error = (worth * (gain - gain.mean())[:, None])[sizes > 0]
+        inverse = 1 / probability[sizes > 0] - 1
+        widths.append(np.sqrt((error**2 * inverse[:, None]).sum(axis=0)).mean())
+    assert widths[1] < 1.05 * widths[0]
+
+
+def of_four(labels=None, runs=("abcd",)):
+    """A topic of four documents, and runs that return them in some order."""
+    rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
+    machine = None if labels is None else rows.assign(label=labels)
+    runs = {
+        f"run{number}": rows.assign(score=[-order.index(docno) for docno in "abcd"])
+        for number, order in enumerate(runs)
+    }
+    return RankedPool.read(machine, runs, pool=rows)
+
+
+def probabilities(pool, measure, n_total, **params):
+    """By document, over as many seeds as show all of them."""
+    found = {}
+    for seed in range(6):
+        sample = draw_sample(None, pool, measure, n_total=n_total, random_state=seed, **params)
+        assert len(sample) == n_total
+        found |= dict(zip(sample["docno"], sample["inclusion_probability"]))
+    return found
+
+
+DISCOUNT = 1 / np.log2([2, 3, 4, 5])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aim", ["values", "differences"])
+def test_probabilities_by_hand(aim):
+    # By places, a and c are of one fold, b and d of the other, and one of each fold is drawn. Of
+    # one run, and labels that nobody knows anything of, the size is the discount.
+    expected = DISCOUNT / (DISCOUNT + DISCOUNT[[2, 3, 0, 1]])
+    found = probabilities(of_four(), "dcg@4", 2, aim=aim)
+    assert found == pytest.approx(dict(zip("abcd", expected)))
+    assert probabilities(of_four(), "dcg@4", 2, aim="uniform") == dict.fromkeys("abcd", 0.5)
+    # Below the cut nothing can be drawn.
+    assert probabilities(of_four(), "dcg@2", 2, aim=aim) == {"a": 1, "b": 1}
+
+
+@pytest.mark.slow
+def test_probabilities_for_differences_by_hand():
+    # Of two runs, one the other way round, a and d are as far apart as each other, and so are b and
+    # c: what both share counts a fifth. Folds are a and b, d and c.
+    far, near = DISCOUNT[[0, 3]], DISCOUNT[[1, 2]]
+    sizes = [np.sqrt((pair**2).sum() - 0.8 * pair.sum() ** 2 / 2) for pair in (far, near)]
+    first = sizes[0] / sum(sizes)
+    found = probabilities(of_four(runs=("abcd", "dcba")), "dcg@4", 2)
+    assert found == pytest.approx({"a": first, "b": 1 - first, "c": 1 - first, "d": first})
+    sizes = [np.sqrt((pair**2).sum()) for pair in (far, near)]
+    first = sizes[0] / sum(sizes)
+    found = probabilities(of_four(runs=("abcd", "dcba")), "dcg@4", 2, aim="values")
+    assert found == pytest.approx({"a": first, "b": 1 - first, "c": 1 - first, "d": first})
+
+
+def test_a_machine_makes_sizes_by_hand():
+    # Of a 0 people say 0 or 1, else 0, 1 or 2; and with a probability of 0.2 any at all.
+    grades = np.array([0, 1, 2])
+    low = 0.8 * np.array([1 / 2, 1 / 2, 0]) + 0.2 / 3
+    deviation = np.sqrt([low @ grades**2 - (low @ grades) ** 2, 2 / 3, 2 / 3, 2 / 3])
+    sizes = deviation * DISCOUNT
+    expected = sizes / (sizes + sizes[[2, 3, 0, 1]])
+    found = probabilities(of_four(labels=[0, 1, 2, 1]), "dcg@4", 2)
+    assert found == pytest.approx(dict(zip("abcd", expected)))
+
+
+def test_no_size_is_far_below_the_mean():
+    # Discounts of RBP with p = 0.1 are 0.9, 0.09, 0.009 and 0.0009: the last two are raised to
+    # 0.15 of the mean.
+    sizes = np.array([0.9, 0.09, 0.009, 0.0009])
+    sizes = np.maximum(sizes, 0.15 * sizes.mean())
+    found = probabilities(of_four(), "rbp(persistence=0.1)", 3)
+    assert (found["a"], found["c"]) == (1, 1)
+    assert found["b"] == pytest.approx(sizes[1] / (sizes[1] + sizes[3]))
+
+
+@pytest.mark.slow
+def test_labels_are_shared_among_folds_by_hand():
+    # Nine documents of one size are five and four of two folds, whose turns are 0.1, 0.3, ... and
+    # 1/8, 3/8, ...: of three labels two are of the first.
+    rows = pd.DataFrame({"qid": "1", "docno": list("abcdefghi")})
+    pool = RankedPool.read(None, {"run": rows.assign(score=-np.arange(9))}, pool=rows)
+    for n_total, each in ((3, (2 / 5, 1 / 4)), (4, (2 / 5, 2 / 4)), (7, (4 / 5, 3 / 4))):
+        sample = draw_sample(None, pool, "dcg", n_total=n_total, aim="uniform")
+        is_first = sample["docno"].isin(list("acegi")).to_numpy()
+        np.testing.assert_allclose(sample["inclusion_probability"], np.where(is_first, *each))
+        assert is_first.sum() == round(5 * each[0])
+    # Folds of 1 + p ** 2 and p + p ** 3, with p = 0.4: after the first document of each comes
+    # 0.5 / 1.16 and 0.5 / 0.464, and only then the second of the first fold, 1.5 / 1.16.
+    found = probabilities(of_four(), "rbp(persistence=0.4)", 2)
+    expected = np.array([1, 1, 0.16, 0.16]) / 1.16
+    assert found == pytest.approx(dict(zip("abcd", expected)))

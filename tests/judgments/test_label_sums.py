@@ -1,0 +1,247 @@
+"""Measures as sums over uncertain labels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from label_samples import collection
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import RankedPool
+from skfilterrank.judgments._estimate import _worth
+from skfilterrank.judgments._label_sums import SumOfLabels
+from skfilterrank.judgments._machine_calibration import N_DRAWS, Prediction
+from skfilterrank.metrics import evaluate_runs
+
+LINEAR = ["dcg@5", "dcg", "precision@5", "rbp"]
+QUADRATIC = ["sp", "sp@10"]
+RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10", "recall@10"]
+
+
+@pytest.fixture(scope="module")
+def parts():
+    people, machine, runs = collection(n_topics=3, n_documents=12, n_runs=3)
+    people = people.assign(label=people["label"] - (people["label"] == 0))  # -1, 1, 2, 3
+    runs["run0"] = runs["run0"].groupby("qid").head(7)
+    runs["run1"] = runs["run1"][runs["run1"]["qid"] != "t01"]
+    pool = RankedPool.read(machine, runs)
+    label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
+    grades, codes = np.unique(label, return_inverse=True)
+    return people, runs, pool, grades, codes
+
+
+def uncertain(pool, n_grades, seed=0):
+    """Some probabilities of all labels."""
+    rng = np.random.RandomState(seed)
+    return rng.dirichlet(np.full(n_grades, 0.7), size=len(pool))
+
+
+def of_topics(pool, changes):
+    """Sums of what documents change over each topic: (n_runs, n_topics)."""
+    return np.stack([np.bincount(pool.codes, column) for column in changes.T])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
+def test_of_certain_labels_the_value_is_the_measure(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    sure = Prediction.sure(pool, np.eye(len(grades))[codes])
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
+
+
+def test_how_much_documents_count_by_their_places(parts):
+    """1 / place in average precision, whose terms are all of the level."""
+    _, _, pool, grades, _ = parts
+    for name, of_place in (("ap", 1 / pool.place), ("precision@5", pool.place <= 5)):
+        expected = np.bincount(pool.row, of_place, minlength=len(pool)) / of_place.sum()
+        worth = _worth(SumOfLabels(parse_measure(name), pool, grades))
+        np.testing.assert_allclose(worth, expected, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINEAR)
+def test_labels_change_a_linear_measure_one_by_one(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    assert form.is_linear
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    changes = expansion.changes(np.arange(len(pool)), codes)
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(expansion.base + of_topics(pool, changes), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    rows = np.arange(len(pool))
+    changes = expansion.changes(rows, codes)
+    pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUADRATIC + RATIOS)
+def test_each_pair_is_among_the_pairs_of_both(parts, name):
+    _, _, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    rows = np.arange(len(pool))[::2]
+    # Of documents that stand for one or for two, others by others.
+    probability = np.where(rows % 4 == 0, 1.0, 0.5)
+    pairs, effect = expansion.pairs(rows, codes[rows], probability)
+    sums = np.zeros(pairs.T.shape)
+    np.add.at(sums, pool.codes[rows], effect / probability[:, None])
+    np.testing.assert_allclose(sums.T, 2 * pairs, atol=1e-12)
+    assert np.abs(pairs).max() > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
+def test_the_mean_change_of_a_label_is_0(parts, name):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    probabilities = uncertain(pool, len(grades))
+    expansion = form.expand(Prediction.sure(pool, probabilities))
+    rows = np.arange(len(pool))
+    mean = sum(
+        probabilities[:, [grade]] * expansion.changes(rows, np.full(len(rows), grade))
+        for grade in range(len(grades))
+    )
+    np.testing.assert_allclose(mean, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale", "slope", "bend"),
+    # About its line, n**2 is (n - 1)**2 + 2 (n - 1) + 1: a quarter of the square of 2 (n - 1).
+    [([0, 1, 2], lambda n: n**2, 2, 1 / 4), ([0, 0, 3], lambda n: 1 + 2 * n, 2, 0)],
+)
+def test_how_a_scale_goes_with_the_number_of_labels(
+    parts, numbers, scale, slope, bend, monkeypatch
+):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure("ndcg@5"), pool, grades)
+    monkeypatch.setattr(form, "scale", lambda counts: (scale(counts[:, 1]), 0.0 * counts[:, 1]))
+    counts = np.zeros((3, len(pool.topics), len(grades)))
+    counts[:, :, 1] = np.array(numbers)[:, None]
+    found = form._scales(SimpleNamespace(counts=counts, expected=counts))
+    np.testing.assert_allclose(found.slope[:, 1], slope)
+    np.testing.assert_allclose(found.bend, bend, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def over_drawn_labels(parts):
+    """Values of every ratio for each of many draws of the labels."""
+    _, runs, pool, grades, _ = parts
+    probabilities = uncertain(pool, len(grades))
+    rng, n_draws = np.random.RandomState(0), 150
+    drawn = np.array([rng.choice(grades, size=n_draws, p=each) for each in probabilities])
+
+    def again(frame):
+        """The rows once for each draw, which has topics of its own."""
+        rows = frame.iloc[np.tile(np.arange(len(frame)), n_draws)]
+        draws = np.repeat([f"{draw:03d} " for draw in range(n_draws)], len(frame))
+        return rows.assign(qid=draws + rows["qid"])
+
+    qrels = again(pool.index.to_frame(index=False)).assign(label=drawn.T.ravel())
+    values = evaluate_runs(
+        qrels, {name: again(run) for name, run in runs.items()}, list(RATIOS), missing="empty"
+    )
+    by_run = {name: values.loc[name].sort_index().to_numpy() for name in pool.runs}
+    return np.stack([each.reshape(n_draws, -1, len(RATIOS)) for each in by_run.values()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_expected_value_is_that_over_drawn_labels(parts, over_drawn_labels, name):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    base = form.expand(Prediction.sure(pool, uncertain(pool, len(grades)))).base
+    values = over_drawn_labels[..., RATIOS.index(name)]
+    error = np.std(values, axis=1) / np.sqrt(values.shape[1])
+    assert (np.abs(base - np.mean(values, axis=1)) < 4 * error + 0.03).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["err", "rr", "r_precision", "q_measure", "lexirecall", "bpref", "precision", "qwa"]
+)
+def test_what_is_no_such_sum_is_refused(parts, name):
+    _, _, pool, grades, _ = parts
+    with pytest.raises(InputError, match="unit='query'"):
+        SumOfLabels(parse_measure(name), pool, grades)
+
+
+def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
+    _, _, pool, grades, _ = parts
+    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
+    assert 0 < matters.sum() <= 3 * 3
+    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_enough"), [("ndcg@5", True), ("ndcg_f@5", True), ("ap", False)]
+)
+def test_labels_that_no_scale_looks_at_are_cut(parts, name, is_enough):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    assert form._is_depth_enough == is_enough
+    counts = np.random.RandomState(1).randint(0, 60, size=(40, len(grades)))
+    counts[:, 0] += 1
+    for cut, whole in zip(form.scale(counts), form._scale(counts)):
+        np.testing.assert_allclose(cut, whole, rtol=1e-12)
+
+
+def test_labels_are_drawn_as_often_as_they_are_likely(parts):
+    _, _, pool, grades, _ = parts
+    probabilities = uncertain(pool, len(grades))
+    counts = Prediction.sure(pool, probabilities).counts
+    sizes = np.bincount(pool.codes)
+    assert (counts.sum(axis=2) == sizes).all()
+    expected = np.stack([np.bincount(pool.codes, column) for column in probabilities.T], axis=1)
+    # 256 numbers at equal distances: each label is drawn so often, but for one at each of its ends.
+    assert len(counts) == 256
+    assert (np.abs(counts.mean(axis=0) - expected) <= 2 * sizes[:, None] / 256).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "tolerance"), [("sp", 1e-12), ("ap", 0.025), ("ndcg@5", 0.04), ("recall@10", 0.022)]
+)
+def test_what_a_label_changes_is_what_knowing_it_changes(parts, name, tolerance):
+    """Up to 0.25 for ratios, whose scales are taken to be straight."""
+    _, _, pool, _, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
+    prediction = Prediction.sure(pool, uncertain(pool, 4))
+    before, largest = form.expand(prediction), 0.0
+    for row in range(0, len(pool), 5):
+        for grade in (0, 3):
+            known = np.array([row]), np.array([grade])
+            found = before.changes(*known)[0]
+            after = form.expand(prediction.with_known(*known))
+            expected = (after.base - before.base)[:, pool.codes[row]]
+            np.testing.assert_allclose(found, expected, atol=tolerance)
+            largest = max(largest, np.abs(found).max())
+    assert largest > 0.1
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
+def test_what_bends_counts_once(name, tolerance):
+    """Chances of a topic that go up and down together: the mean error where all is judged."""
+    people, machine, runs = collection(n_topics=6, n_runs=3)
+    people = people.assign(label=1 * (people["label"] > 1))
+    pool = RankedPool.read(machine, runs)
+    label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
+    chances = np.repeat(np.linspace(0.1, 0.5, N_DRAWS)[:, None], len(pool), axis=1)
+    drawn = np.stack([1 - chances, chances], axis=1)
+    form = SumOfLabels(parse_measure(name), pool, np.array([0.0, 1.0]))
+    expansion = form.expand(Prediction(pool, drawn.mean(axis=0).T, drawn))
+    rows = np.arange(len(pool))
+    pairs, _ = expansion.pairs(rows, label, np.ones(len(rows)))
+    found = expansion.base + of_topics(pool, expansion.changes(rows, label)) + pairs
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    assert abs((found - expected.to_numpy()).mean()) < tolerance

@@ -1,0 +1,111 @@
+"""What is learned from, and labels that are predicted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.judgments import RankedPool
+from skfilterrank.judgments._machine_calibration import LabelModel, Prediction
+
+NAN = np.nan
+
+
+def pool_of(labels, **judges):
+    """A topic of documents that one run returns in their order."""
+    rows = pd.DataFrame({"qid": "1", "docno": [f"d{i:02}" for i in range(len(labels))]})
+    judges = {"judge": labels} | judges
+    machine = {name: rows.assign(label=of).dropna() for name, of in judges.items()}
+    run = rows.assign(score=-np.arange(len(rows)))
+    return RankedPool.read(machine, {"run": run}, pool=rows)
+
+
+def model_of(pool, **params):
+    return LabelModel(pool, np.ones(len(pool)), np.ones(len(pool), dtype=bool), **params)
+
+
+def test_features_by_hand():
+    features = model_of(pool_of([2, 0, NAN, 2]), use_runs=False).features
+    # A constant; classes 0, 2 and left out; labels less 4/3, over a deviation of sqrt(8) / 3.
+    low, high = -4 / np.sqrt(8), 2 / np.sqrt(8)
+    expected = [[1, 0, 1, 0, high], [1, 1, 0, 0, low], [1, 0, 0, 1, 0], [1, 0, 1, 0, high]]
+    np.testing.assert_allclose(features.values, expected, atol=1e-12)
+    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3]
+    assert features.topic.tolist() == [0] * 4
+
+
+def test_what_a_judge_left_out_is_a_class_of_its_own():
+    # Of twelve different labels there are ten classes, which the two that lack are none of.
+    labels = [*range(12), NAN, NAN]
+    values = model_of(pool_of(labels), use_runs=False).features.values
+    classes = values[:, 1:-1]
+    assert classes.shape == (14, 11)
+    assert (classes.sum(axis=1) == 1).all()
+    assert (classes.sum(axis=0)[:-1] > 0).all()
+    assert np.flatnonzero(classes[:, -1]).tolist() == [12, 13]
+    # Higher labels are of higher classes.
+    assert (np.diff(classes[:12].argmax(axis=1)) >= 0).all()
+
+
+def test_places_in_the_runs_by_hand():
+    rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
+    runs = {"one": rows.assign(score=[4, 3, 2, 1]), "two": rows[:2].assign(score=[1, 2])}
+    pool = RankedPool.read(None, runs, pool=rows)
+    worth = np.array([0.0, 4.0, 4.0, 16.0])
+    values = LabelModel(pool, worth, np.ones(4, dtype=bool)).features.values
+    # Roots 0, 2, 2, 4 of mean 2 and deviation sqrt(2); squares of these less 1; two documents are
+    # in both runs, two in one.
+    root = np.array([-1, 0, 0, 1]) * np.sqrt(2)
+    expected = np.column_stack([np.ones(4), root, root**2 - 1, [1, 1, -1, -1]])
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+
+
+def predicted(pool, rows, grades, certain=False, n_grades=2):
+    is_certain = np.full(len(rows), certain)
+    return model_of(pool, use_runs=False).predict(
+        np.array(rows), np.array(grades), n_grades, is_certain
+    )
+
+
+def test_no_label_enters_its_own_prediction():
+    pool = pool_of([0, 1] * 20)
+    rows = np.arange(40)
+    grades = np.arange(40) % 2
+    before = predicted(pool, rows, grades).probabilities
+    fold = pool.folding.folds == 0
+    # Turned round, the labels of a fold change the predictions of the others alone.
+    after = predicted(pool, rows, np.where(fold, 1 - grades, grades)).probabilities
+    np.testing.assert_array_equal(after[fold], before[fold])
+    assert (np.abs(after - before)[~fold] > 0.01).all()
+    # All folds learn from what every sample holds.
+    known = predicted(pool, rows, grades, certain=True).probabilities
+    turned = predicted(pool, rows, np.where(fold, 1 - grades, grades), certain=True)
+    assert (np.abs(turned.probabilities - known) > 0.01).all()
+    assert (np.argmax(known, axis=1) == grades).all()
+
+
+def test_what_no_other_fold_has_seen():
+    pool = pool_of([0, 1] * 4)
+    folds = pool.folding.folds
+    # Fold 0 has the labels 1 alone, and fold 1 the labels 0: each learns what the other has.
+    found = predicted(pool, np.arange(8), 1 - folds).probabilities
+    np.testing.assert_array_equal(found[:, 1], folds)
+
+
+def test_labels_are_known_where_they_are():
+    pool = pool_of([0, 1, 0])
+    sure = Prediction.sure(pool, np.array([[0.5, 0.5], [0.25, 0.75], [1, 0]]))
+    known = sure.with_known(np.array([1]), np.array([0]))
+    assert known.probabilities.tolist() == [[0.5, 0.5], [1, 0], [1, 0]]
+    assert (known.drawn[:, 0] == [0.5, 1, 1]).all()
+    np.testing.assert_allclose(known.expected[:, 0], [[2.5, 0.5]] * len(known.drawn))
+    assert sure.probabilities[1].tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("n_grades", [2, 4])
+def test_probabilities_sum_to_1(n_grades):
+    pool = pool_of(np.arange(60) % 5)
+    grades = np.arange(60) % n_grades
+    found = predicted(pool, np.arange(60), grades, n_grades=n_grades)
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(found.drawn.mean(axis=0).T, found.probabilities)
+    assert (found.probabilities >= 0).all()

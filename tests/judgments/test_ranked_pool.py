@@ -1,0 +1,78 @@
+"""Labels of machines are not taken for people's, nor people's for a machine's."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.judgments import RankedPool, draw_sample, estimate, machine_report
+
+_N = 80
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Two topics, two runs, people's and a machine's labels, and a sample of people's."""
+    rng = np.random.RandomState(0)
+    rows = pd.DataFrame(
+        {"qid": np.repeat(["1", "2"], _N), "docno": [f"d{i:02}" for i in range(_N)] * 2}
+    )
+    people = rows.assign(label=rng.randint(0, 3, 2 * _N))
+    machine = people.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 2 * _N), 2))
+    runs = {name: rows.assign(score=rng.uniform(size=2 * _N)) for name in ("a", "b")}
+    sample = draw_sample(machine, runs, "dcg@40", n_total=70)
+    sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
+    return runs, people, machine, sample
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", [estimate, machine_report])
+def test_a_machines_labels_are_no_sample_of_peoples(world, call):
+    runs, _, machine, sample = world
+    marked = sample.assign(judged_by=["large"] * 3 + ["people"] * (len(sample) - 3))
+    with pytest.raises(InputError, match=r"qrels holds 3 labels of machines among 70.*'large'"):
+        call(marked, runs, "dcg@40", machine_qrels=machine)
+    same = call(sample.assign(judged_by="people"), runs, "dcg@40", machine_qrels=machine)
+    assert same.to_frame().equals(call(sample, runs, "dcg@40", machine_qrels=machine).to_frame())
+
+
+def test_a_machines_labels_are_not_judged_before(world):
+    runs, people, machine, _ = world
+    with pytest.raises(InputError, match="judged holds 160 labels of machines"):
+        draw_sample(
+            machine, runs, "dcg@40", n_total=20, judged=people.assign(judged_by="predicted")
+        )
+
+
+@pytest.mark.slow
+def test_marked_machine_labels_do_not_warn(world):
+    runs, _, machine, sample = world
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        marked = estimate(sample, runs, "dcg@40", machine_qrels=machine.assign(judged_by="large"))
+    plain = estimate(sample, runs, "dcg@40", machine_qrels=machine)
+    assert marked.to_frame().equals(plain.to_frame())
+
+
+def test_peoples_labels_in_a_machines_file_are_left_out(world):
+    runs, _, machine, _ = world
+    is_people = np.arange(len(machine)) % 4 == 0
+    mixed = machine.assign(judged_by=np.where(is_people, "people", "predicted"))
+    with pytest.warns(DataWarning, match="40 labels of people among 160"):
+        pool = RankedPool.read(mixed, runs)
+    assert len(pool) == len(machine)
+    assert np.isnan(pool.machine["machine"]).sum() == 40
+
+
+def test_a_machine_that_is_never_wrong_is_told(world):
+    runs, people, _, sample = world
+    with pytest.warns(DataWarning, match="the same label of all 70 documents"):
+        estimate(sample, runs, "dcg@40", machine_qrels=people)
+
+
+def test_topics_that_runs_lack_are_told(world):
+    runs, _, machine, _ = world
+    pool = RankedPool.read(machine, runs | {"b": runs["b"][runs["b"]["qid"] == "1"]})
+    assert pool.missing_topics == {"b": ("2",)}

@@ -1,0 +1,307 @@
+import functools
+import pickle
+from math import comb, log
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selections import budget, mask
+from skfilterrank.judgments import (
+    PoolingSelector,
+    StatAPSelector,
+    rank_table,
+    statap_prior,
+)
+from skfilterrank.judgments._statap import draw_probability
+from skfilterrank.metrics import average_precision_score, stat_ap_score
+
+
+def run(lists):
+    """A run from the documents of each topic, in order."""
+    rows = [
+        (qid, docno, float(len(docnos) - place))
+        for qid, docnos in lists.items()
+        for place, docno in enumerate(docnos)
+    ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score"])
+
+
+def shares(n):
+    """W(r) by the letter."""
+    return [(1 + sum(1 / i for i in range(r, n + 1))) / (2 * n) for r in range(1, n + 1)]
+
+
+def test_prior_by_hand():
+    runs = {"a": run({"1": "xy", "2": "z"}), "b": run({"1": "yzw"})}
+    prior = statap_prior(runs)
+    expected = {
+        # a: W(1) = 1/4 (1 + 1/1 + 1/2), W(2) = 1/4 (1 + 1/2).
+        # b: W(1) = 1/6 (1 + 1/1 + 1/2 + 1/3), W(2) = 1/6 (1 + 1/2 + 1/3), W(3) = 1/6 (1 + 1/3).
+        ("1", "w"): (4 / 3 / 6) / 2,
+        ("1", "x"): (5 / 2 / 4) / 2,
+        ("1", "y"): (3 / 2 / 4 + 17 / 6 / 6) / 2,
+        ("1", "z"): (11 / 6 / 6) / 2,
+        # b returns nothing for topic 2: half of the walks end nowhere.
+        ("2", "z"): 1 / 2,
+    }
+    assert prior.index.tolist() == list(expected)
+    np.testing.assert_allclose(prior, list(expected.values()), rtol=1e-14)
+    assert prior.name == "prior"
+    pd.testing.assert_series_equal(statap_prior(rank_table(runs)), prior)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+def test_exact_prior_of_one_run(n):
+    prior = statap_prior({"a": run({1: [f"{place:03}" for place in range(n)]})})
+    np.testing.assert_allclose(prior, shares(n), rtol=1e-13)
+    assert prior.sum() == pytest.approx(1)
+
+
+def test_exact_prior_is_the_chance_of_two_steps():
+    """A uniform cut-off c, then half the time that document, half the time a uniform one above."""
+    n = 6
+    by_steps = np.zeros(n)
+    for cut in range(1, n + 1):
+        by_steps[cut - 1] += 0.5 / n
+        by_steps[:cut] += 0.5 / n / cut
+    np.testing.assert_allclose(statap_prior({"a": run({1: "abcdef"})}), by_steps)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+def test_approximate_prior_of_one_run(n):
+    prior = statap_prior(
+        {"a": run({1: [f"{place:03}" for place in range(n)]})}, method="approximate"
+    )
+    logs = [log(n / r) for r in range(1, n + 1)] if n > 1 else [1.0]
+    np.testing.assert_allclose(prior, [value / sum(logs) for value in logs], atol=1e-14)
+
+
+def test_prior_of_some_rows_is_that_of_all():
+    table = rank_table({"a": run({1: "abcdef", 2: "ab"}), "b": run({1: "fegcba", 2: "bcd"})})
+    prior = statap_prior(table)
+    # The last documents of all lists stay, by which their lengths are known.
+    rows = [0, 4, 5, 8, 10]
+    cut = table.iloc[rows]
+    assert cut.groupby("qid").max().equals(table.groupby("qid").max())
+    pd.testing.assert_series_equal(statap_prior(cut), prior.iloc[rows])
+
+
+def test_bad_prior_arguments():
+    with pytest.raises(ValueError, match="method must be one of 'exact', 'approximate'"):
+        statap_prior({"a": run({1: "ab"})}, method="log")
+    with pytest.raises(TypeError, match="runs must be a path"):
+        statap_prior([run({1: "ab"})])
+
+
+def by_enumeration(weights, n_draws):
+    """Inclusion probabilities by all outcomes of drawing buckets, from largest weight down."""
+    n = len(weights)
+    if n_draws >= n:
+        return [1.0] * n
+    buckets = [weights[start : start + n_draws] for start in range(0, n, n_draws)]
+    sums = np.array([sum(bucket) for bucket in buckets], dtype=float)
+    sums /= sums.sum()
+    expected = np.zeros(len(buckets))
+    size = len(buckets[-1])
+    for k in range(n_draws + 1):
+        chance = comb(n_draws, k) * sums[-1] ** k * (1 - sums[-1]) ** (n_draws - k)
+        expected[-1] += chance * min(k, size)
+        expected[:-1] += chance * (n_draws - min(k, size)) * sums[:-1] / sums[:-1].sum()
+    return [e / len(b) for e, b in zip(expected, buckets) for _ in b]
+
+
+weights_of_a_topic = st.lists(
+    st.one_of(st.integers(1, 5).map(float), st.floats(1e-6, 1e3)), min_size=1, max_size=25
+).map(lambda weights: sorted(weights, reverse=True))
+
+
+@given(weights_of_a_topic, st.integers(1, 12))
+def test_inclusion_probabilities_by_enumeration(weights, n_draws):
+    probability = draw_probability(np.array(weights), n_draws)
+    np.testing.assert_allclose(probability, by_enumeration(weights, n_draws), rtol=1e-9)
+    assert probability.sum() == pytest.approx(min(n_draws, len(weights)))
+    assert (probability <= 1).all()
+
+
+@pytest.mark.slow
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from([0.0, 0.1, 0.5, 3.0, 1e308])),
+        min_size=1,
+        max_size=40,
+    ),
+    st.one_of(st.integers(1, 15), st.floats(0.05, 1.0)),
+    st.integers(0, 9),
+)
+@pytest.mark.filterwarnings("ignore:n_per_query:UserWarning")
+def test_samples(rows, n_per_query, seed):
+    topics, prior = map(np.array, zip(*rows))
+    selector = StatAPSelector(random_state=seed).fit(topics, groups=topics, prior=prior)
+    selected, probability = (
+        mask(selector, n_per_query),
+        selector.inclusion_probability(**budget(n_per_query)),
+    )
+    np.testing.assert_array_equal(mask(selector, n_per_query), selected)
+    assert ((probability >= 0) & (probability <= 1)).all()
+    assert (probability[selected] > 0).all()
+    assert selected[probability == 1].all()
+    for topic in set(topics):
+        own = topics == topic
+        size = own.sum()
+        if isinstance(n_per_query, int):
+            assert selected[own].sum() == min(n_per_query, size)
+        assert probability[own].sum() == pytest.approx(selected[own].sum())
+        # A higher prior is never drawn less often.
+        assert (np.diff(probability[own][np.argsort(-prior[own], kind="stable")]) <= 1e-12).all()
+
+
+@functools.cache
+def fitted_on_alike_topics(n_topics, pooled):
+    lists = dict.fromkeys(range(n_topics), "abcdefghij")
+    other = dict.fromkeys(range(n_topics), "jcd")
+    table = rank_table({"a": run(lists), "b": run(other)})
+    return StatAPSelector(pooled=pooled, random_state=0).fit(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_per_query", "pooled"), [(1, 0.0), (3, 0.4), (7, 0.0), (9, 0.4)])
+def test_samples_come_as_often_as_they_say(n_per_query, pooled):
+    n_topics = 150
+    selector = fitted_on_alike_topics(n_topics, pooled)
+    probability = selector.inclusion_probability(**budget(n_per_query)).reshape(n_topics, -1)
+    assert (probability == probability[0]).all()
+    seen = mask(selector, n_per_query).reshape(n_topics, -1).mean(axis=0)
+    error = np.sqrt(probability[0] * (1 - probability[0]) / n_topics)
+    assert (np.abs(seen - probability[0]) <= 4 * error).all()
+    n_certain = int(pooled * n_per_query + 0.5)
+    assert (probability[0] == 1).sum() >= n_certain
+
+
+@pytest.mark.slow
+def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
+    n_topics, n_documents, n_per_query = 300, 30, 10
+    rng = np.random.default_rng(0)
+    score = -np.arange(n_documents, dtype=float)
+    truth = (rng.uniform(size=n_documents) < np.linspace(0.9, 0.1, n_documents)).astype(float)
+    groups = np.repeat(np.arange(n_topics), n_documents)
+    prior = np.tile(shares(n_documents), n_topics)
+    selector = StatAPSelector(random_state=1).fit(groups, groups=groups, prior=prior)
+    selected, probability = (
+        mask(selector, n_per_query),
+        selector.inclusion_probability(**budget(n_per_query)),
+    )
+    y = np.tile(truth, n_topics)
+    estimates = np.where(selected, y / probability, 0).reshape(n_topics, -1).sum(axis=1)
+    error = estimates.std() / np.sqrt(n_topics)
+    assert abs(estimates.mean() - truth.sum()) < 4 * error
+    # The plain sum over the sample is far off, as is AP that takes the rest as not relevant.
+    assert abs((y * selected).sum() / n_topics - truth.sum()) > 20 * error
+    expected = average_precision_score(truth, score, groups=np.zeros(n_documents))
+    judged = np.where(selected, y, np.nan)
+    scores = np.tile(score, n_topics)
+    plain = average_precision_score(judged, scores, groups=groups)
+    estimated = stat_ap_score(judged, scores, groups=groups, inclusion_probability=probability)
+    assert abs(estimated - expected) < 0.05
+    assert abs(plain - expected) > 0.2
+
+
+@pytest.mark.slow
+def test_order_of_successive_draws():
+    # The first of the ranking is a single draw by the prior.
+    n_topics = 1000
+    groups, weights = np.repeat(np.arange(n_topics), 4), np.array([0.5, 0.3, 0.2, 0.0])
+    selector = StatAPSelector(random_state=0)
+    selector.fit(groups, groups=groups, prior=np.tile(weights, n_topics))
+    ranking = selector.ranking_.reshape(-1, 4)
+    first = (ranking == 1).mean(axis=0)
+    assert (np.abs(first - weights) <= 4 * np.sqrt(weights * (1 - weights) / n_topics)).all()
+    assert (ranking[:, 3] == 4).all()
+    # Given the first, the second is drawn from the others in proportion.
+    second = (ranking[ranking[:, 0] == 1] == 2).mean(axis=0)
+    np.testing.assert_allclose(second, [0, 0.6, 0.4, 0], atol=4 * np.sqrt(0.24 / (n_topics / 2)))
+
+
+def test_a_part_of_the_budget_for_pooling():
+    table = rank_table({"a": run({1: "abcdefgh"}), "b": run({1: "hgfedcba"}), "c": run({1: "h"})})
+    selector = StatAPSelector(pooled=0.5, random_state=0).fit(table)
+    probability = selector.inclusion_probability(**budget(4))
+    pooled = mask(PoolingSelector().fit(table), 2)
+    np.testing.assert_array_equal(probability == 1, pooled)
+    assert mask(selector, 4)[pooled].all()
+    assert probability.sum() == pytest.approx(4)
+    everything = StatAPSelector(pooled=1.0).fit(table)
+    np.testing.assert_array_equal(mask(everything, 4), mask(PoolingSelector().fit(table), 4))
+    assert everything.inclusion_probability(**budget(4)).tolist() == mask(everything, 4).tolist()
+
+
+def test_own_prior_is_that_of_the_runs():
+    runs = {"a": run({1: "abcd", 2: "ef"}), "b": run({1: "dx", 2: "f"})}
+    table = rank_table(runs)
+    by_runs = StatAPSelector(random_state=0).fit(runs)
+    with joblib.parallel_backend("threading"):
+        by_table = StatAPSelector(random_state=0, n_jobs=2).fit(table)
+    by_prior = StatAPSelector(random_state=0).fit(["text"] * len(table), prior=statap_prior(table))
+    for other in (by_table, by_prior, pickle.loads(pickle.dumps(by_runs))):
+        np.testing.assert_array_equal(other.ranking_, by_runs.ranking_)
+        np.testing.assert_array_equal(mask(other, 0.5), mask(by_runs, 0.5))
+        np.testing.assert_array_equal(
+            other.inclusion_probability(**budget(0.5)), by_runs.inclusion_probability(**budget(0.5))
+        )
+    np.testing.assert_allclose(by_runs.prior_, statap_prior(runs))
+
+
+def test_what_is_never_drawn():
+    # Two buckets of two, then one of prior 0.
+    prior = [4.0, 3.0, 2.0, 1.0, 0.0]
+    selector = StatAPSelector(random_state=0).fit(prior, groups=[1] * 5, prior=prior)
+    np.testing.assert_allclose(
+        selector.inclusion_probability(**budget(2)), [0.7, 0.7, 0.3, 0.3, 0.0]
+    )
+    # Priors that are all 0 say nothing.
+    selector = StatAPSelector(random_state=0).fit(prior, groups=[1] * 5, prior=np.zeros(5))
+    np.testing.assert_allclose(selector.inclusion_probability(**budget(2))[:4], 0.4, atol=0.05)
+
+
+def test_budget_above_the_pool_warns_from_select_alone():
+    selector = StatAPSelector(random_state=0).fit({"a": run({1: "ab", 2: "abcd"})})
+    with pytest.warns(UserWarning, match="n_per_query=3 is above .* of 1 of 2 topic") as caught:
+        selected = selector.select(n_per_query=3)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert selected[:2].tolist() == [0, 1]
+    assert selector.inclusion_probability(**budget(3))[:2].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "X", "message"),
+    [
+        ({}, ["a text"], "prior is missing: pass prior=, or runs"),
+        ({}, np.ones((3, 2)), "X is of type ndarray"),
+        ({}, pd.DataFrame({"a": [1.0]}), "index levels named 'qid' and 'docno'"),
+        ({"pooled": 1.5}, {"a": run({1: "ab"})}, "pooled must be a number from 0 to 1, got 1.5"),
+        ({"pooled": True}, {"a": run({1: "ab"})}, "pooled must be a number"),
+        ({"pooled": np.nan}, {"a": run({1: "ab"})}, "pooled must be a number"),
+    ],
+)
+def test_bad_input(parameters, X, message):
+    with pytest.raises(ValueError, match=message):
+        StatAPSelector(**parameters).fit(X)
+
+
+def test_pooling_needs_runs():
+    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
+        StatAPSelector(pooled=0.5).fit(["a text"], groups=[1], prior=[1.0])
+
+
+def test_the_pool_of_runs_is_known():
+    runs = {"a": run({"1": "xyz", "2": "zw"}), "b": run({"1": "yzw"})}
+    table = rank_table(runs)
+    selector = StatAPSelector(random_state=0)
+    assert selector.fit(runs).pool_.equals(table.index)
+    assert selector.fit(table).pool_.equals(table.index)
+    assert selector.fit(runs, prior=np.ones(len(table))).pool_.equals(table.index)
+    assert selector.fit(np.zeros((2, 1)), groups=[1, 1], prior=[1, 2]).pool_ is None

@@ -1,0 +1,56 @@
+"""Tables as LaTeX and Markdown, written out."""
+
+import pytest
+
+from skfilterrank._lists.paper_tables import Cell, paper_note, paper_table
+from skfilterrank.exceptions import InputError
+
+HEAD = ["system", "ap", "n"]
+ROWS = [["bm25", Cell("0.25", "a"), "-3"], ["a_b", Cell("0.5", "ab", True), Cell("-x", "", True)]]
+
+
+def test_markdown():
+    assert paper_table(HEAD, ROWS, "markdown") == (
+        "| system | ap | n |\n"
+        "| --- | ---: | ---: |\n"
+        "| bm25 | 0.25<sup>a</sup> | -3 |\n"
+        "| a\\_b | **0.5**<sup>ab</sup> | **-x** |\n"
+    )
+    assert paper_note("a: p < 0.05", "markdown") == "\na: p \\< 0.05\n"
+
+
+def test_latex():
+    assert paper_table(HEAD, ROWS, "latex") == (
+        "\\begin{tabular}{lrr}\n"
+        "\\toprule\n"
+        "system & ap & n \\\\\n"
+        "\\midrule\n"
+        "bm25 & 0.25$^{a}$ & $-$3 \\\\\n"
+        "a\\_b & \\textbf{0.5}$^{ab}$ & \\textbf{-x} \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+    )
+    assert paper_note("a: p < 0.05", "latex") == "% a: p < 0.05\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "latex", "markdown"),
+    [
+        ("50 % & $5", r"50 \% \& \$5", "50 % & $5"),
+        ("#{x}", r"\#\{x\}", r"\#\{x\}"),
+        ("a\\b", r"a\textbackslash{}b", r"a\\b"),
+        ("<a|b>", r"\textless{}a\textbar{}b\textgreater{}", r"\<a\|b\>"),
+        ('~^"', r"\textasciitilde{}\textasciicircum{}\textquotedbl{}", '~^"'),
+        ("*x* `y` [z]", "*x* `y` [z]", r"\*x\* \`y\` \[z\]"),
+        ("-.5", "$-$.5", "-.5"),
+        ("a\nb", r"a\textbackslash{}nb", r"a\\nb"),
+    ],
+)
+def test_marks_of_either_language(text, latex, markdown):
+    assert paper_table([text], [], "latex").split("\n")[2] == f"{latex} \\\\"
+    assert paper_table([text], [], "markdown").split("\n")[0] == f"| {markdown} |"
+
+
+def test_other_formats():
+    with pytest.raises(InputError, match="format must be"):
+        paper_table(HEAD, ROWS, "html")

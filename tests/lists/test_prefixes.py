@@ -1,0 +1,110 @@
+"""The best prefix of a list, and the threshold below it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank._lists.prefixes import best_prefix, thresholds_of
+from skfilterrank._lists.queries import GroupIndex
+
+INF = np.inf
+
+
+def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
+    """Labels, scores with ties and -inf, and queries in no order."""
+    rng = np.random.RandomState(seed)
+    groups = rng.randint(0, n_queries, 40)
+    scores = rng.randint(0, n_ties * 4, 40) / 4.0
+    if filtered:
+        scores[rng.rand(40) < 0.1] = -INF
+    return rng.choice([-1.0, 0, 1, 2], 40), scores, groups
+
+
+class TestThresholds:
+    @given(st.integers(0, 10**6))
+    def test_say_what_is_shown_where_no_tie_is_cut(self, seed):
+        _, scores, groups = lists_of(seed)
+        index = GroupIndex.from_groups(groups)
+        level = np.random.RandomState(seed).randint(-1, 17, index.n_queries) / 4.0
+        shown = (scores >= level[index.codes()]) & (scores > -INF)
+        thresholds = thresholds_of(shown, scores, index)
+        np.testing.assert_array_equal((scores >= thresholds) & (scores > -INF), shown)
+        for query in range(index.n_queries):
+            assert len(set(thresholds[index.codes() == query])) <= 1
+
+
+def prefix_sums(expected, scores, k):
+    """The expected sum of every prefix of one query that cuts no tie, {lowest score: sum}."""
+    sums = {INF: 0.0}
+    for lowest in np.unique(scores[np.isfinite(scores)]):
+        total, place = 0.0, 0
+        for score in np.unique(scores[scores >= lowest])[::-1]:
+            tied = expected[scores == score]
+            for _ in tied:
+                if k is None or place < k:
+                    total += tied.mean() / np.log2(place + 2)
+                place += 1
+        sums[lowest] = total
+    return sums
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+@pytest.mark.parametrize("filtered", [False, True])
+def test_best_prefix_is_the_best_of_all(k, filtered):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        groups = rng.integers(0, 6, size=25)
+        scores = rng.integers(0, 8, size=25).astype(float)  # many ties
+        if filtered:
+            scores[rng.uniform(size=25) < 0.3] = -INF
+        expected = rng.normal(size=25)
+        thresholds = best_prefix(expected, scores, GroupIndex.from_groups(groups), k)
+        assert not np.isnan(thresholds).any()
+        for query in np.unique(groups):
+            rows = groups == query
+            (threshold,) = np.unique(thresholds[rows])
+            kept = scores[rows][scores[rows] >= threshold]
+            sums = prefix_sums(expected[rows], scores[rows], k)
+            assert np.isfinite(kept).all()
+            chosen = kept.min() if len(kept) else INF
+            best = max(sums.values())
+            assert sums[chosen] == pytest.approx(best, abs=1e-9)
+            # The longest of equally good prefixes.
+            assert chosen == min(low for low, total in sums.items() if total >= best - 1e-9)
+
+
+def test_threshold_is_in_the_middle():
+    index = GroupIndex.from_groups(list("aaabbbccc"))
+    scores = np.array([3.0, 2, 0, 3, 2, 0, 3, 2, 0])
+    expected = np.array([1.0, 1, -1, -1, -1, -1, 1, 1, 1])
+    expected_thresholds = [1, 1, 1, INF, INF, INF, -INF, -INF, -INF]
+    np.testing.assert_array_equal(best_prefix(expected, scores, index, 3), expected_thresholds)
+
+
+def test_the_middle_is_taken_to_the_last_row_too():
+    index = GroupIndex.from_groups([0, 0, 0])
+    thresholds = best_prefix(np.array([1.0, 1, -1]), np.array([3.0, 2, 1]), index, None)
+    np.testing.assert_array_equal(thresholds, [1.5] * 3)
+
+
+@pytest.mark.parametrize(("loss", "threshold"), [(0.0, -INF), (1e-13, -INF), (1e-11, 1.5)])
+def test_prefixes_that_are_rounding_apart_are_equal(loss, threshold):
+    # The second document, at 1 / log2(3), takes away what is too little or just enough.
+    index = GroupIndex.from_groups([0, 0])
+    expected = np.array([1.0, -loss * np.log2(3)])
+    assert best_prefix(expected, np.array([2.0, 1.0]), index, None).tolist() == [threshold] * 2
+
+
+def test_a_list_that_is_worth_nothing_is_shown():
+    index = GroupIndex.from_groups([0, 1])
+    thresholds = best_prefix(np.array([0.0, -1e-9]), np.array([2.0, 2.0]), index, None)
+    assert thresholds.tolist() == [-INF, INF]
+
+
+def test_neighbouring_floats_have_no_middle():
+    index = GroupIndex.from_groups([0, 0])
+    scores = np.array([np.nextafter(1.0, 2), 1.0])
+    thresholds = best_prefix(np.array([1.0, -1]), scores, index, None)
+    np.testing.assert_array_equal(scores >= thresholds, [True, False])

@@ -1,0 +1,76 @@
+"""Warnings point at whoever called the package, and come back from other processes."""
+
+import os
+import warnings
+
+import joblib
+import pandas as pd
+import pytest
+
+from skfilterrank._lists.user_warnings import heard, say_again, warn_user
+from skfilterrank.exceptions import DataWarning, FitWarning
+from skfilterrank.io import read_qrels
+from skfilterrank.metrics import evaluate_run
+
+
+def said(number):
+    """What may run in another process: warnings of ours, and one of somebody else."""
+    warn_user("of data", DataWarning)
+    warn_user("of data", DataWarning)
+    if number:
+        warn_user("of a fit", FitWarning)
+    return number
+
+
+def test_the_line_of_the_caller():
+    """However deep the warning comes up: where judgments are read, or within an evaluation."""
+    qrels = pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [-1]})
+    run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+    for call in (lambda: read_qrels(qrels), lambda: evaluate_run(qrels, run, "ndcg_f")):
+        with pytest.warns(DataWarning, match="labels below 0") as caught:
+            call()
+        line = call.__code__.co_firstlineno
+        assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)]
+
+
+def test_packages_between_are_seen_through():
+    """Through joblib, which calls what it was given, to the line that called joblib."""
+    with pytest.warns(DataWarning) as caught:
+        joblib.Parallel(n_jobs=1)([joblib.delayed(warn_user)("text", DataWarning)])
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_in_this_process_warnings_are_heard_at_once():
+    with pytest.warns(DataWarning, match="of data") as caught:
+        assert heard(said)(0) == (0, [])
+    assert len(caught) == 2
+
+
+def test_of_another_process_they_are_said_again(monkeypatch):
+    there = heard(said)
+    # As if it ran elsewhere: what it was made in is another process.
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result, found = there(1)
+    assert result == 1
+    assert found == [("of data", DataWarning)] * 2 + [("of a fit", FitWarning)]
+    with pytest.warns(Warning, match="of") as caught:
+        say_again(found)
+    assert [(str(each.message), each.category) for each in caught] == [
+        ("of data", DataWarning),
+        ("of a fit", FitWarning),
+    ]
+    assert {each.filename for each in caught} == {__file__}
+
+
+def test_those_of_others_are_theirs(monkeypatch):
+    def other(number):
+        warnings.warn("of another package", RuntimeWarning, stacklevel=1)
+        return number
+
+    there = heard(other)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.warns(RuntimeWarning, match="of another package") as caught:
+        assert there(2) == (2, [])
+    assert len(caught) == 1

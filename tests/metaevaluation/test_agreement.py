@@ -1,0 +1,163 @@
+"""Share of ties, and agreement of two measures."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import rankdata
+
+from skfilterrank.comparison import SystemScores
+from skfilterrank.metaevaluation import agreement, fraction_tied
+
+SHAPES = st.tuples(st.integers(2, 6), st.integers(1, 4))
+# Few different values, so that there are ties.
+VALUES = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.integers(0, 3)))
+TWO_VALUES = SHAPES.flatmap(
+    lambda shape: st.tuples(*[arrays(np.float64, shape, elements=st.integers(0, 3))] * 2)
+)
+
+
+def comparisons(values):
+    """Sign of each pair of systems for each query, one after the other."""
+    n_systems, n_queries = values.shape
+    return {
+        (query, i, j): np.sign(values[i, query] - values[j, query])
+        for query in range(n_queries)
+        for i, j in itertools.combinations(range(n_systems), 2)
+    }
+
+
+@pytest.mark.slow
+@given(VALUES)
+def test_fraction_tied_pair_by_pair(values):
+    signs = list(comparisons(values).values())
+    assert fraction_tied(values) == pytest.approx(signs.count(0) / len(signs), abs=1e-15)
+
+
+@pytest.mark.slow
+@given(TWO_VALUES)
+def test_agreement_pair_by_pair(both):
+    first, second = map(comparisons, both)
+    decided = [each for each, sign in first.items() if sign]
+    products = [first[each] * second[each] for each in decided]
+    found = agreement(*both)
+    assert found.n_comparisons == len(first)
+    assert found.n_compared == len(decided)
+    assert found.n_agree == products.count(1)
+    assert found.n_opposite == products.count(-1)
+    assert found.n_undecided == products.count(0)
+    assert found.n_tied_first == list(first.values()).count(0)
+    assert found.n_tied_second == list(second.values()).count(0)
+    assert found.n_tied_both == sum(first[each] == second[each] == 0 for each in first)
+    expected = products.count(1) / len(products) if products else np.nan
+    np.testing.assert_allclose(found.share, expected)
+    assert fraction_tied(both[0]) == pytest.approx(found.n_tied_first / found.n_comparisons)
+
+
+@pytest.mark.slow
+@given(TWO_VALUES)
+def test_the_two_ways_round(both):
+    one, other = agreement(*both), agreement(*both[::-1])
+    assert one.n_agree == other.n_agree
+    assert one.n_opposite == other.n_opposite
+    assert one.n_tied_second == other.n_tied_first
+
+
+def test_only_order_within_a_query_matters():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(6, size=(2, 8, 5)).astype(float)
+    expected = agreement(first, second)
+    ranks = SystemScores(rankdata(-second, axis=0), greater_is_better=False)
+    assert agreement(first, ranks).share == expected.share
+    assert agreement(np.exp(first), second + np.arange(5)).share == expected.share
+    assert fraction_tied(ranks) == fraction_tied(second)
+
+
+def test_by_query():
+    first = SystemScores([[1, 1], [0, 1], [0, 1]], queries=["x", "y"], measure="recall")
+    second = SystemScores([[3, 1], [4, 2], [3, 2]], queries=["x", "y"], measure="ap")
+    table = agreement(first, second).to_frame()
+    # For x the first is preferred to both others: the second measure says no, and undecided.
+    assert table.loc["x"].to_dict() == {
+        "share": 0,
+        "n_compared": 2,
+        "n_agree": 0,
+        "n_opposite": 1,
+        "n_undecided": 1,
+        "n_tied_both": 0,
+    }
+    assert np.isnan(table.loc["y", "share"])
+    assert table.loc["y", "n_tied_both"] == 1
+    assert table.index.name == "qid"
+
+
+def test_systems_and_queries_in_another_order():
+    rng = np.random.default_rng(1)
+    first = SystemScores(rng.random((5, 3)), systems=list("abcde"), queries=[7, 8, 9])
+    second = SystemScores(rng.random((5, 3)), systems=list("abcde"), queries=[7, 8, 9])
+    turned = second.select(systems=list("ecdab"), queries=[9, 7, 8])
+    assert agreement(first, turned).n_agree == agreement(first, second).n_agree
+
+
+def test_a_measure_agrees_with_itself():
+    values = np.random.default_rng(2).random((5, 4))
+    found = agreement(values, values)
+    assert (found.share, found.n_compared) == (1, 40)
+    assert agreement(values, -values).n_opposite == 40
+
+
+def test_all_tied():
+    flat, values = np.ones((3, 2)), np.arange(6.0).reshape(3, 2)
+    assert fraction_tied(flat) == 1
+    found = agreement(flat, values)
+    assert np.isnan(found.share)
+    assert str(found) == "score prefers no system in any of 6 comparisons."
+    assert agreement(values, flat).share == 0
+    assert str(agreement(values, flat)).splitlines()[-1].split() == ["undecided", "6", "1.000"]
+
+
+def test_tolerance():
+    values = np.array([[0.0], [0.25], [0.5], [1.5]])
+    assert fraction_tied(values, tolerance=0.25) == 2 / 6
+    assert fraction_tied(values, tolerance=0.5) == 3 / 6
+    assert agreement(values, values, tolerance=0.25).n_tied_first == 2
+    assert agreement(values, values, tolerance=0.25).n_tied_both == 2
+
+
+@pytest.mark.slow
+@given(VALUES, st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+def test_both_find_the_same_ties(values, tolerance):
+    found = agreement(values, values, tolerance=tolerance)
+    tied = fraction_tied(values, tolerance=tolerance)
+    assert found.n_tied_first / found.n_comparisons == pytest.approx(tied)
+
+
+@pytest.mark.parametrize("block", [1, 7, 30])
+def test_blocks_do_not_matter(monkeypatch, block):
+    rng = np.random.default_rng(3)
+    first, second = rng.integers(4, size=(2, 9, 5)).astype(float)
+    expected = agreement(first, second)
+    monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 8 * 4 * 5 * block)
+    found = agreement(first, second)
+    assert found.to_frame().equals(expected.to_frame())
+
+
+@pytest.mark.parametrize("tolerance", [-1, np.nan, "a", None, True])
+def test_bad_tolerance(tolerance):
+    values = np.ones((2, 2))
+    with pytest.raises(ValueError, match="tolerance must be a number of at least 0"):
+        fraction_tied(values, tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance must be a number of at least 0"):
+        agreement(values, values, tolerance=tolerance)
+
+
+def test_bad_scores():
+    with pytest.raises(ValueError, match="scores must hold at least 2 systems"):
+        fraction_tied([[1, 2]])
+    with pytest.raises(ValueError, match="the same systems, and 1 is in one of them only"):
+        agreement(np.ones((2, 2)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="the same queries, and 1 is"):
+        agreement(np.ones((2, 2)), np.ones((2, 3)))

@@ -1,0 +1,144 @@
+"""Share of pairs that a measure tells apart, and the difference it needs for that."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from skfilterrank.comparison import SystemScores
+from skfilterrank.metaevaluation import discriminative_power
+
+
+def noisy(n_systems=5, n_queries=12, *, step=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_systems, n_queries)) + step * np.arange(n_systems)[:, None]
+
+
+def loop(values, alpha, n_tests):
+    """Bonferroni with scipy, pair by pair: p values, and absolute differences."""
+    pairs = list(itertools.combinations(values, 2))
+    p = [min(1, n_tests * scipy.stats.ttest_rel(a, b).pvalue) for a, b in pairs]
+    return np.array(p), np.array([abs(np.mean(a) - np.mean(b)) for a, b in pairs])
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_pair_by_pair(alpha):
+    values = noisy()
+    p, size = loop(values, alpha, 10)
+    found = discriminative_power(values, alpha=alpha, correction="bonferroni")
+    assert (found.n_pairs, found.n_significant) == (10, np.sum(p <= alpha))
+    assert found.share == np.mean(p <= alpha)
+    np.testing.assert_allclose(found.p_values, np.sort(p))
+    missed = size[p > alpha].max()
+    assert found.largest_not_significant == pytest.approx(missed)
+    assert found.difference_required == pytest.approx(size[size > missed].min())
+
+
+def test_uncorrected_tells_more():
+    corrected, plain = (discriminative_power(noisy(), correction=c) for c in ("holm", None))
+    p, _ = loop(noisy(), 0.05, 1)
+    np.testing.assert_allclose(plain.p_values, np.sort(p))
+    assert plain.n_significant > corrected.n_significant
+
+
+def test_difference_required_is_above_all_that_were_missed():
+    # b is above a by little, always; c above both by much, not always; d by more, always.
+    values = np.array([[0.0, 0.01, 0, 0.01], [0.1, 0.11, 0.1, 0.12], [1, -1, 3, 0], [9, 8, 9, 8]])
+    found = discriminative_power(values, correction=None)
+    frame = found.to_frame().set_index(["first", "second"])
+    assert frame.loc[("0", "1"), "significant"]
+    assert not frame.loc[("0", "2"), "significant"]
+    # The significant difference of a and b, 0.1025, lies below that of a and c, 0.745.
+    assert found.largest_not_significant == pytest.approx(0.75 - 0.005)
+    # c and d: 8.5 - 0.75.
+    assert found.difference_required == pytest.approx(8.5 - 0.75)
+
+
+def test_differences_that_tie_with_one_that_was_missed():
+    # a and b differ by 0.3 = 0.1 + 0.2 always, a and c by as much on average only.
+    a = np.zeros(8)
+    b = np.full(8, 0.1) + 0.2
+    c = np.tile([1.3, -0.7, 0.5, 0.1], 2)
+    found = discriminative_power([a, b, c], correction=None)
+    assert found.n_significant == 1
+    assert np.isnan(found.difference_required)
+    assert found.largest_not_significant == pytest.approx(0.3)
+
+
+def test_all_and_none():
+    apart = discriminative_power([[0, 0, 0.1], [5, 5, 5.2], [9, 9.1, 9]])
+    assert apart.share == 1
+    assert np.isnan(apart.largest_not_significant)
+    assert apart.difference_required == pytest.approx(apart.to_frame()["difference"].abs().min())
+    alike = discriminative_power(np.full((3, 4), 0.2))
+    assert (alike.share, alike.largest_not_significant) == (0, 0)
+    np.testing.assert_array_equal(alike.p_values, 1)
+    assert np.isnan(alike.difference_required)
+    assert "No difference is reliably significant." in str(alike)
+
+
+def test_default_tests():
+    scores = SystemScores(np.arange(8).reshape(2, 4) / 8, is_preference=True)
+    assert discriminative_power(scores).comparison.test == "sign"
+    assert discriminative_power(scores.values).comparison.test == "t"
+
+
+@pytest.mark.parametrize("test", ["tukey", "randomized_tukey", "wilcoxon"])
+def test_other_tests(test):
+    found = discriminative_power(noisy(), test=test, n_resamples=500)
+    assert found.comparison.test == test
+    assert found.n_significant == found.comparison.significant().sum() > 0
+
+
+def test_baseline():
+    found = discriminative_power(noisy(), baseline="2")
+    assert found.n_pairs == 4
+
+
+def test_table():
+    scores = SystemScores(noisy(8), measure="ap")
+    found = discriminative_power(scores)
+    frame = found.to_frame()
+    assert frame["p_adjusted"].is_monotonic_increasing
+    assert frame["significant"].sum() == found.n_significant
+    text = str(found)
+    assert text.startswith(f"ap tells {found.n_significant} of 28 pairs apart")
+    assert "paired t test, Holm's correction for 28 pairs, alpha = 0.05)" in text
+    # The least p value is far below the last digit.
+    assert "<0.0001" in text
+    assert "0.0000" not in text
+    assert "of 1 pair apart" in str(discriminative_power(noisy(2)))
+    assert "8 more rows, see to_frame()" in text
+    assert "by ap" in repr(found)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1])
+def test_bad_alpha(alpha):
+    with pytest.raises(ValueError, match="alpha"):
+        discriminative_power(noisy(), alpha=alpha)
+
+
+def test_too_little():
+    with pytest.raises(ValueError, match="at least 2 systems"):
+        discriminative_power([[1, 2, 3]])
+    with pytest.raises(ValueError, match="at least 2 queries"):
+        discriminative_power([[1], [2]])
+
+
+@pytest.mark.slow
+@given(
+    arrays(float, (4, 6), elements=st.integers(-4, 4).map(float)),
+    st.permutations(range(4)),
+    st.permutations(range(6)),
+)
+def test_order_and_direction_do_not_matter(values, systems, queries):
+    plain = discriminative_power(values)
+    other = SystemScores(-values[systems][:, queries], greater_is_better=False)
+    turned = discriminative_power(other)
+    assert turned.n_significant == plain.n_significant
+    np.testing.assert_allclose(turned.p_values, plain.p_values, atol=1e-9)
+    np.testing.assert_allclose(turned.difference_required, plain.difference_required)

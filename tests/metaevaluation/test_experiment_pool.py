@@ -1,0 +1,42 @@
+"""The judged documents of an experiment, and what is known of them."""
+
+import numpy as np
+import pytest
+
+from judged_topics import QRELS, RUNS, curve
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.metaevaluation import judging_curve
+
+pytestmark = pytest.mark.slow
+
+
+def test_topics_that_runs_lack():
+    run = QRELS[["qid", "docno"]].assign(score=1.0)
+    runs = {"long": run, "short": run.query("qid != 'q2'")}
+    with pytest.raises(InputError, match="topic 'q2' is not in the run 'short'"):
+        judging_curve(QRELS, runs)
+    found = judging_curve(QRELS, runs, missing="drop", shares=0.5)
+    assert "q2" in found.dropped_queries
+    assert "q2" not in found.queries
+
+
+def test_documents_by_topic_and_numbers():
+    table = QRELS[["qid", "docno"]].assign(signal=QRELS["label"])
+    found = curve(
+        documents=table,
+        selections=["maxrep", "random"],
+        mitigations="completed",
+        shares=[0.1, 0.5],
+        n_samples=2,
+    )
+    assert np.nanmean(found.tau[1, 0, -1]) > 0.9
+    with pytest.warns(DataWarning, match="documents lacks 56 of 112 judged documents,"):
+        curve(documents=table[:56], selections="random", mitigations="completed", n_samples=1)
+
+
+def test_one_run_and_foreign_ids():
+    with pytest.raises(InputError, match="at least 2 runs"):
+        judging_curve(QRELS, {"one": RUNS["run0"]}, missing="empty")
+    qrels = QRELS.assign(docno="x" + QRELS["docno"])
+    with pytest.raises(InputError, match="no run returns a judged document"):
+        judging_curve(qrels, RUNS, missing="empty")

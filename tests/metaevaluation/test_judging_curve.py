@@ -1,0 +1,61 @@
+"""Order and values of systems by few labels."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judged_topics import curve
+from skfilterrank.exceptions import InputError
+from skfilterrank.metaevaluation._judging_curve import _tau
+
+pytestmark = pytest.mark.slow
+
+
+def test_share_needed_by_hand():
+    found = curve(shares=[0.1, 0.2, 0.4], selections="pooling", mitigations=["none", "condensed"])
+    tau = np.array([[0.5, 0.95, 0.85], [0.85, 0.95, 0.92]])[None, :, :, None]
+    found = dataclasses.replace(found, tau=tau)
+    assert found.share_needed().loc["pooling"].tolist() == [np.inf, pytest.approx(0.15)]
+    assert found.share_needed(tau=0.8).loc["pooling"].tolist() == pytest.approx(
+        [0.1 + 0.1 / 1.5, 0.1]
+    )
+
+
+def test_tau_of_ties_by_hand():
+    # Six pairs: four in order, one tied by the truth alone, one by the few labels alone.
+    assert _tau(np.array([1.0, 2, 2, 3]), np.array([1.0, 2, 3, 3])) == pytest.approx(4 / 5)
+
+
+def test_intervals_are_quantiles_of_the_samples():
+    found = curve(selections=["random", "pooling"], mitigations="none", shares=0.2, confidence=0.5)
+    table = found.to_frame()
+    low, high = np.quantile(found.tau[0, 0, 0], [0.25, 0.75])
+    assert table.loc[0, ["tau_low", "tau_high"]].tolist() == pytest.approx([low, high])
+    assert table.loc[1, ["tau_low", "rmse_high"]].isna().all()
+    assert "50 % interval" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mitigations": "completed"}, "documents is missing, which 'completed'"),
+        ({"selections": "maxrep"}, "documents is missing, which 'maxrep'"),
+        ({"selections": "best"}, "selections must hold names among maxrep, mtc"),
+        ({"selections": []}, "selections is empty"),
+        ({"selections": ["random", "random"]}, "selections names one thing twice"),
+        ({"mitigations": "nothing"}, "mitigations must hold 'none', 'condensed'"),
+        ({"shares": 0}, "shares must be numbers above 0"),
+        ({"shares": []}, "shares must be numbers above 0"),
+        ({"documents": {"x": "text"}}, "documents holds none of the 112 judged"),
+        ({"documents": pd.Series({"d01": "a"}).repeat(2)}, "documents holds 'd01' twice"),
+        ({"selections": {"f": lambda table: table["prior"] * np.nan}}, "returned NaN"),
+        ({"selections": {"f": lambda table: [1.0]}}, "112"),
+        ({"mitigations": {"f": lambda table: [1.0]}}, "112"),
+        ({"measure": "bpref", "mitigations": "condensed"}, "defined by what is unjudged"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(InputError, match=message):
+        curve(**options)

@@ -1,0 +1,147 @@
+"""Orientation: figure 2 by hand, and what the text says of figure 3."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skfilterrank.metaevaluation import metric_orientation, recall_level_metric
+
+COUNTS = np.arange(1, 16)
+
+
+@pytest.fixture(scope="module")
+def figure_3():
+    """Orientations of 100,000 items with 1 to 15 relevant ones, by kind and measure."""
+    names = ["rr", "ndcg", "ap", "recall@1000", "r_precision", "rbp", "tse"]
+    return {
+        kind: {name: metric_orientation(name, 10**5, COUNTS, kind=kind) for name in names}
+        for kind in ("precision", "recall")
+    }
+
+
+@pytest.mark.parametrize(
+    ("measure", "precision", "recall"),
+    [
+        # Ten items, three relevant: 1, 9, 10 -> 8, 9, 10 and 1, 2, 3 -> 1, 2, 10.
+        ("ap", (1 - 1 / 8) / 3, (3 / 3 - 3 / 10) / 3),
+        ("rr", 1 - 1 / 8, 0),
+        ("tse", 0, 1 / 3 - 1 / 10),
+        ("rbp", 0.2 * (1 - 0.8**7), 0.2 * (0.8**2 - 0.8**9)),
+        ("recall@5", 1 / 3, 1 / 3),
+        ("r_precision", 1 / 3, 1 / 3),
+        (
+            "ndcg",
+            (1 - 1 / math.log2(9)) / (1 + 1 / math.log2(3) + 1 / 2),
+            (1 / 2 - 1 / math.log2(11)) / (1 + 1 / math.log2(3) + 1 / 2),
+        ),
+    ],
+)
+def test_figure_2_by_hand(measure, precision, recall):
+    assert metric_orientation(measure, 10, 3, kind="precision") == pytest.approx(precision)
+    assert metric_orientation(measure, 10, 3, kind="recall") == pytest.approx(recall)
+
+
+def test_a_callable_sees_the_two_rankings():
+    seen = []
+
+    def measure(positions):
+        seen.extend(positions.astype(int).tolist())
+        return positions.sum(axis=1)
+
+    assert metric_orientation(measure, 10, 3, kind="precision") == -7
+    assert metric_orientation(measure, 10, 3, kind="recall") == -7
+    assert seen == [[1, 9, 10], [8, 9, 10], [1, 2, 3], [1, 2, 10]]
+
+
+def test_everything_relevant_cannot_move():
+    for kind in ("precision", "recall"):
+        np.testing.assert_array_equal(metric_orientation("ap", 3, [3], kind=kind), [0])
+
+
+def test_one_relevant_item_has_one_orientation():
+    for measure in ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@5"):
+        values = [metric_orientation(measure, 50, 1, kind=kind) for kind in ("precision", "recall")]
+        assert values[0] == values[1]
+
+
+@pytest.mark.slow
+def test_reciprocal_rank_leads_in_precision(figure_3):
+    precision = figure_3["precision"]
+    for name, values in precision.items():
+        # Recall and R-precision pass it by 1 / n with one relevant item.
+        assert (values[1:] < precision["rr"][1:]).all() or name == "rr"
+        assert values[0] <= precision["rr"][0] + 1e-4
+
+
+def test_ap_recall_and_r_precision_have_one_precision_orientation(figure_3):
+    precision = figure_3["precision"]
+    np.testing.assert_array_equal(precision["recall@1000"], 1 / COUNTS)
+    np.testing.assert_array_equal(precision["r_precision"], 1 / COUNTS)
+    np.testing.assert_allclose(precision["ap"], 1 / COUNTS, atol=1.1e-5)
+    assert (precision["ap"] < 1 / COUNTS).all()
+
+
+def test_ndcg_is_more_precision_oriented_than_ap(figure_3):
+    precision = figure_3["precision"]
+    above = precision["ndcg"] > precision["recall@1000"]
+    np.testing.assert_array_equal(above, COUNTS > 1)
+
+
+def test_rbp_passes_ap_and_ndcg_in_precision(figure_3):
+    precision = figure_3["precision"]
+    np.testing.assert_array_equal(precision["rbp"] > precision["ap"], COUNTS >= 5)
+    np.testing.assert_array_equal(precision["rbp"] > precision["ndcg"], COUNTS >= 11)
+
+
+def test_rr_and_rbp_do_not_depend_on_the_number_of_relevant_items(figure_3):
+    for name in ("rr", "rbp"):
+        np.testing.assert_allclose(figure_3["precision"][name], figure_3["precision"][name][0])
+
+
+def test_recall_ap_and_r_precision_lead_in_recall(figure_3):
+    recall = figure_3["recall"]
+    leaders = np.min([recall[name] for name in ("recall@1000", "ap", "r_precision")], axis=0)
+    for name in ("ndcg", "rbp", "rr"):
+        assert (recall[name] <= leaders).all()
+        assert (recall[name][1:] < leaders[1:]).all()
+
+
+def test_rr_has_no_recall_orientation(figure_3):
+    assert figure_3["recall"]["rr"][0] == pytest.approx(1, abs=1.1e-5)
+    np.testing.assert_array_equal(figure_3["recall"]["rr"][1:], 0)
+
+
+def test_recall_orientation_falls_with_the_number_of_relevant_items(figure_3):
+    for name in ("ndcg", "ap", "recall@1000", "r_precision", "rbp"):
+        assert (np.diff(figure_3["recall"][name]) < 0).all()
+
+
+def test_ndcg_is_more_recall_oriented_than_rbp(figure_3):
+    assert (figure_3["recall"]["ndcg"] > figure_3["recall"]["rbp"]).all()
+
+
+def test_total_search_efficiency(figure_3):
+    np.testing.assert_array_equal(figure_3["precision"]["tse"][1:], 0)
+    # With AP's exposure it is AP's own recall orientation.
+    np.testing.assert_allclose(figure_3["recall"]["tse"], figure_3["recall"]["ap"], rtol=1e-10)
+    with_ndcg = metric_orientation("tse", 10**5, COUNTS, exposure="ndcg")
+    assert (with_ndcg[1:] > figure_3["recall"]["recall@1000"][1:]).all()
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ValueError, match=r"^kind must be one of"):
+        metric_orientation("ap", 10, 3, kind="fallout")
+    with pytest.raises(
+        ValueError, match=r"^n_relevant must be a whole number from 1 to 10, got 11"
+    ):
+        metric_orientation("ap", 10, [3, 11])
+    with pytest.raises(ValueError, match=r"^n_items must be a whole number from 1 up"):
+        metric_orientation("ap", 0, 1)
+
+
+def test_the_moves_are_between_valid_rankings():
+    # What a measure is given can be given to recall_level_metric.
+    for n_relevant in (1, 5, 10):
+        for kind in ("precision", "recall"):
+            metric_orientation(lambda p: recall_level_metric(p, "ap"), 10, n_relevant, kind=kind)

@@ -1,0 +1,227 @@
+"""Values of positions, against by-hand sums and the measures of other tools."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, ndcg_score
+
+from measure_table import MEASURES
+from profiles import times
+from skfilterrank.metaevaluation import recall_level_metric
+from skfilterrank.metrics import evaluate, metric_lexirecall_score, ndcg_0_score
+
+NAMED = ["ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@3"]
+
+position_lists = st.sets(st.integers(1, 40), min_size=1, max_size=10).map(sorted)
+
+
+def ranking(positions, n_items=40):
+    """Labels and scores of a ranking with relevant items at these positions."""
+    labels = np.isin(np.arange(1, n_items + 1), positions).astype(int)
+    return labels, -np.arange(n_items, dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("ap", (1 / 2 + 2 / 3 + 3 / 8) / 3),
+        ("ndcg", (1 / math.log2(3) + 1 / 2 + 1 / math.log2(9)) / (1 + 1 / math.log2(3) + 1 / 2)),
+        ("rbp", 0.2 * (0.8 + 0.8**2 + 0.8**7)),
+        ("tse", 1 / 8),
+        ("rr", 1 / 2),
+        ("r_precision", 2 / 3),
+        ("recall@2", 1 / 3),
+        ("recall@1000", 1.0),
+    ],
+)
+def test_by_hand(measure, expected):
+    assert recall_level_metric([2, 3, 8], measure) == pytest.approx(expected, rel=1e-14)
+    # Any order, and several rankings at once.
+    np.testing.assert_allclose(
+        recall_level_metric([[8, 2, 3], [3, 8, 2]], measure), [expected, expected], rtol=1e-14
+    )
+
+
+def test_total_search_efficiency_takes_any_exposure():
+    positions = [2, 3, 8]
+    assert recall_level_metric(positions, "tse", exposure="ndcg") == 1 / math.log2(9)
+    assert recall_level_metric(positions, "tse", exposure="rbp", persistence=0.5) == pytest.approx(
+        0.5 * 0.5**7
+    )
+    assert recall_level_metric(positions, "tse", exposure=lambda p: 1 / p**2) == 1 / 64
+
+
+@pytest.mark.slow
+@given(position_lists)
+def test_scikit_learn_agrees(positions):
+    labels, scores = ranking(positions)
+    assert recall_level_metric(positions, "ap") == pytest.approx(
+        average_precision_score(labels, scores), rel=1e-12
+    )
+    assert recall_level_metric(positions, "ndcg") == pytest.approx(
+        ndcg_score(labels[None], scores[None]), rel=1e-12
+    )
+
+
+@pytest.mark.slow
+@given(position_lists)
+def test_trec_eval_agrees(positions):
+    labels, scores = ranking(positions)
+    names = {"map": "ap", "recip_rank": "rr", "Rprec": "r_precision", "recall_5": "recall@5"}
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}, set(names)
+    )
+    theirs = evaluator.evaluate({"q": {f"d{i}": score for i, score in enumerate(scores)}})["q"]
+    for name, ours in names.items():
+        assert recall_level_metric(positions, ours) == pytest.approx(theirs[name], rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", NAMED)
+@given(position_lists)
+def test_bounds_and_the_ideal(measure, positions):
+    value = recall_level_metric(positions, measure)
+    ideal = recall_level_metric(range(1, len(positions) + 1), measure)
+    assert -1e-12 <= value <= ideal + 1e-12 <= 1 + 2e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp", "tse", "rr"])
+def test_top_heaviness_by_enumeration(measure):
+    # Definition 2.1, (3): dropping the j highest of the wanted items never raises the value.
+    # j = m leaves nobody to satisfy: the empty sum is 0 and all values are above it.
+    for n_relevant in range(1, 6):
+        positions = np.array(list(itertools.combinations(range(1, 10), n_relevant)))
+        values = recall_level_metric(positions, measure)
+        assert (values > 0).all()
+        for dropped in range(1, n_relevant):
+            lower = recall_level_metric(positions[:, dropped:], measure)
+            assert (lower <= values + 1e-12).all(), (measure, n_relevant, dropped)
+
+
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp", "tse", "rr"])
+def test_one_item_alone_is_worth_its_exposure(measure):
+    # Definition 2.1, (1) and (2).
+    alone = recall_level_metric(np.arange(1, 1000)[:, None], measure)
+    exposure = measure if measure in ("ndcg", "rbp") else "ap"
+    np.testing.assert_array_equal(
+        alone, recall_level_metric(np.arange(1, 1000)[:, None], "tse", exposure=exposure)
+    )
+    assert (np.diff(alone) < 0).all()
+
+
+def test_equal_rankings_have_equal_values_wherever_they_stand():
+    positions = np.tile([2, 3, 5, 7, 11, 13, 17, 19, 23], (1001, 1))
+    for measure in NAMED:
+        assert len(np.unique(recall_level_metric(positions, measure))) == 1
+        assert (
+            recall_level_metric(positions[0], measure) == recall_level_metric(positions, measure)[0]
+        )
+
+
+def test_callables_get_sorted_positions():
+    seen = []
+
+    def measure(positions):
+        seen.append(positions)
+        return positions[:, 0]
+
+    np.testing.assert_array_equal(recall_level_metric([[9, 4], [1, 2]], measure), [4.0, 1.0])
+    np.testing.assert_array_equal(seen[0], [[4.0, 9.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ([], "n_relevant >= 1"),
+        (3, "shape"),
+        ([[[1]]], "shape"),
+        (["a"], "must hold numbers"),
+        ([True, False], "dtype"),
+        ([0, 1], "whole numbers from 1, got 0"),
+        ([1.5], "got 1.5"),
+        ([1, math.nan], "got nan"),
+        ([1, math.inf], "got inf"),
+        ([[1, 2], [4, 4]], "distinct, got 4 more than once"),
+    ],
+)
+def test_positions_are_checked(positions, message):
+    with pytest.raises(ValueError, match=f"^positions .*{message}"):
+        recall_level_metric(positions)
+
+
+@pytest.mark.parametrize("measure", ["A P", "recall@", "recall@0", None, 3, "ap(persistence=0.9)"])
+def test_unknown_measure(measure):
+    with pytest.raises(ValueError, match=r"is not a measure|must be a positive|is not an option"):
+        recall_level_metric([1, 2], measure)
+
+
+def test_measures_are_given_by_their_functions_too():
+    assert recall_level_metric([1, 4], ndcg_0_score) == recall_level_metric([1, 4], "ndcg")
+
+
+NO_SUMS = ["err", "f", "precision", "recall_error", "lexirecall", "ndcg_min", "ul_normalized"]
+
+
+@pytest.mark.parametrize("measure", NO_SUMS)
+def test_measures_that_are_no_sum_over_relevant_positions(measure):
+    with pytest.raises(ValueError, match=f"^measure must be one for which.*got '{measure}'"):
+        recall_level_metric([1, 2], measure)
+
+
+def test_a_measure_that_has_no_value_in_an_endless_collection():
+    with pytest.raises(ValueError, match="'metric_lexirecall' is NaN or infinity for positions"):
+        recall_level_metric([1, 2], "metric_lexirecall")
+    assert recall_level_metric([3, 5], "metric_lexirecall(n_items=5)") == pytest.approx(
+        metric_lexirecall_score([0, 0, 1, 0, 1], [5, 4, 3, 2, 1], groups=["q"] * 5, n_items=5)
+    )
+
+
+# All that are declared as sums, as far as 40 items are as good as an endless collection.
+SUMS = {name for name, entry in MEASURES.items() if entry.additive and entry.greater_is_better}
+SUMS -= {*NO_SUMS, "lexiprecision", "metric_lexirecall"}
+SUMS |= {f"{name}(scale=share,n_items=40)" for name in ("lexirecall", "lexiprecision")}
+SUMS |= {"metric_lexirecall(n_items=40)"}
+SUMS |= {
+    "f@7",
+    "precision@7",
+    "ap(normalize=min)@9",
+    "rbp(persistence=0.5)@20",
+    "tse(exposure=ndcg)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", sorted(SUMS))
+@times(1 / 3)
+@given(positions=position_lists)
+def test_the_measure_table_agrees(measure, positions):
+    labels, scores = ranking(positions)
+    expected = evaluate(labels, scores, measure, groups=["q"] * len(labels)).iloc[0, 0]
+    assert recall_level_metric(positions, measure) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (lambda p: p, r"one real number per ranking.*shape \(1, 2\)"),
+        (lambda p: 1.0, r"returned shape \(\)"),
+        (lambda p: p[:, 0] * 1j, "complex"),
+        (lambda p: p[:, 0] * np.nan, r"NaN or infinity for positions \[1, 2\]"),
+    ],
+)
+def test_callables_that_return_something_else(measure, message):
+    with pytest.raises(ValueError, match=f"^measure must .*{message}"):
+        recall_level_metric([1, 2], measure)
+
+
+def test_exposure_and_persistence_are_checked():
+    with pytest.raises(ValueError, match=r"^exposure must be"):
+        recall_level_metric([1], "tse", exposure="dcg")
+    with pytest.raises(ValueError, match=r"^persistence"):
+        recall_level_metric([1], "rbp", persistence=1)

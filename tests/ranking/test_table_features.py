@@ -1,0 +1,262 @@
+"""Features of judged tables and of their lists: values by hand, and life in a Pipeline."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from skfilterrank.ranking import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextVectors,
+    make_text_features,
+)
+
+RECIPE = {
+    "document": "answer",
+    "query_text": ["subject", "body"],
+    "same": [("user", "asker")],
+    "numeric": ["position"],
+    "categorical": ["topic"],
+    "query": "qid",
+    "order": "position",
+}
+
+
+@pytest.fixture
+def table():
+    """Two threads; the asker of "a" is u1, who also gives the second and fourth answer."""
+    return pd.DataFrame(
+        {
+            "qid": ["a"] * 4 + ["b"] * 2,
+            "subject": ["Where to buy green tea?"] * 4 + ["Museum"] * 2,
+            "body": ["Any shop in the old town?"] * 4 + [None] * 2,
+            "topic": ["food"] * 4 + ["culture"] * 2,
+            "asker": ["u1"] * 4 + ["u9"] * 2,
+            "user": ["u2", "u1", "u2", "u1", "u3", "u4"],
+            "position": [1, 2, 3, 4, 1, 2],
+            "answer": [
+                "Buy green tea in the old market.",
+                "WHERE is that? http://x.org",
+                "Next to the old shop :)",
+                "Thanks!!",
+                "It opens at 9",
+                None,
+            ],
+            "label": [1, 0, 1, 0, 1, 0],
+        }
+    )
+
+
+def frame(transformer, X):
+    transformer.fit(X)
+    return pd.DataFrame(transformer.transform(X), columns=transformer.get_feature_names_out())
+
+
+def test_missing_values_equal_nothing():
+    X = pd.DataFrame({"a": ["x", None, "y", np.nan], "b": ["x", None, "z", np.nan]})
+    assert ColumnsEqual([("a", "b")]).fit(X).transform(X).ravel().tolist() == [1, 0, 0, 0]
+
+
+def test_missing_values_of_extension_types_equal_nothing():
+    X = pd.DataFrame({"a": [1, None, 2], "b": [1, None, None]}, dtype="Int64")
+    assert ColumnsEqual([("a", "b")]).fit(X).transform(X).ravel().tolist() == [1, 0, 0]
+
+
+def test_numeric_columns_by_hand():
+    out = frame(NumericColumns(["x"]), pd.DataFrame({"x": [3.0, -3.0, np.nan]}))
+    np.testing.assert_allclose(out["x"], [3, -3, 0])
+    np.testing.assert_allclose(out["log_x"], [np.log(4), -np.log(4), 0])
+    assert out["x_missing"].tolist() == [0, 0, 1]
+
+
+def test_list_features_by_hand(table):
+    out = frame(ListFeatures("qid", "answer", order="position", same=RECIPE["same"]), table)
+    np.testing.assert_allclose(np.expm1(out["list_size"]), [4, 4, 4, 4, 2, 2])
+    np.testing.assert_allclose(np.expm1(out["place"]), [0, 1, 2, 3, 0, 1])
+    np.testing.assert_allclose(out["relative_place"], [0, 1 / 3, 2 / 3, 1, 0, 1])
+    assert out["is_last"].tolist() == [0, 0, 0, 1, 0, 1]
+    np.testing.assert_allclose(np.expm1(out["user==asker_count"]), [2, 2, 2, 2, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user==asker_earlier"]), [0, 0, 1, 1, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user==asker_later"]), [2, 1, 1, 0, 0, 0])
+    assert out["user==asker_next"].tolist() == [1, 0, 1, 0, 0, 0]
+    assert out["user==asker_before"].tolist() == [0, 0, 1, 0, 0, 0]
+    np.testing.assert_allclose(np.expm1(out["user_count"]), [2, 2, 2, 2, 1, 1])
+    np.testing.assert_allclose(np.expm1(out["user_again"]), [0, 0, 1, 1, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user_distinct"]), [2, 2, 2, 2, 2, 2])
+    words = np.log1p([7, 4, 6, 1])
+    np.testing.assert_allclose(out["n_words_above_mean"][:4], words - words.mean())
+    np.testing.assert_allclose(out["n_words_next"][:4], [*words[1:], 0])
+    np.testing.assert_allclose(out["n_words_before"][:4], [0, *words[:-1]])
+
+
+def test_list_cosines_agree_with_a_loop(table):
+    transformer = ListFeatures("qid", "answer").fit(table)
+    out = pd.DataFrame(transformer.transform(table), columns=transformer.get_feature_names_out())
+    T = transformer.words_.transform(table["answer"].fillna("")).toarray()
+    rest = T[:4].sum(axis=0) - T[:4]
+    expected = (T[:4] * rest).sum(axis=1) / np.linalg.norm(rest, axis=1)
+    np.testing.assert_allclose(out["cosine_rest"][:4], expected)
+    np.testing.assert_allclose(out["cosine_rest"][4:], 0)
+    steps = [T[i] @ T[i + 1] for i in range(3)]
+    np.testing.assert_allclose(out["cosine_next"][:4], [*steps, 0])
+    np.testing.assert_allclose(out["cosine_before"][:4], [0, *steps])
+
+
+def test_lists_of_one_have_no_rest_whatever_the_rounding():
+    texts = [" ".join(f"w{i * j % 31}" for j in range(1, i)) + " end" for i in range(2, 60)]
+    out = frame(ListFeatures("q", "d"), pd.DataFrame({"q": range(len(texts)), "d": texts}))
+    assert (out["cosine_rest"] == 0).all()
+
+
+def test_categories_of_fewer_than_ten_rows_count_as_one():
+    counts = {"ten": 10, "nine": 9, "eight": 8}
+    topics = [topic for topic, n in counts.items() for _ in range(n)]
+    X = pd.DataFrame({"topic": topics, "answer": "some words"})
+    features = make_text_features(document="answer", categorical=["topic"]).fit(X)
+    names = [name for name in features.get_feature_names_out() if name.startswith("categorical")]
+    assert names == ["categorical__topic_ten", "categorical__topic_infrequent_sklearn"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("output", "deviation"), [("sparse", 0.1), ("dense", 1.0)])
+def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
+    features = make_text_features(**RECIPE, output=output)
+    found = features.fit_transform(table)
+    assert sparse.issparse(found) == (output == "sparse")
+    found = found.toarray() if output == "sparse" else found
+    names = features.get_feature_names_out()
+    deviations = dict(zip(names, found.std(axis=0)))
+    for name in ("plain__n_chars", "numeric__position", "same__user==asker", "list__place"):
+        assert deviations[name] == pytest.approx(deviation)
+    # Six documents are too few for a category to stand alone: one column, the same for all.
+    of_topic = found[:, [name.startswith("categorical") for name in names]]
+    assert set(np.unique(of_topic)) <= {0.0, deviation}
+
+
+def test_a_list_of_one():
+    X = pd.DataFrame({"q": [1], "d": ["alone here"]})
+    out = frame(ListFeatures("q", "d"), X)
+    assert out.loc[0, "cosine_rest"] == out.loc[0, "relative_place"] == 0
+    assert out.loc[0, "is_last"] == 1
+    assert np.isfinite(out).to_numpy().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_order_of_rows_does_not_matter(table, output):
+    features = make_text_features(**RECIPE, output=output, n_components=2).fit(table)
+    shuffled = table.iloc[[5, 2, 0, 4, 3, 1]]
+    expected = pd.DataFrame(_dense(features.transform(table)), index=table.index)
+    out = _dense(features.transform(shuffled))
+    np.testing.assert_allclose(out, expected.loc[shuffled.index], atol=1e-10)
+
+
+def test_order_may_be_a_date(table):
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(table["position"], unit="D")
+    by_date = ListFeatures("qid", "answer", order="date").fit_transform(table.assign(date=dates))
+    by_place = ListFeatures("qid", "answer", order="position").fit_transform(table)
+    np.testing.assert_array_equal(by_date, by_place)
+
+
+def test_names_of_queries_do_not_matter(table):
+    features = ListFeatures("qid", "answer", order="position").fit(table)
+    renamed = table.assign(qid=table["qid"].map({"a": 7, "b": -1}))
+    np.testing.assert_allclose(features.transform(renamed), features.transform(table))
+
+
+def test_queries_do_not_touch_each_other(table):
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
+    together = features.transform(table)
+    np.testing.assert_allclose(features.transform(table[table["qid"] == "b"]), together[4:])
+
+
+@pytest.fixture(scope="session")
+def model_files():
+    """What writes and reads models, with all that it imports."""
+    import skops.io
+
+    return skops.io
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_life_in_a_pipeline(table, output, model_files):
+    features = make_text_features(**RECIPE, output=output, n_components=3)
+    model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
+    expected = model.predict_proba(table)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
+    data = model_files.dumps(model)
+    foreign = model_files.get_untrusted_types(data=data)
+    theirs = {"sklearn.compose._column_transformer._RemainderColsList"}  # scikit-learn before 1.9
+    assert all(name.startswith("skfilterrank.") for name in set(foreign) - theirs)
+    loaded = model_files.loads(data, trusted=foreign)
+    np.testing.assert_array_equal(loaded.predict_proba(table), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_names_match_columns(table, output):
+    features = make_text_features(**RECIPE, output=output, n_components=3).fit(table)
+    out = features.transform(table)
+    assert out.shape == (6, len(features.get_feature_names_out()))
+    assert isinstance(out, np.ndarray) == (output == "dense")
+
+
+@pytest.mark.slow
+def test_fit_transform_is_fit_then_transform(table):
+    for transformer in (TextVectors("answer"), make_text_features(**RECIPE)):
+        direct = _dense(clone(transformer).fit_transform(table))
+        np.testing.assert_allclose(direct, _dense(transformer.fit(table).transform(table)))
+
+
+def test_document_text_alone(table):
+    assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
+
+
+@pytest.mark.slow
+def test_one_query_column_as_a_string(table):
+    one = make_text_features(document="answer", query_text="body").fit_transform(table)
+    assert (
+        one != make_text_features(document="answer", query_text=["body"]).fit_transform(table)
+    ).nnz == 0
+
+
+def test_polars_frames(table):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
+    np.testing.assert_allclose(
+        features.transform(polars.from_pandas(table)), features.transform(table)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"output": "wide"}, "output must be"),
+        ({"document": "text"}, "text"),
+        ({"query_text": ["title"]}, "title"),
+        ({"query": "title"}, "title"),
+    ],
+)
+def test_wrong_arguments_are_named(table, change, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        make_text_features(**{**RECIPE, **change}).fit(table)
+    # scikit-learn 1.6 leaves the name to the error that came before its own.
+    assert message in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_missing_query_is_an_error(table):
+    with pytest.raises(ValueError, match="column 'qid' must name the query of each row, got 1"):
+        ListFeatures("qid", "answer").fit_transform(table.assign(qid=[None, *table["qid"][1:]]))
+
+
+def _dense(out):
+    return out if isinstance(out, np.ndarray) else out.toarray()
