@@ -125,6 +125,6 @@ class Study:
 
 def true_values(runs, qrels, measures, gains, names):
     """Means over topics by all labels, in the order of some runs."""
-    values = evaluate_runs(qrels, runs, list(measures), gains=gains)
+    values = evaluate_runs(qrels, runs, list(measures), gains=gains).per_query
     values = values.groupby("run", sort=False).mean().loc[list(names)]
     return lambda measure: values[measure].to_numpy()

@@ -161,7 +161,7 @@ def rows_of(name, collection, sizes, n_draws):
     """A row for each set of systems, selection, share and measure."""
     runs, qrels, documents, depth = collection
     rng = np.random.default_rng(0)
-    quality = evaluate_runs(qrels=qrels, runs=runs, measures=["ap"], unjudged_label=None)
+    quality = evaluate_runs(qrels=qrels, runs=runs, measures=["ap"], unjudged_label=None).per_query
     quality = quality["ap"].groupby(level="run").mean()
     for size in sizes:
         for draw, chosen in enumerate(spread_sets(quality, min(size, len(runs)), n_draws, rng)):

@@ -295,7 +295,7 @@ def believed(args):
 
 def means(runs, labels):
     """Means over topics of each run and measure."""
-    values = evaluate_runs(labels.reset_index(), runs, MEASURES)
+    values = evaluate_runs(labels.reset_index(), runs, MEASURES).per_query
     return values.groupby("run", sort=False).mean()
 
 

@@ -73,7 +73,7 @@ def topic_values(runs, method):
     trials = [qrels]
     if method == "soboroff":
         trials = [rows.drop(columns="trial") for _, rows in qrels.groupby("trial")]
-    values = [evaluate_runs(QrelsIndex(rows), runs, list(MEASURES)) for rows in trials]
+    values = [evaluate_runs(QrelsIndex(rows), runs, list(MEASURES)).per_query for rows in trials]
     mean = sum(values) / len(values)
     # Two ways to the same means.
     ours = rank_systems(runs, method, measure=list(MEASURES), random_state=SEED)
@@ -92,7 +92,7 @@ class Experiment:
 
     def __init__(self, runs, qrels, gains):
         self.runs = runs
-        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains)
+        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains).per_query
         self.predicted = {}
 
     def predict(self, methods, prefix="", names=None):
@@ -178,7 +178,7 @@ def random_halves(experiment, n_halves=100):
     for _ in range(n_halves):
         half = rng.choice(names, size=(len(names) + 1) // 2, replace=False)
         qrels = pseudo_qrels({name: experiment.runs[name] for name in half}, "condorcet")
-        values = evaluate_runs(QrelsIndex(qrels), experiment.runs, "ap")["ap"]
+        values = evaluate_runs(QrelsIndex(qrels), experiment.runs, "ap").per_query["ap"]
         found.append(tau(truth, by_topic(values).mean(axis=1)))
     return np.array(found), tau(*experiment.means("bias+condorcet", "ap"))
 
@@ -444,7 +444,7 @@ class Collection:
 
     def __init__(self, title, runs, qrels, gains, teams):
         self.title, self.runs, self.teams = title, runs, teams
-        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains)
+        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains).per_query
 
     def values(self, measure, names=None):
         """True values, a row for each run and a column for each topic."""
@@ -463,7 +463,7 @@ def reliability(collection):
     if len(chosen) == len(collection.runs):
         del sources["one run of each team"]
     for source, runs in sources.items():
-        predicted = evaluate_runs(QrelsIndex(pseudo_qrels(runs)), chosen, list(MEASURES))
+        predicted = evaluate_runs(QrelsIndex(pseudo_qrels(runs)), chosen, list(MEASURES)).per_query
         for measure, name in MEASURES.items():
             truth = collection.values(measure, list(chosen))
             found = conflicts(

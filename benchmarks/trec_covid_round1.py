@@ -252,7 +252,7 @@ MEASURES = [
 def by_skfilterrank(qrels, runs):
     """Values by run, topic and our name of the measure."""
     ours = [name for name, *_ in MEASURES]
-    values = evaluate_runs(qrels, runs, ours, missing="drop", precision="single")
+    values = evaluate_runs(qrels, runs, ours, missing="drop", precision="single").per_query
     return {
         (run.removesuffix(".txt.gz"), topic): row
         for (run, topic), row in zip(values.index, values.to_numpy().tolist())

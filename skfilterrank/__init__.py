@@ -1,13 +1,60 @@
 """Rank documents, leave out the forbidden ones, and measure how well that went."""
 
+from typing import TYPE_CHECKING
+
 from skfilterrank._lists.lazy_names import PARTS, names_of
 
 __version__ = "0.1.0.dev0"
-__all__ = ["__version__"]
 
-__getattr__ = names_of(__name__)
+if TYPE_CHECKING:
+    from skfilterrank.comparison import compare_systems
+    from skfilterrank.judgments import LabelPredictor, MaxRepSelector
+    from skfilterrank.metrics import (
+        evaluate,
+        evaluate_runs,
+        lexirecall_score,
+        make_ranking_scorer,
+        ndcg_f_score,
+    )
+    from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
+    from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
+
+__all__ = [
+    "CertifiedThreshold",
+    "LabelPredictor",
+    "MaxRepSelector",
+    "QueryRanker",
+    "RankAndFilter",
+    "TunedThreshold",
+    "__version__",
+    "compare_systems",
+    "evaluate",
+    "evaluate_runs",
+    "lexirecall_score",
+    "make_ranker",
+    "make_ranking_scorer",
+    "ndcg_f_score",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "comparison": ("compare_systems",),
+            "judgments": ("LabelPredictor", "MaxRepSelector"),
+            "metrics": (
+                "evaluate",
+                "evaluate_runs",
+                "lexirecall_score",
+                "make_ranking_scorer",
+                "ndcg_f_score",
+            ),
+            "ranking": ("QueryRanker", "RankAndFilter", "make_ranker"),
+            "thresholds": ("CertifiedThreshold", "TunedThreshold"),
+        },
+    )
 
 
 def __dir__():
-    """Public names, those of the parts included."""
-    return sorted({*globals(), *PARTS})
+    """Return the public names, rooms included."""
+    return sorted({*globals(), *__all__, *PARTS})

@@ -34,7 +34,7 @@ PRINTED = {
 }
 data = fetch_trec_covid()
 runs = read_runs(dict(list(data.runs.items())[::5]))
-truth = evaluate_runs(data.qrels, runs, "ap").groupby("run").mean()["ap"]
+truth = evaluate_runs(data.qrels, runs, "ap").means["ap"].sort_index()
 
 rows, predicted = {}, {}
 for method, printed in PRINTED.items():

@@ -13,8 +13,8 @@ from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.metrics import evaluate_runs
 
 data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
-table = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])
+values = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])
 
-print(compare_systems(table.loc[["BBGhelani1", "BERT"], "ap"]))
-print(compare_systems(table, measure="ap", test="randomization", correction="holm"))
-print(compare_systems(table, measure="ndcg@10", baseline="BITEM_BL", correction="bonferroni"))
+print(compare_systems(values.per_query.loc[["BBGhelani1", "BERT"], "ap"]))
+print(compare_systems(values, measure="ap", test="randomization", correction="holm"))
+print(compare_systems(values, measure="ndcg@10", baseline="BITEM_BL", correction="bonferroni"))

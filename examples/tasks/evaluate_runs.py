@@ -14,6 +14,6 @@ from skfilterrank.metrics import evaluate_runs
 data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
 
 measures = ["ap", "ndcg@10", "precision@5", "bpref", "rr", "recall@100"]
-table = evaluate_runs(data.qrels, data.runs, measures)
-print(table.groupby("run", sort=False).mean().round(3).to_string())
-print(table.loc["BERT", "ndcg@10"].head().round(3).to_string())
+values = evaluate_runs(data.qrels, data.runs, measures)
+print(values.means.round(3).to_string())
+print(values.per_query.loc["BERT", "ndcg@10"].head().round(3).to_string())

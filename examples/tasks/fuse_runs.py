@@ -22,5 +22,5 @@ fused = {
     "combmnz": fuse_runs(runs, method="combmnz", normalize="minmax"),
     "learned": fuse_learned(qrels[learned_from], runs, fusion="logistic"),
 }
-table = evaluate_runs(qrels[~learned_from], runs | fused, ["ap", "ndcg@10", "precision@5"])
-print(table.groupby("run", sort=False).mean().round(3).to_string())
+values = evaluate_runs(qrels[~learned_from], runs | fused, ["ap", "ndcg@10", "precision@5"])
+print(values.means.round(3).to_string())

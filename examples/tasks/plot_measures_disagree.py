@@ -29,8 +29,8 @@ aligned = {name: qrels.align(path) for name, path in list(data.runs.items())[::4
 
 # Showing a document that is not relevant costs as much as showing a partially relevant one gains.
 strict = {0: -1, 1: 1, 2: 2}
-values = evaluate_runs(None, aligned, ["ndcg@20", "recall@1000"])
-filtering = evaluate_runs(None, aligned, "ndcg_f@20", gains=strict)
+values = evaluate_runs(None, aligned, ["ndcg@20", "recall@1000"]).per_query
+filtering = evaluate_runs(None, aligned, "ndcg_f@20", gains=strict).per_query
 means = values.join(filtering).groupby("run").mean()
 
 positions = {

@@ -1,4 +1,4 @@
-"""Parts and names that are imported when first asked for, and where a name is that a part lacks."""
+"""Lazy imports of rooms and names, and suggestions for misspelled names."""
 
 import importlib
 import importlib.util
@@ -18,12 +18,75 @@ PARTS = (
     "thresholds",
 )
 
+# Names that people try, without case, "_" and a final "score"; a test imports each suggestion.
+SYNONYMS = {
+    "ap": "metrics.average_precision_score",
+    "meanaverageprecision": "metrics.average_precision_score",
+    "map": "metrics.average_precision_score",
+    "mrr": "metrics.reciprocal_rank_score",
+    "rr": "metrics.reciprocal_rank_score",
+    "meanreciprocalrank": "metrics.reciprocal_rank_score",
+    "precision": "metrics.precision_at_k_score",
+    "precisionatk": "metrics.precision_at_k_score",
+    "recall": "metrics.recall_at_k_score",
+    "recallatk": "metrics.recall_at_k_score",
+    "hitrate": "metrics.success_at_k_score",
+    "hits": "metrics.success_at_k_score",
+    "success": "metrics.success_at_k_score",
+    "ndcgf": "metrics.ndcg_f_score",
+    "fmeasure": "metrics.f_score",
+    "f1": "metrics.f_score",
+    "makescorer": "metrics.make_ranking_scorer",
+    "rankingscorer": "metrics.make_ranking_scorer",
+    "evaluateruns": "metrics.evaluate_runs",
+    "evaluaterun": "metrics.evaluate_runs",
+    "trec": "metrics.evaluate_runs",
+    "compareruns": "comparison.compare_systems",
+    "comparesystems": "comparison.compare_systems",
+    "ttest": "comparison.compare_systems",
+    "significance": "comparison.compare_systems",
+    "fusion": "ranking.RankFusion",
+    "rankfusion": "ranking.RankFusion",
+    "rrf": "ranking.RankFusion",
+    "reciprocalrankfusion": "ranking.RankFusion",
+    "combmnz": "ranking.RankFusion",
+    "features": "ranking.make_text_features",
+    "ordinal": "ranking.OrdinalRanker",
+    "ordinalregressor": "ranking.OrdinalRanker",
+    "ordinalclassifier": "ranking.OrdinalRanker",
+    "lambdamart": "ranking.make_ranker",
+    "ranker": "ranking.QueryRanker",
+    "lgbmranker": "ranking.QueryRanker",
+    "threshold": "thresholds.TunedThreshold",
+    "thresholdtuner": "thresholds.TunedThreshold",
+    "tunedthresholdclassifiercv": "thresholds.TunedThreshold",
+    "certificate": "thresholds.CertifiedThreshold",
+    "conformalthreshold": "thresholds.CertifiedThreshold",
+    "riskcontrol": "thresholds.CertifiedThreshold",
+    "stream": "io.Rows",
+    "streams": "io.Rows",
+    "loadletor": "io.read_letor",
+    "loadsvmlightfile": "io.read_letor",
+    "readtrecrun": "io.read_run",
+    "loadrun": "io.read_run",
+    "loadqrels": "io.read_qrels",
+    "load": "io.load_model",
+    "save": "io.save_model",
+    "estimation": "judgments.estimate",
+    "labelimputer": "judgments.LabelPredictor",
+    "maxrep": "judgments.MaxRepSelector",
+    "activelearner": "judgments.MaxRepSelector",
+    "robustness": "metaevaluation",
+}
+
 
 def names_of(part, later=None):
-    """`__getattr__` of a part, or of the package: imports of a name it lacks say what is near.
+    """Return the `__getattr__` of a room, or of the package.
 
-    `later` names files of the part with what they hold that is imported when first asked for:
-    scikit-learn takes longer to import than most runs to measure.
+    `later` maps files of the room to names in them that are imported when first used:
+    importing scikit-learn takes longer than most evaluations. ``from room import name`` raises an
+    ImportError with similar names. Attributes raise a plain AttributeError, as `hasattr` and
+    pickle need, and import nothing.
     """
     files = {name: file for file, names in (later or {}).items() for name in names}
     if files:
@@ -37,22 +100,30 @@ def names_of(part, later=None):
             return found
         if part == "skfilterrank" and name in PARTS:
             return importlib.import_module(f"{part}.{name}")
-        # Only "from part import name" is told: hasattr() and pickle want an AttributeError of
-        # names that are not there, and nothing imported for it.
-        caller = sys._getframe(1).f_globals.get("__name__")
-        if caller == "importlib._bootstrap" and not name.startswith("_"):
-            near = _nearest(name)
+        known = "" if name.startswith("_") else _synonym(name)
+        # The import statement of a user, not `hasattr` or pickle.
+        is_import = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
+        if is_import and not name.startswith("_"):
+            near = known or _nearest(name)
             if near and importlib.util.find_spec(f"{part}.{name}") is None:
                 raise ImportError(
                     f"cannot import name {name!r} from {part!r}. Did you mean {near}?", name=part
                 )
-        raise AttributeError(f"module {part!r} has no attribute {name!r}")
+        hint = f". Did you mean {known}?" if known else ""
+        raise AttributeError(f"module {part!r} has no attribute {name!r}{hint}")
 
     return __getattr__
 
 
+def _synonym(name):
+    """Return the public name for a common synonym, or an empty string."""
+    plain = name.lower().replace("_", "")
+    place = SYNONYMS.get(plain) or SYNONYMS.get(plain.removesuffix("score"))
+    return f"skfilterrank.{place}" if place else ""
+
+
 def _nearest(name):
-    """Public names like this one, and the parts that have them."""
+    """Return the most similar public names, with their rooms, separated by commas."""
     import difflib
 
     places = {}

@@ -248,6 +248,7 @@ class SystemScores(Result):
     @classmethod
     def _read(cls, scores, measure, missing, name):
         """Values of any form; `measure` chooses, or names what has no name."""
+        scores = getattr(scores, "per_query", scores)  # what evaluate_runs returns
         if isinstance(scores, PreferenceMatrix):
             scores = cls.from_preferences(scores)
         if isinstance(scores, cls):

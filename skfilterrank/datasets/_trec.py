@@ -220,7 +220,7 @@ def fetch_trec_covid(
     >>> from skfilterrank.datasets import fetch_trec_covid
     >>> from skfilterrank.metrics import evaluate_runs
     >>> data = fetch_trec_covid(["BBGhelani1", "BERT"])  # doctest: +SKIP
-    >>> table = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])  # doctest: +SKIP
+    >>> values = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])  # doctest: +SKIP
     """
     names = RUN_NAMES if runs is None else as_list(runs, "runs", "names of runs")
     unknown = [name for name in names if name not in RUN_NAMES]

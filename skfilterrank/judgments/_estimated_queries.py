@@ -106,7 +106,7 @@ def _values(qrels, runs, parsed, gains, topics, names):
     """Values by some labels: (n_measures, n_runs, n_topics)."""
     # What their labels mean was asked about when they were read.
     index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
-    values = evaluate_runs(index, runs, parsed, gains=gains)
+    values = evaluate_runs(index, runs, parsed, gains=gains).per_query
     columns = [
         # A topic without any label of a machine has the value of no relevant document.
         values[text].unstack().reindex(index=names, columns=topics).fillna(0.0).to_numpy()

@@ -72,20 +72,54 @@ class RunEvaluation(Result):
 
     def means(self) -> pd.Series:
         """Return one number for each measure: the mean over topics, unless it knows another."""
-        if self.values is None:
-            return pd.Series(dtype=np.float64)
-        found = self.values.mean()
-        for text in found.index:
-            entry = known_measure(text)
-            if entry is not None and entry.over_queries != "mean":
-                found[text] = OVER_QUERIES[entry.over_queries](self.values[text].to_numpy())
-        return found
+        return pd.Series(dtype=np.float64) if self.values is None else _over_queries(self.values)
 
     def _summary(self):
         if self.values is None:
             return f"{self.name}: {type(self.error).__name__}"
         n_topics, n_measures = self.values.shape
         return f"{self.name}, {counted(n_measures, 'measure')} of {counted(n_topics, 'topic')}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunsEvaluation(Result):
+    """Values of several runs: for each query, and over all of them.
+
+    Attributes
+    ----------
+    per_query : DataFrame of shape (n_runs * n_queries, n_measures), dtype float64
+        Index levels "run", in the order given, and "qid".
+    """
+
+    per_query: pd.DataFrame
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """One row for each run: the mean over queries, unless a measure defines another average."""
+        return pd.DataFrame(
+            {
+                run: _over_queries(values)
+                for run, values in self.per_query.groupby("run", sort=False)
+            }
+        ).T.rename_axis("run")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the means."""
+        return self.means
+
+    def _summary(self):
+        n_runs = len(self.per_query.index.unique("run"))
+        return f"{counted(n_runs, 'run')}, {counted(self.per_query.shape[1], 'measure')}"
+
+
+def _over_queries(values):
+    """Average each measure over queries, skipping NaN."""
+    found = values.mean()
+    for text in found.index:
+        entry = known_measure(text)
+        if entry is not None and entry.over_queries != "mean":
+            found[text] = OVER_QUERIES[entry.over_queries](values[text].to_numpy())
+    return found
 
 
 def evaluate_run(
@@ -196,8 +230,8 @@ def evaluate_run(
 
 def evaluate_runs(
     qrels, runs, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
-) -> pd.DataFrame:
-    """Measures of every topic of many runs.
+) -> RunsEvaluation:
+    """Evaluate many runs: values of every query, and means.
 
     Parameters
     ----------
@@ -216,9 +250,10 @@ def evaluate_runs(
 
     Returns
     -------
-    DataFrame of shape (n_runs * n_topics, n_measures), dtype float64
-        Index levels "run", in the order given, and "qid". ``.groupby("run", sort=False).mean()``
-        gives the means.
+    RunsEvaluation
+        ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", and a
+        column for each measure; ``means``, a DataFrame with one row for each run. Printed as the
+        table of means.
 
     Raises
     ------
@@ -235,14 +270,23 @@ def evaluate_runs(
     >>> from skfilterrank.metrics import evaluate_runs
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
     >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> evaluate_runs(qrels, {"good": run, "bad": run.assign(score=-run["score"])}, ["rr", "ap"])
+    >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
+    >>> values = evaluate_runs(qrels, runs, ["rr", "ap"])
+    >>> values.means
+           rr   ap
+    run
+    good  1.0  1.0
+    bad   0.5  0.5
+    >>> values.per_query
                rr   ap
     run  qid
     good 1    1.0  1.0
     bad  1    0.5  0.5
     """
     evaluations = iter_evaluations(qrels, runs, measures, n_jobs=n_jobs, verbose=verbose, **params)
-    return pd.concat({each.name: each.values for each in evaluations}, names=["run"])
+    return RunsEvaluation(
+        pd.concat({each.name: each.values for each in evaluations}, names=["run"])
+    )
 
 
 def iter_evaluations(

@@ -54,7 +54,9 @@ def test_where_people_judged_all_topics_are_the_sample(run, runs):
     )
     assert "all.txt says no probabilities (--prels): taken for all labels that there are" in err
     found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
-    values = evaluate_runs("all.txt", {Path(path).stem: path for path in runs}, ["err", "dcg@10"])
+    values = evaluate_runs(
+        "all.txt", {Path(path).stem: path for path in runs}, ["err", "dcg@10"]
+    ).per_query
     for measure in ("err", "dcg@10"):
         topics = values[measure].groupby(level="run")
         means, errors = topics.mean(), topics.std() / np.sqrt(30)

@@ -127,7 +127,7 @@ RUNS = {"a": "run.txt", "b": "other.txt"}
 DOCUMENTS = pd.DataFrame({"docno": list("abd"), "text": ["some words", "more", "other"]})
 FUNCTIONS = {
     "evaluate_run": lambda qrels: evaluate_run(run="run.txt", qrels=qrels, measures="ap"),
-    "evaluate_runs": lambda qrels: evaluate_runs(runs=RUNS, qrels=qrels, measures=["ap"]),
+    "evaluate_runs": lambda qrels: evaluate_runs(runs=RUNS, qrels=qrels, measures=["ap"]).per_query,
     "index": lambda qrels: evaluate_run(run="run.txt", qrels=QrelsIndex(qrels), measures="ap"),
     "aligned": lambda qrels: evaluate_run(
         run=align(run="run.txt", qrels=qrels), qrels=None, measures="ap"

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings(
 class TestScoreSystems:
     def test_values_of_several_measures(self):
         measures = ["ap", "ndcg_f@2", "recall_error"]
-        expected = evaluate_runs(QRELS, RUNS, measures)
+        expected = evaluate_runs(QRELS, RUNS, measures).per_query
         found = score_systems(QRELS, RUNS, measures)
         assert list(found) == measures
         for name, scores in found.items():
@@ -50,7 +50,7 @@ class TestScoreSystems:
     @pytest.mark.slow
     def test_means_are_those_of_evaluate(self):
         names = sorted({*get_measure_names()} - {"gm_map", "stat_ap", "ul_normalized"})
-        values = evaluate_runs(qrels=QRELS, runs=RUNS, measures=names)
+        values = evaluate_runs(qrels=QRELS, runs=RUNS, measures=names).per_query
         found = score_systems(qrels=QRELS, runs=RUNS, measures=names)
         for name in names:
             for system in RUNS:
@@ -62,7 +62,7 @@ class TestScoreSystems:
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
             assert not scores.is_preference
-            expected = evaluate_runs(QRELS, RUNS, name)[name].unstack(sort=False)  # noqa: PD010
+            expected = evaluate_runs(QRELS, RUNS, name).per_query[name].unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_bad_frames():
 @pytest.mark.parametrize("query", ["qid", "query", "topic"])
 @pytest.mark.parametrize("system", ["run", "system"])
 def test_names_of_axes_say_which_are_queries(query, system):
-    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).rename_axis([system, query])
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).per_query.rename_axis([system, query])
     expected = SystemScores.of(frame, "ap")
     assert expected.systems == ("good", "bad", "half")
     wide = frame["ap"].unstack(system, sort=False)  # noqa: PD010
@@ -62,14 +62,14 @@ def test_names_of_axes_say_which_are_queries(query, system):
 
 
 def test_measures_are_no_queries():
-    frame = evaluate_runs(QRELS, RUNS, ["ap", "ndcg@2"])
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "ndcg@2"]).per_query
     for table in (frame.loc["good"], frame.groupby("run").mean(), frame.reset_index(drop=True)):
         with pytest.raises(ValueError, match="columns of values are measures, 'ap', 'ndcg@2'"):
             compare_systems(table)
 
 
 def test_two_levels():
-    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"])
+    frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).per_query
     with pytest.raises(ValueError, match=r"SystemScores\.of"):
         SystemScores(frame)
     with pytest.raises(ValueError, match="axes are named 'a', 'b'"):

@@ -178,7 +178,7 @@ class TestSystemScores:
 
 class TestOf:
     def test_of_evaluate_runs(self):
-        frame = evaluate_runs(QRELS, RUNS, ["ap", "recall_error"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "recall_error"]).per_query
         scores = SystemScores.of(frame, "ap")
         assert scores.systems == ("good", "bad", "half")
         assert scores.queries == ("1", "2", "3")
@@ -222,7 +222,7 @@ class TestOf:
         ],
     )
     def test_every_function_takes_what_others_return(self, function):
-        frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).per_query
         scores = score_systems(QRELS, RUNS, ["ap", "rr"])
         expected = str(function(scores["rr"]))
         assert str(function(frame, measure="rr")) == expected

@@ -170,7 +170,7 @@ _DOORS = {
     "align": lambda qrels, **p: align(qrels, RUN, **p),
     "index": lambda qrels, **p: QrelsIndex(qrels, **p),
     "evaluate_run": lambda qrels, **p: evaluate_run(qrels, RUN, "ap", **p),
-    "evaluate_runs": lambda qrels, **p: evaluate_runs(qrels, {"r": RUN}, "ap", **p),
+    "evaluate_runs": lambda qrels, **p: evaluate_runs(qrels, {"r": RUN}, "ap", **p).per_query,
     "score_systems": lambda qrels, **p: score_systems(qrels, {"r": RUN, "s": RUN}, "ap", **p),
 }
 

@@ -37,7 +37,7 @@ def estimates(data, sample):
 
 def means(runs, people, measures):
     """Measures by all labels."""
-    values = evaluate_runs(people, runs, measures).groupby("run", sort=False).mean()
+    values = evaluate_runs(people, runs, measures).means
     return pd.concat({name: values[name] for name in measures}, names=["measure"])
 
 

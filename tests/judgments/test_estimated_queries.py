@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def data():
     people, machine, runs = collection(n_topics=40, n_documents=15, n_runs=3)
-    true = evaluate_runs(people, runs, "err").groupby("run", sort=False)["err"].mean()
+    true = evaluate_runs(people, runs, "err").means["err"]
     return people, machine, runs, true
 
 
@@ -32,7 +32,9 @@ def test_all_topics_give_the_measure(data):
     np.testing.assert_allclose(frame["value"], data[3])
     np.testing.assert_allclose(frame["standard_error"], 0)
     new = estimated(data, 40, target="new topics").to_frame()
-    error = evaluate_runs(data[0], data[2], "err")["err"].groupby("run").std() / np.sqrt(40)
+    error = evaluate_runs(data[0], data[2], "err").per_query["err"].groupby("run").std() / np.sqrt(
+        40
+    )
     np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
 
 

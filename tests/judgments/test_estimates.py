@@ -77,7 +77,10 @@ def test_orders_have_intervals_that_hold_together(data):
     people, machine, runs = data
     pool = RankedPool.read(machine, runs)
     true = (
-        evaluate_runs(people, runs, "dcg@10").groupby("run")["dcg@10"].mean().rank(ascending=False)
+        evaluate_runs(people, runs, "dcg@10")
+        .per_query.groupby("run")["dcg@10"]
+        .mean()
+        .rank(ascending=False)
     )
     inside = []
     for seed in range(14):

@@ -70,7 +70,7 @@ def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
     assert sample["label"][55:].isna().all()
     assert len(set(pairs(sample))) == 85
     found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine)
-    true = evaluate_runs(people, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    true = evaluate_runs(people, runs, "dcg@10").means["dcg@10"]
     frame = found.to_frame().loc["dcg@10"]
     assert (np.abs(frame["value"] - true) < 4 * frame["standard_error"]).all()
 
@@ -80,7 +80,7 @@ def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
     """The best documents of all are judged, which a sample would be biased by."""
     people, _, runs, pool = data
     judged = people[people["label"] == 3]
-    true = evaluate_runs(people, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    true = evaluate_runs(people, runs, "dcg@10").means["dcg@10"]
     errors = []
     for seed in range(20):
         sample = draw_sample(None, pool, "dcg@10", n_total=40, judged=judged, random_state=seed)

@@ -48,7 +48,7 @@ def test_of_certain_labels_the_value_is_the_measure(parts, name):
     people, runs, pool, grades, codes = parts
     form = SumOfLabels(parse_measure(name), pool, grades)
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])
-    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_labels_change_a_linear_measure_one_by_one(parts, name):
     assert form.is_linear
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     changes = expansion.changes(np.arange(len(pool)), codes)
-    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes), expected, atol=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     rows = np.arange(len(pool))
     changes = expansion.changes(rows, codes)
     pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
-    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
 
 
@@ -151,7 +151,7 @@ def over_drawn_labels(parts):
     qrels = again(pool.index.to_frame(index=False)).assign(label=drawn.T.ravel())
     values = evaluate_runs(
         qrels, {name: again(run) for name, run in runs.items()}, list(RATIOS), missing="empty"
-    )
+    ).per_query
     by_run = {name: values.loc[name].sort_index().to_numpy() for name in pool.runs}
     return np.stack([each.reshape(n_draws, -1, len(RATIOS)) for each in by_run.values()])
 
@@ -243,5 +243,5 @@ def test_what_bends_counts_once(name, tolerance):
     rows = np.arange(len(pool))
     pairs, _ = expansion.pairs(rows, label, np.ones(len(rows)))
     found = expansion.base + of_topics(pool, expansion.changes(rows, label)) + pairs
-    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     assert abs((found - expected.to_numpy()).mean()) < tolerance

@@ -32,7 +32,7 @@ def test_a_report_of_two_judges(data):
     np.testing.assert_allclose(of_perfect["sd_gain"], 0, atol=1e-12)
     assert of_perfect["n_pool"].sum() == len(people)
     assert report.by_topic.loc["praises", "n_judged"].sum() == 120
-    believed = evaluate_runs(machine, runs, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    believed = evaluate_runs(machine, runs, "dcg@10").means["dcg@10"]
     found = report.by_run.loc[("praises", "dcg@10")]
     np.testing.assert_allclose(found["believed"], believed)
     assert ((found["low"] <= found["bias"]) & (found["bias"] <= found["high"])).all()

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from pooled_runs import few_runs, run_of, runs_of
 from profiles import times
-from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.judgments import _pool_overlap as overlap
+from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.metrics import evaluate_runs
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
@@ -136,7 +136,8 @@ def test_the_same_as_runs_evaluated_against_the_judgments(method):
     found = rank_systems(runs, method, measure=measures, **params)
     qrels = pseudo_qrels(runs, method, **params)
     trials = [qrels] if method != "soboroff" else [rows for _, rows in qrels.groupby("trial")]
-    values = [evaluate_runs(table[["qid", "docno", "label"]], runs, measures) for table in trials]
+    tables = [table[["qid", "docno", "label"]] for table in trials]
+    values = [evaluate_runs(table, runs, measures).per_query for table in tables]
     expected = (sum(values) / len(trials)).groupby("run").mean()
     pd.testing.assert_frame_equal(found.sort_index(), expected)
     assert list(found.index) == list(expected.sort_values("ndcg", ascending=False).index)

@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import skfilterrank.io
 import skfilterrank.metrics
+from skfilterrank._lists.lazy_names import PARTS, SYNONYMS
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,12 @@ import skfilterrank.metrics
         ("datasets", "load_letor", "skfilterrank.io.read_letor"),
         ("comparison", "compare_runs", "skfilterrank.comparison.compare_systems"),
         ("ranking", "LearnedFusion", "skfilterrank.ranking.LinearRankFusion"),
-        ("", "RankAndFilter", "skfilterrank.ranking.RankAndFilter"),
+        ("", "RankFilter", "skfilterrank.ranking.RankAndFilter"),
+        ("", "fusion", "skfilterrank.ranking.RankFusion"),
+        ("metrics", "mrr_score", "skfilterrank.metrics.reciprocal_rank_score"),
+        ("metrics", "precision_score", "skfilterrank.metrics.precision_at_k_score"),
+        ("metrics", "hit_rate", "skfilterrank.metrics.success_at_k_score"),
+        ("metrics", "map_score", "skfilterrank.metrics.average_precision_score"),
     ],
 )
 def test_names_that_stand_elsewhere(part, name, near):
@@ -49,3 +55,30 @@ def test_whoever_asks_is_answered():
     assert pickle.loads(pickle.dumps(expit)) is expit
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("skfilterrank.no_such_part")
+
+
+@pytest.mark.parametrize("place", sorted(set(SYNONYMS.values())))
+def test_every_suggestion_exists(place):
+    room, _, name = place.partition(".")
+    module = importlib.import_module(f"skfilterrank.{room}")
+    assert not name or name in module.__all__
+
+
+def test_synonyms_are_written_as_they_are_looked_up():
+    for name in SYNONYMS:
+        assert name == name.lower().replace("_", "")
+        assert not name.endswith("score")
+
+
+def test_attributes_suggest_synonyms():
+    with pytest.raises(AttributeError, match=r"Did you mean .*reciprocal_rank_score"):
+        skfilterrank.metrics.mrr_score  # noqa: B018
+    assert not hasattr(skfilterrank.metrics, "mrr_score")
+
+
+@pytest.mark.parametrize("name", sorted({*skfilterrank.__all__} - {"__version__"}))
+def test_names_at_the_top_are_those_of_their_rooms(name):
+    thing = getattr(skfilterrank, name)
+    assert name in dir(skfilterrank)
+    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in PARTS]
+    assert any(home is thing for home in homes)

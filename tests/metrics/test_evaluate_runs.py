@@ -13,7 +13,7 @@ from skfilterrank._lists.user_warnings import heard, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
-from skfilterrank.metrics import _evaluate as module
+from skfilterrank.metrics import _evaluate_runs as module
 from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations, ndcg_f_score
 
 # Labels below 0, of which nothing is said, are given to every measure here.
@@ -98,14 +98,18 @@ def test_gains_unjudged_and_undefined(files):
 
 def test_frames_paths_and_an_index_are_the_same(files):
     runs = {name: files / f"{name}.txt" for name in ("good", "short")}
-    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "dcg"])
+    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "dcg"]).per_query
     assert expected.index.names == ["run", "qid"]
     assert list(expected.index.unique("run")) == ["good", "short"]
     frames = {name: read_run(path) for name, path in runs.items()}
     qrels = QrelsIndex(read_qrels(files / "qrels.txt"))
-    pd.testing.assert_frame_equal(evaluate_runs(qrels, frames, ["ndcg_f@3", "dcg"]), expected)
+    pd.testing.assert_frame_equal(
+        evaluate_runs(qrels, frames, ["ndcg_f@3", "dcg"]).per_query, expected
+    )
     paths = list(runs.values())
-    pd.testing.assert_frame_equal(evaluate_runs(qrels, paths, ["ndcg_f@3", "dcg"]), expected)
+    pd.testing.assert_frame_equal(
+        evaluate_runs(qrels, paths, ["ndcg_f@3", "dcg"]).per_query, expected
+    )
     for name, run in frames.items():
         single = evaluate_run(qrels, run, ["ndcg_f@3", "dcg"])
         pd.testing.assert_frame_equal(expected.loc[name], single)
@@ -113,8 +117,8 @@ def test_frames_paths_and_an_index_are_the_same(files):
 
 def test_processes_do_not_change_anything(files):
     runs = {f"run{i}": files / ("good.txt" if i % 3 else "short.txt") for i in range(20)}
-    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"])
-    parallel = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"], n_jobs=2)
+    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"]).per_query
+    parallel = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"], n_jobs=2).per_query
     pd.testing.assert_frame_equal(parallel, expected)
 
 
@@ -145,7 +149,7 @@ def test_batches(files, monkeypatch):
     )
     runs = {f"run{i}": files / "good.txt" for i in range(5)}
     with joblib.parallel_config(backend="threading"):
-        found = evaluate_runs(files / "qrels.txt", runs, "ndcg", n_jobs=2)
+        found = evaluate_runs(files / "qrels.txt", runs, "ndcg", n_jobs=2).per_query
     assert sorted(sizes) == [1, 2, 2]
     assert list(found.index.unique("run")) == list(runs)
     evaluate_runs(files / "qrels.txt", runs, "ndcg", n_jobs=1)
@@ -250,7 +254,10 @@ def test_the_pool_is_that_of_the_judgments(files):
 )
 def test_bad_parameters(files, params, message):
     params = {"measures": "ndcg", **params}
-    for function in (evaluate_run, lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw)):
+    for function in (
+        evaluate_run,
+        lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw).per_query,
+    ):
         with pytest.raises(ValueError, match=message):
             function(files / "qrels.txt", files / "good.txt", **params)
 
@@ -299,7 +306,7 @@ def test_runs_that_are_aligned_already(files):
         assert len(expected) == {"empty": 3, "drop": 2}[missing]
         values = evaluate_run(None, aligned, "ndcg", missing=missing)
         pd.testing.assert_frame_equal(values, expected)
-        values = evaluate_runs(None, {"good": aligned}, "ndcg", missing=missing)
+        values = evaluate_runs(None, {"good": aligned}, "ndcg", missing=missing).per_query
         pd.testing.assert_frame_equal(values.loc["good"], expected)
     with pytest.raises(ValueError, match="run is an AlignedRun, which holds its judgments: pass q"):
         evaluate_run(files / "qrels.txt", aligned, "ndcg")
@@ -348,7 +355,7 @@ def test_precision():
     args = frame(judgments, "label"), frame(scores, "score")
     assert evaluate_run(*args, "rr", precision="single")["rr"].to_dict() == theirs
     assert evaluate_run(*args, "rr")["rr"].to_dict() == {"near": 1, "far": 1}
-    many = evaluate_runs(args[0], {"run": args[1]}, "rr", precision="single")
+    many = evaluate_runs(args[0], {"run": args[1]}, "rr", precision="single").per_query
     assert many.loc["run", "rr"].to_dict() == theirs
 
 

@@ -75,7 +75,7 @@ def test_the_join_is_that_of_a_loop(run, qrels):
 @pytest.mark.slow
 @given(first=runs, second=runs, qrels=qrels)
 def test_a_run_is_measured_alone(first, second, qrels):
-    found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty")
+    found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty").per_query
     for name, run in (("one", first), ("two", second)):
         alone = evaluate_run(qrels, run, MEASURES, missing="empty")
         pd.testing.assert_frame_equal(found.loc[name], alone)

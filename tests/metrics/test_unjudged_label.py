@@ -56,7 +56,7 @@ def test_every_door(unjudged_label, tmp_path):
         evaluate_run(read_qrels(path, **said), RUN, MEASURES),
         evaluate_run(QrelsIndex(path, **said), RUN, MEASURES),
         evaluate_run(None, align(bare, RUN, **said), MEASURES),
-        evaluate_runs(path, {"x": RUN}, MEASURES, **said).loc["x"],
+        evaluate_runs(path, {"x": RUN}, MEASURES, **said).per_query.loc["x"],
     ]
     for found in by_door:
         pd.testing.assert_frame_equal(found, expected)
@@ -101,7 +101,7 @@ def test_it_is_asked_once_where_nothing_is_said(tmp_path):
         lambda: read_qrels(path),
         lambda: evaluate_run(read_qrels(path), RUN, "ap"),
         lambda: evaluate_run(bare, RUN, ["ap", "ndcg_f@3"]),
-        lambda: evaluate_runs(bare, runs, "ap", n_jobs=2),
+        lambda: evaluate_runs(bare, runs, "ap", n_jobs=2).per_query,
         lambda: score_systems(path, runs, ["ap"]),
         lambda: QrelsIndex(bare).align(RUN),
         lambda: evaluate_run(bare, RUN, "ap", gains="exp2"),
@@ -158,7 +158,7 @@ def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
             *("ndcg@2", "@2", "_cut_2"),
         ),
         (lambda: evaluate_run(qrels(), RUN, ["nDCG@2", "ap"]), "ndcg@2", "@2", "_cut_2"),
-        (lambda: evaluate_runs(qrels(), runs, "ndcg", n_jobs=2), "ndcg", "", ""),
+        (lambda: evaluate_runs(qrels(), runs, "ndcg", n_jobs=2).per_query, "ndcg", "", ""),
         (lambda: score_systems(qrels(), runs, "ndcg"), "ndcg", "", ""),
     ):
         (text,) = told(call)

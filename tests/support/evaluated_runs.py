@@ -34,7 +34,7 @@ NAMES = ["good", "best", "short.run"]
 def values(measures=MEASURES, runs=RUNS, **params):
     """What the library says."""
     named = dict(zip([NAMES[RUNS.index(name)] for name in runs], runs))
-    return evaluate_runs("qrels.txt", named, measures, **params)
+    return evaluate_runs("qrels.txt", named, measures, **params).per_query
 
 
 def means(*args, **params):

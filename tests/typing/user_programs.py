@@ -71,7 +71,7 @@ assert_type(safe.certificate_, RiskCertificate)
 qrels = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": list("abab"), "label": [1, 0, 0, 2]})
 run = qrels[["qid", "docno"]].assign(score=[2.0, 1.0, 1.0, 2.0])
 runs = {"good": run, "bad": run.assign(score=-run["score"])}
-values = evaluate_runs(qrels, runs, ["ap", "ndcg@10"], missing="drop")
+values = evaluate_runs(qrels, runs, ["ap", "ndcg@10"], missing="drop").per_query
 assert_type(values, pd.DataFrame)
 comparison = compare_systems(
     score_systems(qrels, runs, "ap")["ap"], test="sign", correction=None, alpha=0.01

@@ -46,11 +46,11 @@ RUNS = {
     "two": pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["b", "a", "c"], "score": [2.0, 1, 3]}),
 }
 ON_JUDGMENTS = {
-    "evaluate_runs": evaluate_runs,
+    "evaluate_runs": lambda *args: evaluate_runs(*args).per_query,
     "iter_evaluations": lambda *args: pd.concat(
         {each.name: each.values for each in iter_evaluations(*args)}
     ),
-    "two processes": lambda *args: evaluate_runs(*args, n_jobs=2),
+    "two processes": lambda *args: evaluate_runs(*args, n_jobs=2).per_query,
     "score_systems": lambda *args: score_systems(*args)["ap"].to_frame(),
     "label_degradation": lambda *args: label_degradation(
         *args, shares=[0.5], n_samples=1
@@ -441,9 +441,9 @@ def test_what_a_file_of_judgments_looks_like_is_told(qrels, message, tmp_path):
 
 
 def test_names_of_runs_without_files(tmp_path):
-    expected = evaluate_runs(QRELS, RUNS, "ap")
+    expected = evaluate_runs(QRELS, RUNS, "ap").per_query
     named = [SimpleNamespace(name=name, to_pandas=run.copy) for name, run in RUNS.items()]
-    pd.testing.assert_frame_equal(evaluate_runs(QRELS, named, "ap"), expected)
+    pd.testing.assert_frame_equal(evaluate_runs(QRELS, named, "ap").per_query, expected)
     with pytest.raises(SkfilterrankError, match="give two runs of the name 'one'"):
         evaluate_runs(QRELS, [named[0], named[0]], "ap")
     for one in (by_topic(RUNS["one"], "score"), named[0], iter(named_tuples(RUNS["one"], "score"))):
