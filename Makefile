@@ -5,7 +5,13 @@ BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,report,xgboost,catboost
+# Extras of the package that each group of pyproject.toml is installed with.
+EXTRAS_test := all
+EXTRAS_dev := all
+EXTRAS_nightly := all,recipes
+EXTRAS_site := plot
+EXTRAS_pytest := plot,parquet,zstd,report,xgboost,catboost
+OLDEST_GROUP ?= pytest
 # What runs on the oldest packages: where those that we build on differ from version to version.
 OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \
 	tests/whole_package/test_estimators.py \
@@ -43,12 +49,12 @@ nightly: $(VENV)/installed-nightly
 # The oldest packages that pyproject.toml admits, in an environment of its own.
 test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
 test-oldest:
-	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_EXTRAS)
+	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_GROUP)
 	.venv-oldest/bin/python -m pytest -q -n auto --dist worksteal $(OLDEST_TESTS)
 
 # The whole suite on them, a quarter of an hour.
 test-oldest-all:
-	$(MAKE) test-oldest OLDEST_EXTRAS=test OLDEST_TESTS=tests
+	$(MAKE) test-oldest OLDEST_GROUP=test OLDEST_TESTS=tests
 
 # The whole suite on the newest of all, what is not released yet included.
 test-newest: export PIP_PRE := 1
@@ -89,7 +95,8 @@ site: $(VENV)/installed-site
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
 
 $(VENV)/installed-%: pyproject.toml $(PIP_CONSTRAINT) | $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(or $(EXTRAS_$*),$*)]' \
+		$(if $(EXTRAS_$*),--group $*)
 	touch $@
 
 $(VENV):

@@ -5,7 +5,7 @@ which time goes into imports; here a process that has imported and collected eve
 the changed function is put in place, and the tests that reach the changed line are run, the
 quickest first, until one fails. What runs at import (constants, defaults) is imported anew.
 
-    pip install -e '.[mutants]'
+    pip install -e '.[all]' --group mutants
     python benchmarks/mutants.py --drawn 50 --minutes 120     # every room
     python benchmarks/mutants.py thresholds plot              # two of them
     python benchmarks/mutants.py thresholds --survivors --enough 60 --everywhere
