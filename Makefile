@@ -10,7 +10,7 @@ OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,report,xgboost,catboost
 OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py \
 	tests/whole_package/test_estimators.py \
 	tests/whole_package/test_estimator_contract.py \
-	tests/core/test_pandas_compat.py tests/features tests/plot tests/datasets \
+	tests/features tests/plot tests/datasets \
 	tests/io tests/files tests/metrics/test_scorer.py tests/metrics/test_like.py \
 	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
 	tests/core/test_response_library_forms.py

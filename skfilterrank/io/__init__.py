@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
 from skfilterrank._rows.rows import Rows
-from skfilterrank.io._align import QrelsIndex, align
-from skfilterrank.io._aligned_run import AlignedRun
+from skfilterrank.io._align import AlignedRun, QrelsIndex, align
 from skfilterrank.io._read import read_prels, read_qrels, read_run, read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._write import write_prels, write_qrels, write_run

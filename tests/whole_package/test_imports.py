@@ -23,9 +23,7 @@ LAYERS = {
     "exceptions": -1,
     "_printable": -1,
     "_names": -1,
-    "_json": 0,
     "_sklearn_compat": 0,
-    "_pandas_compat": 0,
     "_warnings": 0,
     # Queries, gains, padded lists, ties and the measure table.
     "_core": 1,

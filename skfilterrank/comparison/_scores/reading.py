@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import decode, is_path, read_bytes, source_name
+from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._files.tables import records_of, restored
-from skfilterrank._json import parse_json
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 

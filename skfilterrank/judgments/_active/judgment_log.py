@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from skfilterrank._files.files import parse_json
 from skfilterrank._files.locks import try_lock
-from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
 

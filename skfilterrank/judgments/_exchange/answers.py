@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, is_finite_number
-from skfilterrank._files.files import check_target, decode, read_bytes
-from skfilterrank._json import parse_json
+from skfilterrank._files.files import check_target, decode, parse_json, read_bytes
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 from skfilterrank.judgments._active.judgment_log import read_events
 from skfilterrank.judgments._exchange.tasks import TOOLS, grade_texts, named_grades
