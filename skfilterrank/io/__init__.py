@@ -11,7 +11,6 @@ from skfilterrank.io._write import write_prels, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
-    "LetorData",
     "QrelsIndex",
     "Rows",
     "align",
@@ -30,13 +29,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from skfilterrank.io._letor import LetorData, read_letor, write_letor
+    from skfilterrank.io._letor import read_letor, write_letor
     from skfilterrank.io._models import load_model, save_model
 else:  # it would take any name for one that is there
     __getattr__ = names_of(
         __name__,
         {
-            "_letor": ("LetorData", "read_letor", "write_letor"),
+            "_letor": ("read_letor", "write_letor"),
             "_models": ("load_model", "save_model"),
         },
     )

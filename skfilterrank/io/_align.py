@@ -350,7 +350,7 @@ class QrelsIndex:
             for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
                 if not (isinstance(given, str) and given == "warn"):
                     raise InputError(
-                        f"{name}={brief(given)} cannot be passed with a QrelsIndex: pass it to "
+                        f"{name}={brief(given)}, but qrels is a QrelsIndex: pass it to "
                         "QrelsIndex(...)."
                     )
             return qrels

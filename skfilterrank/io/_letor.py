@@ -31,7 +31,7 @@ _MAX_INDEX = np.iinfo(np.int32).max
 _SPARSE_BELOW = 0.1
 
 
-class LetorData(NamedTuple):
+class _LetorData(NamedTuple):
     """Rows of a LETOR file, as aligned arrays.
 
     Attributes
@@ -69,7 +69,7 @@ class LetorData(NamedTuple):
 
 def read_letor(
     source, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
-) -> LetorData:
+) -> _LetorData:
     r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
 
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
@@ -92,10 +92,12 @@ def read_letor(
 
     Returns
     -------
-    data : LetorData
-        Named tuple ``(X, y, groups, docnos, comments)``. `groups` is int64 where every query id of
-        every file is a plain integer, else an object array of str: with an id such as "007" among
-        them, all ids stay as they are written.
+    data : named tuple ``(X, y, groups, docnos, comments)``
+        Aligned arrays with one entry per row; column j of `X` holds the feature that the file calls
+        j + 1, `y` is NaN where unjudged, and `docnos` and `comments` are "" where a line has none.
+        `n_docnos` counts the rows that name their document. `groups` is int64 where every query id
+        of every file is a plain integer, else an object array of str: with an id such as "007"
+        among them, all ids stay as they are written.
 
     Raises
     ------
@@ -149,7 +151,7 @@ def read_letor(
 
     labels, codes, counts, indices, values, docnos, comments = zip(*blocks, strict=True)
     blocks.clear()
-    return LetorData(
+    return _LetorData(
         _assemble(indices, values, np.concatenate(counts), n_features, sparse),
         np.concatenate(labels),
         _query_ids(query_codes)[np.concatenate(codes)],

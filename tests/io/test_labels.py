@@ -209,7 +209,7 @@ def test_what_is_joined_already_cannot_be_told():
     with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
         evaluate_run(None, aligned, "ap", predicted="drop")
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")
-    with pytest.raises(InputError, match="predicted='drop' cannot be passed with a QrelsIndex"):
+    with pytest.raises(InputError, match="predicted='drop', but qrels is a QrelsIndex"):
         evaluate_run(index, RUN, "ap", predicted="drop")
 
 
