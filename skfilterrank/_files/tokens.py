@@ -275,7 +275,11 @@ def id_tokens(column, name, fail=_fail):
             return Tokens.from_arrow(array)
         items = array.to_pylist()
     elif column.dtype.kind in "iu":
-        items = list(map(str, column.tolist()))
+        # Equal numbers mostly stand together: one text for each stretch.
+        numbers = column.to_numpy()
+        heads = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
+        texts = Tokens.from_texts(list(map(str, numbers[heads].tolist())))
+        return texts.take(np.repeat(np.arange(len(heads)), np.diff(heads, append=len(numbers))))
     else:
         items = column.tolist()
     texts = [item if type(item) is str else _id_text(item) for item in items]

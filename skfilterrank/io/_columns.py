@@ -29,7 +29,6 @@ QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("prels", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
-_RANK = RUN.names.index("rank")
 # The control bytes that are white space, from the tab to the carriage return.
 _FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
@@ -65,7 +64,8 @@ class TrecLines:
 
     def __init__(self, content, name, layout, columns):
         self.name, self.layout = name, layout
-        columns = [column for column in layout.names if column in columns]
+        kept = {*columns, "rank"} if layout is RUN else columns
+        columns = [column for column in layout.names if column in kept]
         self._n_columns = len(layout.names)
         if b"\r" in content:
             # Some files were converted for Windows twice.
@@ -89,6 +89,8 @@ class TrecLines:
                 f"the file holds no lines; lines such as '{layout.columns}' were expected.",
                 self.name,
             )
+        if layout is RUN:
+            self._check_ranks()
 
     def __len__(self):
         return len(next(iter(self._columns.values())))
@@ -146,10 +148,6 @@ class TrecLines:
             end = content.find(b"\n", begin - PAD + _BLOCK_BYTES - 1) + 1
             end = end + PAD if end else stop
             starts, ends = self._split_block(begin, end)
-            if self.layout is RUN:
-                self._check_ranks(
-                    starts[_RANK :: self._n_columns], ends[_RANK :: self._n_columns], begin
-                )
             # Each column by itself, so that what reads it reads nothing else.
             spans = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in places]
             blocks.append([(first + begin, behind - first) for first, behind in spans])
@@ -159,21 +157,19 @@ class TrecLines:
             for column, parts in zip(columns, zip(*blocks, strict=True), strict=True)
         }
 
-    def _check_ranks(self, starts, ends, begin):
+    def _check_ranks(self):
         """Raise for a rank that is no number: then the text before it may be half of an id."""
-        ranks = Tokens(self.data, starts + begin, ends - starts)
-        wrong = ~are_short_digits(ranks)
-        if not wrong.any():
-            return
-        rows = np.flatnonzero(wrong)
-        wrong = ~np.isfinite(parse_decimals(ranks.take(rows))[0])
-        if wrong.any():
-            row = rows[wrong.argmax()]
-            text = brief(ranks.take([row]).tolist()[0])
-            self._fail_at(
-                self._line_at(ranks.starts[row]),
-                f"the line holds the rank {text}, which is no number; the columns of a run are "
-                f"{self.layout.columns}, and ids must not hold white space.",
+        ranks = self._columns["rank"]
+        is_number = are_short_digits(ranks)
+        if not is_number.all():
+            is_number |= np.isfinite(parse_decimals(ranks)[0])
+        if not is_number.all():
+            row = int(np.argmin(is_number))
+            self.fail(
+                row,
+                f"the rank {brief(ranks.take([row]).tolist()[0])}",
+                f", which is no number; the columns of a run are {self.layout.columns}, and ids "
+                "must not hold white space.",
             )
 
     def _split_block(self, begin, end):
@@ -246,12 +242,11 @@ def parse_decimals(tokens):
 
 def are_short_digits(tokens):
     """Tell which texts, none of them empty, are at most eight digits."""
-    lengths = tokens.lengths
     # The texts alone, behind as many zero bytes as are missing; each digit becomes 0 to 9.
-    shifts = (_EIGHT - np.minimum(lengths, 8).astype(np.uint64)) << _WORD(3)
-    words = load_words(tokens.data, tokens.starts + lengths - 8) >> shifts
+    shifts = (_EIGHT - np.minimum(tokens.lengths, 8).astype(np.uint64)) << _WORD(3)
+    words = load_words(tokens.data, tokens.starts + tokens.lengths - 8) >> shifts
     words ^= _ZEROS >> shifts
-    return (((words | (words + _SIXES)) & _HIGH_HALVES) == 0) & (lengths <= 8)
+    return (((words | (words + _SIXES)) & _HIGH_HALVES) == 0) & (tokens.lengths <= 8)
 
 
 def _parse_others(texts):
