@@ -279,6 +279,8 @@ def id_tokens(column, name, fail=_fail):
         numbers = column.to_numpy()
         heads = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
         texts = Tokens.from_texts(list(map(str, numbers[heads].tolist())))
+        if len(heads) == len(numbers):
+            return texts
         return texts.take(np.repeat(np.arange(len(heads)), np.diff(heads, append=len(numbers))))
     else:
         items = column.tolist()
