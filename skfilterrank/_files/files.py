@@ -1,4 +1,4 @@
-"""Files as bytes and lines: packed ones are unpacked, new ones take their place when whole."""
+"""Files as bytes, lines and JSON, unpacked; new files take their place when they are whole."""
 
 import bz2
 import errno
@@ -6,6 +6,7 @@ import functools
 import gzip
 import importlib.util
 import itertools
+import json
 import lzma
 import os
 import re
@@ -13,11 +14,11 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 import zlib
+from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
 
-from skfilterrank._files.json_text import parse_json
-from skfilterrank._files.locks import held, remove_abandoned, try_lock
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
@@ -27,16 +28,20 @@ from skfilterrank.exceptions import (
 )
 
 _CHUNK_BYTES = 1 << 25
-# Where open files stand, whose users would not see a new one.
+# Open files, whose users would not see a new one.
 _OPEN = "/dev/fd/", "/dev/std", "/proc/"
-# So many packed bytes are unpacked at a time, since a byte can stand for many thousands.
+# Number of packed bytes to unpack at a time, since a byte can stand for many thousands.
 _PACKED_BYTES = 1 << 12
 # Beyond both of them a file is refused; judgments and runs unpack to some 3 to 70 times their size.
 _MOST_BYTES, _MOST_TIMES = 1 << 30, 200
+# Names of files and folders that are not yet whole; one that is older was abandoned.
+_PARTIAL = re.compile(r"\..*\.partial-(\d{1,9})-[0-9a-f]{8}", re.DOTALL)
+_OLD_SECONDS = 24 * 60 * 60
+_cleaned: set[str] = set()
 
 
 def _zstd():
-    """Unpacker of zstd, which Python has no package of its own for."""
+    """Make an unpacker of zstd, for which Python has no package of its own."""
     import zstandard
 
     return zstandard.ZstdDecompressor().decompressobj()
@@ -54,12 +59,12 @@ ENDINGS = tuple(ending for ending, *_ in _PACKINGS.values())
 
 
 def is_path(source):
-    """Return whether source names a file, rather than being an open one."""
+    """Tell whether a source is the path of a file."""
     return isinstance(source, str | os.PathLike)
 
 
 def source_name(source):
-    """Name for messages of a path or handle."""
+    """Return the name of a path or handle for messages."""
     if is_path(source):
         return os.fspath(source)
     name = getattr(source, "name", None)
@@ -67,7 +72,7 @@ def source_name(source):
 
 
 def check_name(path):
-    """Raise an InputError where no file can have such a name."""
+    """Raise for a path that holds what no name of a file can."""
     try:
         is_possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -77,7 +82,7 @@ def check_name(path):
 
 
 def check_target(path, call, *, may_be_open=True):
-    """Raise where `path` is none, as of swapped arguments; say how to call instead."""
+    """Raise where `path` is none, as with swapped arguments; say how to call instead."""
     if is_path(path) or (may_be_open and hasattr(path, "write")):
         return
     kinds = "a path or an open file" if may_be_open else "a path"
@@ -91,7 +96,7 @@ def reason_of(error):
 
 
 def decode(data, name, first_line=1):
-    """UTF-8 text of bytes; the error of an undecodable byte names its line."""
+    """Decode bytes as UTF-8; an error names the line."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -105,7 +110,7 @@ def decode(data, name, first_line=1):
 
 
 def unpacked_name(name):
-    """A file's name without the ending of a packing."""
+    """Return a file's name without the ending of a packing."""
     for ending in ENDINGS:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
@@ -113,17 +118,17 @@ def unpacked_name(name):
 
 
 def most_bytes(n_packed):
-    """How large the content of so many packed bytes may be."""
+    """Return the highest number of bytes that so many packed bytes may hold."""
     return max(_MOST_BYTES, _MOST_TIMES * n_packed)
 
 
 def packing_of(content):
-    """The name of the packing of some bytes; None where they are not packed."""
+    """Return the name of the packing of some bytes; None where they are not packed."""
     return next((name for name, (_, head, _) in _PACKINGS.items() if re.match(head, content)), None)
 
 
 def read_bytes(source):
-    """Content of a path or handle as bytes, unpacked; an error names the line that is not whole."""
+    """Read a path or handle as bytes, unpacked; an error names the line that is not whole."""
     parts = []
     try:
         parts.extend(_parts_of(source))
@@ -133,8 +138,37 @@ def read_bytes(source):
     return b"".join(parts)
 
 
+def parse_json(text, *, unique=False):
+    """Return the value of a JSON text; an error says in a few words why it cannot be read.
+
+    With `unique` it is an error that an object has a name twice; else the last one counts.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique if unique else None)
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # raises for half a character
+    except json.JSONDecodeError as error:
+        raise InputError(f"{error.msg}, column {error.colno}") from error
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InputError(
+            "it is nested too deeply, or holds a number of thousands of digits or half a character"
+        ) from None
+    return value
+
+
+def _unique(pairs):
+    """Make an object of pairs of name and value; a name that is twice is an error."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise InputError(f"the name {brief(counts.most_common(1)[0][0])} is twice in one object")
+    return found
+
+
 def json_of(text, name, line=None, *, unique=False):
-    """Value of a JSON text; an error names the file and the line."""
+    """Return the value of a JSON text in a file; an error names the file and the line."""
     try:
         return parse_json(text, unique=unique)
     except InputError as error:
@@ -182,20 +216,20 @@ def _parts_of(source, n_bytes=None):
 
 
 def _read(handle, name, n_bytes):
-    """Bytes of a handle, which may give text."""
+    """Read bytes from a handle, which may give text."""
     try:
         part = handle.read(n_bytes) if n_bytes else handle.read()
         return part.encode() if isinstance(part, str) else part
     except UnicodeError as error:  # a text handle decodes by itself
         raise FileFormatError(
-            f"some byte does not decode ({error}); open the file in binary mode, or convert it "
-            "to UTF-8.",
+            f"some byte does not decode ({error}); open the file in binary mode, or convert it to "
+            "UTF-8.",
             name,
         ) from error
 
 
 def _unpacked(parts, packing, name):
-    """Yield what is in the parts of a packed file, which may hold several members."""
+    """Yield the content of the parts of a packed file, which may hold several members."""
     if packing == "zstd" and importlib.util.find_spec("zstandard") is None:
         raise MissingPackageError(
             f"reading {name} needs zstandard, which is not installed; "
@@ -234,7 +268,7 @@ def _unpacked(parts, packing, name):
 
 
 def _damaged(packing, reason, name):
-    """The error of a packed file that ends too early, or holds what its packing does not know."""
+    """Make the error of a packed file that ends too early or cannot be unpacked."""
     return FileFormatError(
         f"the {packing} file is damaged or cut short ({reason}); copy it again.", name
     )
@@ -243,8 +277,7 @@ def _damaged(packing, reason, name):
 def check_packing(path):
     """Raise for a name that promises a packing in which nothing is written."""
     name = os.fsdecode(path)
-    ending = next((each for each in ENDINGS if name.lower().endswith(each)), None)
-    if ending not in (None, ".gz") or (ending == ".gz" and not name.endswith(".gz")):
+    if unpacked_name(name) != name and not name.endswith(".gz"):
         raise InputError(
             f"{name}: files are packed as .gz alone. Let the name end in .gz, or in no packing."
         )
@@ -267,7 +300,7 @@ def open_for_writing(target):
 
 
 def _text_writer(handle):
-    """Function that writes text to a handle, encoding it where the handle takes bytes."""
+    """Make a function that writes text to a handle, encoded where the handle takes bytes."""
     try:
         handle.write("")
         takes_text = True
@@ -278,9 +311,8 @@ def _text_writer(handle):
         try:
             data = text.encode()
             return handle.write(text if takes_text else data)
-        except UnicodeEncodeError as error:
-            half = ascii(error.object[error.start])[1:-1]
-            raise InputError(f"a text holds {half}, which the file cannot hold.") from None
+        except UnicodeEncodeError:
+            raise InputError("a text holds half a character, which the file cannot hold.") from None
 
     return write
 
@@ -291,10 +323,10 @@ def open_replacing(path):
 
     Bytes go into ``.NAME.partial-PID-...`` in the same folder, which takes the place of the file
     when the block has ended and the disk has all of them, and is removed when the block raises.
-    A file that a killed process left is removed by a later one that writes into the folder. As
-    with open, permissions of the file stay and a link goes on pointing to it, and what is no
-    file, such as a device or a pipe, is written to directly. Other than with open, further hard
-    links to the file keep what it held.
+    A file that a killed process left is removed, a day later, by another that writes into the
+    folder. As with open, permissions of the file stay, a link goes on pointing to it, and devices
+    and pipes are written to directly. Other than with open, further hard links to the file keep
+    its former content.
     """
     check_name(path)
     path = os.fsdecode(path)
@@ -306,7 +338,6 @@ def open_replacing(path):
     new = _partial(target)
     try:
         with open(new, "xb", opener=functools.partial(_open_like, target)) as handle:
-            try_lock(handle.fileno())
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
@@ -320,7 +351,7 @@ def open_replacing(path):
 
 
 def _take_place(new, target):
-    """Let a file take the place of another one."""
+    """Move a file to the place of another one."""
     try:
         os.replace(new, target)
     except OSError as error:
@@ -333,32 +364,51 @@ def _take_place(new, target):
 
 @contextmanager
 def temporary_folder(parent: str | None):
-    """Yield a new folder in another one, or where the system has such, and remove it in the end.
+    """Yield a new folder in another one, or in the system's folder; it is removed in the end.
 
-    A folder that a killed process left is removed by a later one.
+    A folder that a killed process left is removed, a day later, by another process.
     """
     path = _partial(os.path.join(parent or tempfile.gettempdir(), "skfilterrank"))
     os.mkdir(path, 0o700)
     try:
-        with held(path):
-            yield path
+        yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def _partial(path):
-    """A new name beside a path, for what is not yet whole; what killed processes left is removed.
+    """Make a name beside a path for an unfinished file; remove abandoned ones of the folder.
 
-    It takes 50 characters of the name of the path, so that it is not too long.
+    The name has at most 50 characters of the path's, so that it is not too long.
     """
     folder, name = os.path.split(path)
-    remove_abandoned(folder)
+    if folder not in _cleaned and os.name == "posix":
+        _cleaned.add(folder)
+        with suppress(OSError), os.scandir(folder or ".") as entries:
+            for entry in filter(_is_abandoned, entries):
+                if entry.is_dir():
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
     name = f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
     return os.path.join(folder, name)
 
 
+def _is_abandoned(entry):
+    """Tell whether this is an old unfinished file of this user, whose process has ended."""
+    match = _PARTIAL.fullmatch(entry.name)
+    found = match and entry.stat(follow_symlinks=False)
+    if not match or stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid():
+        return False
+    try:
+        os.kill(int(match[1]), 0)
+    except ProcessLookupError:
+        return time.time() - found.st_mtime >= _OLD_SECONDS
+    return False
+
+
 def check_writable(path):
-    """Raise the OSError in which writing to a path would end, as far as that can be told before."""
+    """Raise the OSError in which writing to a path would end, as far as it can be foreseen."""
     check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
@@ -375,7 +425,7 @@ def check_writable(path):
 
 
 def _replaced_file(path):
-    """The file whose place a new one takes, behind all links; None where it is written itself."""
+    """Return the file that a new one replaces, behind all links; None where it is written to."""
     if not os.path.basename(path) or os.path.abspath(path).startswith(_OPEN):
         return None
     try:
@@ -405,7 +455,7 @@ def _open_like(like, name, flags):
 
 @contextmanager
 def _naming(path, other=None):
-    """Let errors of the operating system that name another file or none name a path."""
+    """Put a path into errors of the operating system that name another file or none."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The form of a file of judgments, of a run or of topics, told from its content."""
+"""Form of a file of judgments, of a run or of topics, by its content."""
 
 import html
 import re
@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._files.files import decode, json_of
-from skfilterrank._files.json_text import parse_json
+from skfilterrank._files.files import decode, json_of, parse_json
 from skfilterrank._files.named_runs import as_table, is_by_topic
 from skfilterrank._files.tables import (
     format_of_name,
@@ -18,8 +17,8 @@ from skfilterrank._files.tables import (
     read_jsonl,
     read_parquet,
     read_separated,
+    table_of_records,
 )
-from skfilterrank._lists.pandas_compat import table_of_records
 from skfilterrank.exceptions import FileFormatError, InputError
 
 # Names of each column: ours first, which is PyTerrier's too, then those of other tools and files.
@@ -55,7 +54,7 @@ _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)
 
 
 class Form(NamedTuple):
-    """The form of a file, and what reads its content.
+    """The form of a file, and the function that reads its content.
 
     The reader takes content, name of the file and columns of ids; it gives a data frame, and a
     function from the position of a row to its line.
@@ -78,7 +77,7 @@ _BY_FIRST_BYTES = (
 
 
 def form_of(content):
-    """The form of the bytes of a file, without a byte order mark."""
+    """Find the form of a file from its bytes, without a byte order mark."""
     for pattern, form in _BY_FIRST_BYTES:
         if pattern.match(content):
             return form
@@ -89,7 +88,7 @@ def form_of(content):
     skipped = content.count(b"\n", 0, first.start())
 
     def read(content, name, ids=_IDS):
-        # What stands above the header is a comment or blank.
+        # Above the header there are comments and blank lines only.
         table, line_of = read_separated(content[first.start() :], name, ids, format)
         return table, lambda row: line_of(row) + skipped
 
@@ -97,7 +96,7 @@ def form_of(content):
 
 
 def has_labels(names):
-    """Return whether a table with columns of these names is one of judgments."""
+    """Tell whether a table with columns of these names is one of judgments."""
     known = COLUMN_NAMES["label"]
     return not set(known).isdisjoint(names) or (
         "score" in names and not set(NAMES_BESIDE_SCORES).isdisjoint(names)
@@ -105,13 +104,13 @@ def has_labels(names):
 
 
 def n_columns(content):
-    """Number of columns of the first line that is neither blank nor a comment; 0 without one."""
+    """Count the columns of the first line that is neither blank nor a comment; 0 without one."""
     first = _FIRST_LINE.search(content)
     return len(first[1].split()) if first else 0
 
 
 def header_of(line):
-    """How a line of bytes separates names of columns; None where it is no header.
+    """Find how a line of bytes separates names of columns; None where it is no header.
 
     A header names a column of queries and one of documents, whatever else.
     """
@@ -124,12 +123,12 @@ def header_of(line):
 
 
 def _fields(line, separator):
-    """Names of columns in a line."""
+    """Return the names of columns in a line."""
     return {field.strip().strip('"') for field in line.split(separator)}
 
 
 def read_texts(content, name, ids):
-    """Table of topics or documents, told from the content, and a function from row to line.
+    """Read topics or documents in any form: the table, and a function from row to line.
 
     `ids` are names that the column of ids may have; where there are none, and each line holds an
     id and a text, the columns are called "id" and "text".
@@ -160,7 +159,7 @@ def read_texts(content, name, ids):
 
 
 def _read_json(content, name, ids=_IDS):
-    """Table of JSON: lines of objects, a list of them, or one object {topic: {document: x}}."""
+    """Read JSON: lines of objects, a list of them, or one object {topic: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
     if rest.strip():
@@ -176,7 +175,7 @@ def _read_json(content, name, ids=_IDS):
         # Texts by their ids, and not the only row of a table.
         return pd.DataFrame({"id": list(value), "text": list(value.values())}), lambda row: None
     if is_by_topic(value):
-        # Whichever it is called: a label or a score.
+        # The numbers are labels or scores, by the reader's wish.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
     else:
         rows = [value] if isinstance(value, dict) else value
@@ -186,7 +185,7 @@ def _read_json(content, name, ids=_IDS):
                 "one name for each column.",
                 name,
             )
-        table = table_of_records(rows)
+        table = table_of_records(rows, name)
     return table, lambda row: None
 
 
@@ -202,7 +201,7 @@ _NAMES = {"num": "number", "desc": "description", "narr": "narrative"}
 
 
 def _read_topics(data, name):
-    """Return a table of topics between tags: "number" and the texts by the names of their tags."""
+    """Read topics between tags: a table of "number" and of texts by the names of their tags."""
     text = decode(data, name)
     rows, lines = [], []
     line, counted = 1, 0
@@ -258,7 +257,7 @@ def _without_label(text):
 
 
 def _read_without_names(data, name):
-    """Table of lines that hold an id and a text."""
+    """Read lines that hold an id and a text: the table, and a function from row to line."""
     rows, lines = [], []
     for number, line in enumerate(decode(data, name).split("\n"), 1):
         if not line.strip():

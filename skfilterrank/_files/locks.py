@@ -1,13 +1,10 @@
-"""Locks of files that several processes read, change and write, and the removal of abandoned ones.
+"""Locks of files that several processes read, change and write.
 
 A lock belongs to an open file and ends with its process, however that ends.
 """
 
 import errno
 import os
-import re
-import shutil
-import stat
 import time
 from contextlib import contextmanager, suppress
 from threading import get_ident
@@ -21,13 +18,7 @@ except ImportError:  # Windows locks single bytes
 _SECONDS, _PAUSE = 60.0, 0.02
 # A byte behind the content, since Windows lets nobody else read a locked one.
 _BYTE = 1 << 30
-# Names of files and folders that are not yet whole, and how old an abandoned one is at least: a
-# writer holds its lock, except for a moment before and behind.
-_PARTIAL = re.compile(r"\..*\.partial-\d+-[0-9a-f]{8}", re.DOTALL)
-_OLD_SECONDS = 600.0
-
 _held: set[tuple] = set()
-_cleaned: set[str] = set()
 
 
 def try_lock(handle: int) -> bool | None:
@@ -92,39 +83,3 @@ def _acquired(lock, path, seconds):
             reason = f"another process has kept it locked for {seconds:g} s; try again later"
             raise OSError(errno.ETIMEDOUT, reason, path)
         time.sleep(_PAUSE)
-
-
-def remove_abandoned(folder: str) -> None:
-    """Remove partial files and folders of processes that were killed; once in a process."""
-    if folder in _cleaned or fcntl is None:
-        return
-    _cleaned.add(folder)
-    with suppress(OSError), os.scandir(folder or ".") as entries:
-        for entry in entries:
-            if _PARTIAL.fullmatch(entry.name):
-                with suppress(OSError):
-                    _remove_if_abandoned(entry)
-
-
-def _remove_if_abandoned(entry):
-    """Remove a file or folder of this user that is old and that nobody holds."""
-    found = entry.stat(follow_symlinks=False)
-    is_folder = stat.S_ISDIR(found.st_mode)
-    is_mine = found.st_uid == os.geteuid() and (is_folder or stat.S_ISREG(found.st_mode))
-    if is_mine and time.time() - found.st_mtime >= _OLD_SECONDS:
-        with held(entry.path) as is_held:
-            if is_held:
-                (shutil.rmtree if is_folder else os.unlink)(entry.path)
-
-
-@contextmanager
-def held(path):
-    """Hold the lock of a file or folder, which says that its maker is alive; yield whether."""
-    if fcntl is None:
-        yield None
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        yield try_lock(handle)
-    finally:
-        os.close(handle)

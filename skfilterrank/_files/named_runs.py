@@ -1,7 +1,7 @@
-"""Runs by their names, and what holds judgments or a run in memory, as a table.
+"""Runs by their names, and tables of objects in memory that hold judgments or a run.
 
-An object is told by what it can do, and no package is imported for it: whoever passes an object of
-ranx, pyarrow, ir_measures or ir_datasets has it.
+An object is recognized by its attributes, and no package is imported for it: whoever passes an
+object of ranx, pyarrow, ir_measures or ir_datasets has it.
 """
 
 import io
@@ -17,13 +17,13 @@ from skfilterrank._files.tables import table_stem
 from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
-# Ends each error of judgments where runs belong, and of runs where judgments belong.
+# The end of each error of judgments where runs belong, or of runs where judgments belong.
 ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
 _EXPECTED = "a path, a list of paths, or a dict {name: path, open file, data frame or other run}"
 
 
 def named_runs(runs, *, least: int = 1) -> dict:
-    """The runs by their names: of a path, of a list of paths, or of a dict."""
+    """Return runs by their names, from a path, a list of paths, or a dict."""
     if isinstance(runs, Mapping) and not is_by_topic(runs):
         named = dict(runs)
     elif not isinstance(runs, list | tuple) and (
@@ -68,7 +68,7 @@ def are_several_runs(source) -> bool:
 
 
 def are_runs(systems) -> bool:
-    """Return whether these are runs in some form, rather than scores."""
+    """Tell whether these are runs in some form, rather than scores."""
     if is_path(systems) or is_by_topic(systems):
         return True
     if isinstance(systems, Mapping):
@@ -82,17 +82,17 @@ def are_runs(systems) -> bool:
 
 
 def name_of_path(path) -> str:
-    """Name of a run, after its file."""
+    """Name a run after its file."""
     return table_stem(text_of_path(os.path.basename(path)), ".txt")
 
 
 def text_of_path(path) -> str:
-    """A path as text, with codes for bytes that are not UTF-8, which data frames refuse."""
+    """Return a path as text, with codes for bytes that are not UTF-8, which frames refuse."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def for_any_process(run) -> tuple:
-    """A path as it was given, and what a process in another folder can read."""
+    """Return a path as it was given, and a source that a process in another folder can read."""
     if is_path(run):
         return run, os.path.abspath(run)
     if hasattr(run, "read"):
@@ -104,7 +104,7 @@ def for_any_process(run) -> tuple:
 
 @contextmanager
 def errors_of(name, path=None, found_at=None):
-    """Errors say which run they came up with, and name its file as the caller did."""
+    """Add the name of a run to errors, and name its file as the caller did."""
     try:
         yield
     except (SkfilterrankError, ValueError, OSError) as error:
@@ -116,12 +116,12 @@ def errors_of(name, path=None, found_at=None):
 
 
 def is_frame(data):
-    """Return whether data is a data frame of pandas or polars."""
+    """Tell whether data is a data frame of pandas or polars."""
     return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
 
 
 def is_by_topic(data):
-    """Return whether data is a dict {topic: {document: label or score}}."""
+    """Tell whether data is a dict {topic: {document: label or score}}."""
     return (
         isinstance(data, Mapping)
         and len(data) > 0
@@ -179,7 +179,7 @@ def _of_rows(data, value):
     return pd.DataFrame.from_records(rows, columns=getattr(next(iter(rows), None), "_fields", None))
 
 
-# From the first to the last: what tells an object, and its table. `value` is "label" or "score".
+# The first test that an object passes decides how to make its table. `value` is "label" or "score".
 _KINDS = (
     (lambda data: isinstance(data, pd.Series), None),
     (is_frame, lambda data, value: data),
@@ -204,12 +204,12 @@ _KINDS = (
 
 
 def is_table(data):
-    """Return whether an object holds judgments or a run, without reading it."""
+    """Tell whether an object holds judgments or a run, without reading it."""
     return _reader(data) is not None
 
 
 def as_table(data, value):
-    """The rows of an object as a data frame; None where it is none of the kinds."""
+    """Return the rows of an object as a data frame; None where it is none of the kinds."""
     read = _reader(data)
     return None if read is None else read(data, value)
 

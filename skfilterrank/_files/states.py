@@ -1,4 +1,4 @@
-"""Small JSON files that hold what a program wrote for itself, and that a person can read."""
+"""Small JSON files with a checksum, for fitted thresholds, certificates and monitors."""
 
 import hashlib
 import json
@@ -54,11 +54,11 @@ def read_state(source, kind: str, read, former=()):
         raise FileFormatError(f"{error} {advice}", name) from error
 
 
-# Checks take a value and the name of its field, and give the value as it was before it was written.
+# A check takes a value and the name of its field, and returns the value as it was before writing.
 
 
 def record(fields, *together):
-    """A check of an object by a check of each field; those of a group are all there, or none."""
+    """Make a check of an object from checks of its fields; of a group, all are there or none."""
 
     def check(value, name=""):
         where = f"{name}." if name else ""
@@ -74,7 +74,7 @@ def record(fields, *together):
 
 
 def listed(check, least=0, most=None):
-    """A check of a list by one of each entry."""
+    """Make a check of a list from a check of its entries."""
 
     def check_list(value, name):
         if not isinstance(value, list) or not least <= len(value) <= (most or len(value)):
@@ -86,7 +86,7 @@ def listed(check, least=0, most=None):
 
 
 def pair(first, second):
-    """A check of a list of two."""
+    """Make a check of a list of two."""
 
     def check(value, name):
         value = listed(lambda each, _: each, 2, 2)(value, name)
@@ -96,12 +96,12 @@ def pair(first, second):
 
 
 def optional(check):
-    """A check of what may be null."""
+    """Make a check of a value that may be null."""
     return lambda value, name: None if value is None else check(value, name)
 
 
 def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
-    """A check of a number within bounds."""
+    """Make a check of a number within bounds."""
 
     def check(value, name):
         found = float(value) if isinstance(value, str) and value in _NOT_FINITE else value
@@ -117,13 +117,13 @@ def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
 
 
 def numbers(least=0, most=None, **bounds):
-    """A check of a list of numbers, as an array."""
+    """Make a check of a list of numbers that returns an array."""
     check = listed(number(**bounds), least, most)
     return lambda value, name: np.array(check(value, name), dtype=np.float64)
 
 
 def count(least=0):
-    """A check of a whole number."""
+    """Make a check of a whole number."""
     return lambda value, name: check_count(value, name, least)
 
 
@@ -135,7 +135,7 @@ def text(value, name):
 
 
 def label(value, name):
-    """Check what names a label or a segment, which is to be itself when it is read."""
+    """Check a label or the name of a segment, which JSON must hold unchanged."""
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, str | bool | int | float | None) or (
         isinstance(value, float) and not math.isfinite(value)
@@ -145,7 +145,7 @@ def label(value, name):
 
 
 def gains_to_json(gains, where: str):
-    """Gains as JSON holds them: pairs, since keys of JSON are text."""
+    """Convert gains to pairs, since keys of JSON are text."""
     if callable(gains):
         raise InputError(f"gains of {where} is a function, which JSON cannot hold: use a dict.")
     if not hasattr(gains, "items"):
@@ -158,7 +158,7 @@ def gains_to_json(gains, where: str):
 
 
 def gains_from_json(gains, name):
-    """Gains as they were."""
+    """Convert pairs back to gains."""
     if gains in (None, "exp2"):
         return gains
     return dict(listed(pair(label, number(nan=True, infinite=True)))(gains, name))

@@ -2,9 +2,7 @@
 
 Spreadsheets take a text that begins with =, +, -, @, a tab or a carriage return for a formula. CSV
 is written with an apostrophe before such a text, which readers of names and ids take away again.
-
-A carriage return within a text ends no row: it is written between quotes, and it is read as part of
-the text where the rows end in line feeds alone, as pandas writes them.
+A carriage return within a text is written between quotes, and ends a row elsewhere.
 """
 
 import csv
@@ -18,9 +16,11 @@ import pandas as pd
 
 from skfilterrank._files.files import ENDINGS, decode, json_of, most_bytes, reason_of, unpacked_name
 from skfilterrank._files.tokens import id_tokens
-from skfilterrank._lists.pandas_compat import EXACT_NUMBERS, table_of_records
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
+# pandas 3.1 always reads numbers exactly, and warns of the argument.
+_PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
+_EXACT_NUMBERS: dict = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
 _SUFFIXES = {
@@ -39,18 +39,18 @@ _NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 
 
 def is_table_name(path) -> bool:
-    """Return whether a file is a table with named columns, by its name."""
+    """Tell whether a file is a table with named columns, by its name."""
     return _format_of(path) is not None
 
 
 def _format_of(path):
-    """Format of a table by the name of its file; None where it is no table."""
+    """Return the format of a table by the name of its file; None where it is no table."""
     ending = re.search(r"\.[a-z]+\Z", unpacked_name(str(path)).lower())
     return _SUFFIXES.get(ending[0]) if ending else None
 
 
 def table_stem(name, *endings) -> str:
-    """Name of a file without the endings of a packing and of a table, or another one."""
+    """Return a file's name without the endings of a packing and of a table, or another one."""
     name = unpacked_name(name)
     for ending in (*_SUFFIXES, ".json", *endings):
         if len(name) > len(ending) and name.lower().endswith(ending):
@@ -59,7 +59,7 @@ def table_stem(name, *endings) -> str:
 
 
 def format_of_name(format, name):
-    """Format from the argument, else from the end of the file name."""
+    """Return the format from the argument, else from the end of the file's name."""
     known = sorted(set(_SUFFIXES.values()))
     if format is not None and format not in known:
         raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
@@ -74,15 +74,14 @@ def format_of_name(format, name):
 
 
 def read_format(data, name, ids, format):
-    """Table of bytes in a format, and a function from row position to line number."""
+    """Read bytes in a format: the table, and a function from row position to line number."""
     read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
     return read(data, name, ids, format)
 
 
 def read_separated(data, name, ids, format):
-    """Table of CSV or TSV bytes, and a function from row position to line number."""
+    """Read CSV or TSV: the table, and a function from row position to line number."""
     separator = _SEPARATORS[format]
-
     text = decode(data, name)
     _check_separator(text, separator, format, name)
     try:
@@ -92,9 +91,8 @@ def read_separated(data, name, ids, format):
             dtype=dict.fromkeys(ids, str),
             keep_default_na=False,
             na_values=[""],
-            **EXACT_NUMBERS,
+            **_EXACT_NUMBERS,
             low_memory=False,
-            lineterminator="\n" if keeps_returns(text) else None,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         _check_widths(records_of(text, separator, name, strict=True), name)
@@ -149,7 +147,7 @@ def _check_widths(records, name):
 
 
 def _numbers_with_nan(values):
-    """A column of text whose words are all numbers or nan as numbers, else as it was."""
+    """Convert a column of text whose words are all numbers or nan; leave others."""
     is_nan = values.isin(["nan", "NaN"]) if values.dtype.kind == "O" else np.zeros(0, dtype=bool)
     if not is_nan.any():
         return values
@@ -160,7 +158,7 @@ def _numbers_with_nan(values):
 
 
 def read_jsonl(data, name, ids, format):
-    """Table of JSON lines, and a function from row position to line number."""
+    """Read JSON lines: the table, and a function from row position to line number."""
     records, lines = [], []
     text = decode(data, name).removeprefix("\ufeff")
     for line, content in enumerate(text.split("\n"), 1):
@@ -185,33 +183,41 @@ def read_jsonl(data, name, ids, format):
             "one list or object.",
             name,
         )
-    return table_of_records(records), lines.__getitem__
+    return table_of_records(records, name), lines.__getitem__
+
+
+def table_of_records(records, name) -> pd.DataFrame:
+    """Make a table of the objects in a file of JSON."""
+    try:
+        return pd.DataFrame.from_records(records)
+    except OverflowError as error:  # of pandas 2
+        raise FileFormatError("a number is beyond float64; write it as text.", name) from error
 
 
 def read_parquet(data, name, ids=(), format="parquet"):
-    """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
+    """Read Parquet with named index levels as columns; row numbers stand for lines."""
     return _read_by_pyarrow(data, name, "a Parquet", _parquet)
 
 
 def read_feather(data, name, ids=()):
-    """Table of the bytes of an Arrow (Feather) file; rows stand for lines."""
+    """Read an Arrow (Feather) file; row numbers stand for lines."""
     return _read_by_pyarrow(data, name, "an Arrow", _feather)
 
 
 def _read_by_pyarrow(data, name, kind, read):
-    """Table of bytes that pyarrow knows to read."""
+    """Read bytes by pyarrow, which can raise anything for damaged ones."""
     check_pyarrow(name)
     try:
         table = read(data, name)
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
-        # Bytes that are not UTF-8 are an error only when the texts are taken out.
+        # Bytes that are not UTF-8 raise only when the texts are taken out.
         for _, column in table.items():
             if isinstance(column.dtype, pd.StringDtype):
                 column.map(len, na_action="ignore")
     except FileFormatError:
         raise
-    except Exception as error:  # damage can make pyarrow and pandas raise anything
+    except Exception as error:
         raise FileFormatError(
             f"the file is not {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
@@ -219,7 +225,7 @@ def _read_by_pyarrow(data, name, kind, read):
 
 
 def _parquet(data, name):
-    """Table of Parquet bytes; few bytes may say that they hold rows that could fill the memory."""
+    """Read Parquet whose rows fit into memory by what its metadata say of them."""
     from pyarrow import parquet
 
     meta = parquet.read_metadata(io.BytesIO(data))
@@ -235,7 +241,7 @@ def _parquet(data, name):
 
 
 def _feather(data, name):
-    """Table of Arrow bytes; with bytes that do not fit each other pyarrow can crash."""
+    """Read Arrow bytes that are valid; with others pyarrow can crash."""
     import pyarrow as pa
 
     # Reading from a buffer, it allocates nothing for sizes that the file only claims.
@@ -244,7 +250,7 @@ def _feather(data, name):
 
 
 def check_pyarrow(name):
-    """Raise where pyarrow is not there to read a file."""
+    """Raise where pyarrow, which reads the file, is not installed."""
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingPackageError(
             f"reading {name} needs pyarrow, which is not installed; "
@@ -253,7 +259,7 @@ def check_pyarrow(name):
 
 
 def text_ids(values, name, line_of):
-    """Object array of str ids; an empty one, or one that is no string or integer, is an error."""
+    """Return ids as an object array of str; an empty one, or one of another type, is an error."""
 
     def fail(row, got, rest):
         raise FileFormatError(f"the line holds {got}{rest}", name, line_of(row))
@@ -282,15 +288,6 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
     return '"'.join(parts)
 
 
-def keeps_returns(text) -> bool:
-    """Return whether carriage returns are part of texts, as rows end in line feeds."""
-    if "\r" not in text:
-        return False
-    outside = '"'.join(text.split('"')[::2])
-    end = re.search(r"[\r\n]", outside)
-    return end is not None and end[0] == "\n" and "\r\n" not in outside
-
-
 def _without_formula(value):
     """Mark a text that looks like a formula; numbers stay as they are."""
     if not isinstance(value, str) or not _FORMULA.match(value):
@@ -310,11 +307,7 @@ def restored(value):
 
 def records_of(text, separator, name, strict=False):
     """Yield (line number, fields) of each row of CSV, the header too; blank lines are none."""
-    last, mark = "", ""
-    if keeps_returns(text):
-        # The reader takes every carriage return for the end of a row: another character stands in.
-        mark = next(chr(code) for code in range(0xE000, 0xF900) if chr(code) not in text)
-        text = text.replace("\r", mark)
+    last = ""
 
     def lines():
         nonlocal last
@@ -342,4 +335,4 @@ def records_of(text, separator, name, strict=False):
             return
         # A pair of quotes is a row, as pandas has it; blanks are none.
         if len(fields) > 1 or last.strip(" \t\r\n"):
-            yield line, [field.replace(mark, "\r") for field in fields] if mark else fields
+            yield line, fields

@@ -6,10 +6,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from skfilterrank.exceptions import InputError, brief
 
-# So many bytes before and behind the texts can be loaded without leaving the buffer.
+# Number of bytes before and behind the texts that can be loaded without leaving the buffer.
 PAD = 16
 _CHUNK_ROWS = 1 << 14
-# So few texts are taken out one by one.
+# Fewer texts are taken out one by one.
 _FEW = 64
 # Texts of more words are sorted as objects: each word would be a key of its own.
 _MOST_WORDS = 64
@@ -20,7 +20,7 @@ _FIRST_BYTES = np.array([(1 << 8 * i) - 1 for i in range(9)], dtype=np.uint64)
 
 
 def load_words(data, positions):
-    """The eight bytes from each position on, as little-endian integers."""
+    """Load the eight bytes from each position on, as little-endian integers."""
     words = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
     return words[positions].astype(np.uint64, copy=False)
 
@@ -48,7 +48,7 @@ class Tokens:
 
     @classmethod
     def from_texts(cls, texts):
-        """Tokens of a list of str."""
+        """Make tokens of a list of str."""
         joined = "".join(texts)
         if joined.isascii():
             encoded, parts = joined.encode(), texts
@@ -60,7 +60,7 @@ class Tokens:
 
     @classmethod
     def from_arrow(cls, array):
-        """Tokens of a pyarrow array of (large) strings without nulls."""
+        """Make tokens of a pyarrow array of (large) strings without nulls."""
         size = 8 if str(array.type) == "large_string" else 4
         _, offsets, content = array.buffers()
         offsets = np.frombuffer(offsets, dtype=f"i{size}", count=len(array) + array.offset + 1)
@@ -73,11 +73,11 @@ class Tokens:
         return len(self.starts)
 
     def take(self, rows):
-        """Tokens of some rows (positions, slice or mask)."""
+        """Take the tokens of some rows (positions, slice or mask)."""
         return Tokens(self.data, self.starts[rows], self.lengths[rows])
 
     def word(self, i):
-        """The i-th eight bytes of each text, zero behind its end."""
+        """Load the i-th eight bytes of each text, zero behind its end."""
         if i == 0:
             words, left = load_words(self.data, self.starts), np.minimum(self.lengths, 8)
         else:
@@ -94,23 +94,23 @@ class Tokens:
 
     @property
     def is_uneven(self):
-        """Return whether a few long texts would leave a matrix of all mostly empty."""
+        """True where a few long texts would leave a matrix of all mostly empty."""
         longest, total = int(self.lengths.max(initial=0)), int(self.lengths.sum())
         return longest * len(self) > 4 * total + (1 << 16)
 
     def bytes(self):
-        """List of the texts as bytes."""
+        """Return the texts as a list of bytes."""
         return [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
 
     def hashes(self, salt=0):
-        """A 64-bit number of each text: equal texts have equal numbers, others hardly ever."""
+        """Hash each text to 64 bits; different texts have equal hashes hardly ever."""
         if salt not in self._hashes:
             parts = [chunk._hash(salt) for chunk in self._chunks()]
             self._hashes[salt] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
         return self._hashes[salt]
 
     def _hash(self, salt):
-        """The numbers of one part."""
+        """Hash the texts of one part."""
         # With the length, or a zero byte at the end would change nothing.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
         rows = np.arange(len(self))
@@ -130,19 +130,19 @@ class Tokens:
             yield self.take(slice(begin, begin + _CHUNK_ROWS))
 
     def equal(self, other):
-        """Return whether each text is the text of the same row of the other tokens."""
+        """Tell whether each text is the text of the same row of the other tokens."""
         same = self.lengths == other.lengths
         same &= self.word(0) == other.word(0)
         return self._equal_behind(other, same)
 
     def repeats(self):
-        """Return whether the text of each row but the first is that of the row before."""
+        """Tell whether the text of each row but the first is that of the row before."""
         words, lengths = self.word(0), self.lengths
         same = (words[1:] == words[:-1]) & (lengths[1:] == lengths[:-1])
         return self.take(slice(1, None))._equal_behind(self.take(slice(-1)), same)
 
     def _equal_behind(self, other, same):
-        """The rows of `same`, which are equal in length and first word, that are equal as a whole.
+        """Find the rows that are equal as a whole, among those with equal lengths and first words.
 
         `same` is changed in place.
         """
@@ -159,14 +159,14 @@ class Tokens:
         return same
 
     def sort_keys(self):
-        """Keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
+        """Return keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
         if self.is_uneven or self.n_words > _MOST_WORDS:
             return [pd.factorize(np.array(self.bytes(), dtype=object), sort=True)[0]]
         words = [self.word(i).byteswap() for i in range(self.n_words)]
         return [self.lengths, *reversed(words)]
 
     def factorize(self):
-        """Number of the distinct text of each row, and the distinct texts as a list of str."""
+        """Return the number of each row's text, and the distinct texts as a list of str."""
         if not len(self):
             return np.zeros(0, dtype=np.int64), []
         # Equal texts mostly stand together: only the first row of each stretch is looked up.
@@ -177,7 +177,7 @@ class Tokens:
         return np.repeat(codes, np.diff(heads, append=len(self))), list(number)
 
     def packed(self, end=b""):
-        """Bytes of all texts one behind the other, each followed by `end` (at most one byte)."""
+        """Join the bytes of all texts, each followed by `end` (at most one byte)."""
         if not len(self):
             return b""
         if len(self) > _CHUNK_ROWS:
@@ -201,7 +201,7 @@ class Tokens:
         return matrix[np.arange(width) < (self.lengths + len(end))[:, None]].tobytes()
 
     def tolist(self):
-        """The texts as a list of str."""
+        """Return the texts as a list of str."""
         if len(self) < _FEW:
             return [text.decode("utf-8", "surrogatepass") for text in self.bytes()]
         texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
@@ -212,7 +212,7 @@ class Tokens:
 
 
 def padded(content, filler=32):
-    """Bytes as an array of uint8 with `PAD` fillers before and behind them."""
+    """Return bytes as an array of uint8 with `PAD` fillers before and behind them."""
     content = np.frombuffer(content, dtype=np.uint8)
     data = np.empty(len(content) + 2 * PAD, dtype=np.uint8)
     data[:PAD] = data[len(data) - PAD :] = filler
@@ -221,7 +221,7 @@ def padded(content, filler=32):
 
 
 def text_column(tokens):
-    """Column of the texts, of the type that pandas gives to strings."""
+    """Make a column of the texts, of the type that pandas gives to strings."""
     dtype = _arrow_strings()
     if dtype is None:
         return np.array(tokens.tolist(), dtype=object)
@@ -229,7 +229,7 @@ def text_column(tokens):
 
 
 def arrow_texts(tokens):
-    """The texts as a pyarrow array of large strings."""
+    """Return the texts as a pyarrow array of large strings."""
     import pyarrow as pa
 
     offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
@@ -239,7 +239,7 @@ def arrow_texts(tokens):
 
 
 def distinct_column(codes, texts):
-    """Column of texts[code] for each code, of the type that pandas gives to strings."""
+    """Make a column of texts[code] for each code, of the type that pandas gives to strings."""
     dtype = _arrow_strings()
     if dtype is None:
         return np.array(texts, dtype=object)[codes]
@@ -249,7 +249,7 @@ def distinct_column(codes, texts):
 
 
 def _arrow_strings():
-    """The string type of pandas where its strings lie in Arrow buffers, else None."""
+    """Return the string type of pandas where its strings lie in Arrow buffers, else None."""
     dtype = pd.Series([""]).dtype
     is_arrow = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
     return dtype if is_arrow else None
@@ -260,7 +260,7 @@ def _fail(row, what, rest):
 
 
 def id_tokens(column, name, fail=_fail):
-    """Tokens of a column of ids; numbers become their digits, a missing id is an error.
+    """Make tokens of a column of ids; numbers become their digits, a missing id is an error.
 
     `fail` raises the error of a row from its number, from what it holds and from what to do.
     """
@@ -274,6 +274,14 @@ def id_tokens(column, name, fail=_fail):
         if str(array.type) in ("string", "large_string"):
             return Tokens.from_arrow(array)
         items = array.to_pylist()
+    elif column.dtype.kind in "iu":
+        # Equal numbers mostly stand together: one text for each stretch.
+        numbers = column.to_numpy()
+        heads = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
+        texts = Tokens.from_texts(list(map(str, numbers[heads].tolist())))
+        if len(heads) == len(numbers):
+            return texts
+        return texts.take(np.repeat(np.arange(len(heads)), np.diff(heads, append=len(numbers))))
     else:
         items = column.tolist()
     texts = [item if type(item) is str else _id_text(item) for item in items]
@@ -285,7 +293,7 @@ def id_tokens(column, name, fail=_fail):
 
 
 def is_arrow_text(dtype):
-    """Return whether a column type keeps strings in Arrow buffers."""
+    """Tell whether a column type keeps strings in Arrow buffers."""
     storage = getattr(dtype, "storage", "")
     return str(storage).startswith("pyarrow") or (
         isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OU"
@@ -293,7 +301,7 @@ def is_arrow_text(dtype):
 
 
 def _id_text(item):
-    """Text of a string or whole number; None for anything else."""
+    """Return the text of a string or whole number; None for anything else."""
     if isinstance(item, str):
         return str(item)
     is_number = isinstance(item, int | float | np.integer | np.floating)

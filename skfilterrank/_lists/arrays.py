@@ -1,8 +1,7 @@
-"""The one way in for arrays: any container of one entry per row, as numpy or pandas knows it."""
+"""Conversion of any container with one entry per row to a numpy or pandas array."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Set
-from decimal import Decimal
 from functools import cached_property as _locking
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from skfilterrank._lists.pandas_compat import column_of_list
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 Column = np.ndarray | ExtensionArray
@@ -23,7 +21,7 @@ _MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
 
 def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Column:
-    """One entry per row, missing ones marked as pandas marks them.
+    """Convert a container to one entry per row; pandas' marks stand for missing entries.
 
     Parameters
     ----------
@@ -39,8 +37,7 @@ def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Col
     -------
     ndarray or ExtensionArray of shape (n_rows,)
         Numbers without missing ones are a numpy array of native byte order, of floats with missing
-        ones too; the input itself where it is such an array. Nothing is masked, structured or
-        complex.
+        ones too; the input itself where it is such an array. Nothing is masked or complex.
     """
     if type(values) is not np.ndarray:
         values = _known_container(values, name, entry)
@@ -64,7 +61,7 @@ def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Col
 
 
 def as_numbers(column: Column, name: str) -> np.ndarray | None:
-    """A column's numbers, NaN where missing; None where it holds anything else.
+    """Return a column's numbers, NaN where missing; None where it holds anything else.
 
     Digits in text are no numbers, and neither are dates and durations.
     """
@@ -81,7 +78,7 @@ def as_numbers(column: Column, name: str) -> np.ndarray | None:
 
 
 def as_number_array(values, name: str) -> np.ndarray | None:
-    """The same for a table, or an array of any number of dimensions."""
+    """Return the numbers of a table, or of an array of any number of dimensions; else None."""
     if isinstance(values, pd.DataFrame):
         dtypes = set(values.dtypes)
         # Column by column, a table of a thousand queries takes a hundred times as long.
@@ -89,10 +86,9 @@ def as_number_array(values, name: str) -> np.ndarray | None:
         if isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS:
             values = values.to_numpy()
     if isinstance(values, pd.DataFrame) or hasattr(values, "get_column"):
+        by_place = values.iloc if isinstance(values, pd.DataFrame) else values
         columns = [
-            as_numbers(as_column(values.iloc[:, place], name), name)
-            if isinstance(values, pd.DataFrame)
-            else as_numbers(as_column(values[:, place], name), name)
+            as_numbers(as_column(by_place[:, place], name), name)
             for place in range(len(values.columns))
         ]
         numbers = [column for column in columns if column is not None]
@@ -110,27 +106,27 @@ def as_number_array(values, name: str) -> np.ndarray | None:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view of the array that cannot be written to."""
+    """Return a view of the array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def is_sparse(values) -> bool:
-    """Whether this is a sparse matrix, of which there is none where nobody imported them."""
+    """Tell whether this is a sparse matrix, without importing scipy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(values)
 
 
 def label_array(y) -> np.ndarray:
-    """Labels as scikit-learn takes them, NaN where missing."""
+    """Return labels as scikit-learn takes them, NaN where missing."""
     column = as_column(y, "y", "label")
     numbers = as_numbers(column, "y")
     return np.asarray(column) if numbers is None else numbers
 
 
 def is_missing(column: Column, name: str) -> np.ndarray:
-    """Which entries of a column are missing."""
+    """Tell which entries of a column are missing."""
     try:
         return np.asarray(pd.isna(column), dtype=bool)
     except Exception as error:
@@ -141,13 +137,13 @@ def is_missing(column: Column, name: str) -> np.ndarray:
 
 
 def entry_types(column: Column) -> set[type]:
-    """The types of a column's entries, where they are Python's objects."""
+    """Return the types of a column's entries, where they are Python's objects."""
     is_object = isinstance(column, np.ndarray) and column.dtype == object
     return set(map(type, column)) if is_object else set()
 
 
 def is_dask(data) -> bool:
-    """Whether data is a Dask DataFrame or Series; Dask is not imported for that."""
+    """Tell whether data is a Dask DataFrame or Series, without importing Dask."""
     module = sys.modules.get("dask.dataframe")
     return module is not None and isinstance(data, module.DataFrame | module.Series)
 
@@ -164,19 +160,18 @@ def refuse_dask(values, name: str) -> None:
 
 
 def _known_container(values, name, entry):
-    """A numpy or pandas array of what is in a container."""
-    if isinstance(values, np.ndarray):
+    """Return a numpy or pandas array of the entries of a container."""
+    if isinstance(values, np.ndarray | ExtensionArray):
         return values
     if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
         values = values.iloc[:, 0]
-    if isinstance(values, pd.Series | pd.Index) and not isinstance(values, pd.MultiIndex):
+    no_rows = isinstance(values, str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex)
+    if isinstance(values, pd.Series | pd.Index) and not no_rows:
         return values.array
-    if isinstance(values, ExtensionArray):
-        return values
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
     refuse_dask(values, name)
-    # What is not imported cannot have made the values.
+    # Another package that is not imported cannot have made the values.
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
         values = values.to_series()
@@ -187,54 +182,43 @@ def _known_container(values, name, entry):
             values = values.column(0)
         if isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
             return pd.arrays.ArrowExtensionArray(values)
-    is_array = any(hasattr(values, door) for door in ("to_numpy", "__array__", "__dlpack__"))
-    no_rows = str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex
-    if is_array and not isinstance(values, no_rows):
-        return _of_foreign(values, name, entry)
-    if isinstance(values, no_rows) or not hasattr(values, "__len__") or is_sparse(values):
+    is_array = hasattr(values, "to_numpy") or hasattr(values, "__array__")
+    if no_rows or is_sparse(values) or not (is_array or hasattr(values, "__len__")):
         raise InputError(
             f"{name} must hold one {entry} per row, got {brief(values)}: pass a list "
             "or a 1-D array."
         )
     try:
-        return _of_sequence(list(values), name)
-    except Exception as error:
-        raise _unreadable(values, name, entry, error) from error
-
-
-def _of_foreign(values, name, entry):
-    """What turns itself into a numpy array."""
-    try:
-        if hasattr(values, "to_numpy"):
-            array = values.to_numpy()
-        elif hasattr(values, "__array__"):
-            array = np.asarray(values)
-        else:
-            array = np.from_dlpack(values)
-    except Exception as error:
-        raise _unreadable(values, name, entry, error) from error
-    if not isinstance(array, np.ndarray):
-        raise _unreadable(values, name, entry, f"it turned into {type(array).__name__}")
-    return array
-
-
-def _unreadable(values, name, entry, why):
-    """The error for a container that does not give its entries away."""
-    return InputError(
-        f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into an "
-        f"array ({brief(str(why))}): pass a numpy array."
-    )
+        if not is_array:
+            return _of_sequence(list(values), name)
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except Exception as error:  # an object may raise anything
+        raise InputError(
+            f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into "
+            f"an array ({brief(str(error))}): pass a numpy array."
+        ) from error
 
 
 def _of_sequence(values, name):
-    """A list through pandas, because numpy would turn ["a", nan] into text."""
-    if len(values) and {type(value) for value in values} <= {list, np.ndarray}:
+    """Convert a list through pandas, because numpy would turn ["a", nan] into text."""
+    if not len(values):
+        return np.zeros(0)
+    if {type(value) for value in values} <= {list, np.ndarray}:
         return _nested(values, name)
-    return column_of_list(values).array if len(values) else pd.Series([], dtype=np.float64).array
+    try:
+        column = pd.Series(values)
+    except OverflowError:  # of pandas 2, for whole numbers beyond float64
+        return pd.Series(values, dtype=object).array
+    if column.dtype == np.float64:
+        # pandas rounds large whole numbers that stand beside a fraction.
+        large = np.flatnonzero(column.abs() >= _LARGEST_INTEGER).tolist()
+        if any(isinstance(values[row], int | np.integer) for row in large):
+            return pd.Series(values, dtype=object).array
+    return column.array
 
 
 def _nested(values, name):
-    """Nested sequences as numpy lays them out."""
+    """Return nested sequences as numpy lays them out."""
     try:
         return np.asarray(values)
     except Exception as error:
@@ -245,17 +229,17 @@ def _nested(values, name):
 
 
 def _of_polars(series):
-    """A polars column: null is None, or NaN among floats, as whole numbers must stay whole."""
+    """Convert a polars column; null becomes None, and NaN only among floats."""
     if series.null_count() and not series.dtype.is_float():
         return np.array([*series.to_list(), None], dtype=object)[:-1]
     return series.to_numpy()
 
 
 def _unmasked(values):
-    """A masked array without its mask: masked entries are missing."""
+    """Return a masked array without its mask: masked entries are missing."""
     mask = np.ma.getmaskarray(values)
     data = np.ma.getdata(values, subok=False)
-    if values.dtype.names is not None or not mask.any():
+    if not mask.any() or data.dtype.kind == "V":
         return data
     if data.dtype.kind == "f":
         return np.where(mask, np.array(np.nan, dtype=data.dtype), data)
@@ -265,13 +249,13 @@ def _unmasked(values):
 
 
 def _of_pandas(values):
-    """Numbers as numpy holds them, where it can; missing whole numbers would not stay whole."""
+    """Return numbers as a numpy array where that keeps missing and whole numbers."""
     dtype = values.dtype
     if isinstance(values, pd.arrays.NumpyExtensionArray | pd.arrays.SparseArray):
         return np.asarray(values)
     is_arrow = isinstance(dtype, pd.ArrowDtype)
     if is_arrow and (str(dtype).startswith("dictionary") or dtype.kind == "O"):
-        # Dictionaries, decimals, nulls, lists and whatever else numpy knows as objects only.
+        # Dictionaries, nulls, lists and whatever else numpy knows as objects only.
         return np.array([*values.astype(object), None], dtype=object)[:-1]
     if dtype.kind not in _NUMBERS or not hasattr(dtype, "numpy_dtype"):
         return values
@@ -281,32 +265,27 @@ def _of_pandas(values):
 
 
 def _plain(values, name, entry):
-    """A 1-D numpy array of a kind that can be worked with."""
+    """Return a 1-D numpy array of a kind that can be worked with."""
     kind = values.dtype.kind
-    if kind == "c":
-        raise InputError(f"Complex data not supported: {name} must hold real numbers.")
-    if kind == "V":
+    if kind in "cV":
         raise InputError(
-            f"{name} must hold one {entry} per row, got dtype {brief(values.dtype)}: pass one "
-            "field of the records."
+            f"Complex data not supported: {name} must hold real numbers or texts, one {entry} per "
+            f"row, got dtype {brief(values.dtype)}."
         )
     if kind == "T":
-        values = values.astype(object)
+        return values.astype(object)
     if type(np.ma.masked) in entry_types(values):
         values = values.copy()
         values[[value is np.ma.masked for value in values]] = None
-    elif not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
-    return values
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def _numbers_of_objects(values, name):
-    """Numbers among Python's objects: whole ones stay whole where all are."""
+    """Return the numbers among Python's objects, whole where all are; None for other objects."""
     types = entry_types(values)
     given = types - set(_MISSING)
     if not all(
-        issubclass(kind, Real | Decimal | np.bool_) and not issubclass(kind, np.timedelta64)
-        for kind in given
+        issubclass(kind, Real | np.bool_) and not issubclass(kind, np.timedelta64) for kind in given
     ):
         return _numbers_of_arrays(values)
     if given == types:
@@ -316,16 +295,19 @@ def _numbers_of_objects(values, name):
     numbers = np.empty(len(values))
     for row, value in enumerate(values):
         try:
-            number = np.nan if isinstance(value, _MISSING) else float(value)
-        except (ArithmeticError, ValueError):
-            number = None
-        if number is None or (np.isinf(number) and not _is_infinite(value)):
+            numbers[row] = np.nan if isinstance(value, _MISSING) else value
+        except OverflowError:
+            numbers[row] = np.inf
+        if np.isinf(numbers[row]) and value not in (np.inf, -np.inf):
             raise InputError(
                 f"{name} holds {brief(value)} at row {row}, which float64 cannot hold: expected "
                 "numbers up to 1.8e308."
             )
-        numbers[row] = number
-    _refuse_merged(values.tolist(), numbers.tolist(), name)
+    seen: dict = {}
+    for value, number in zip(values, numbers.tolist()):
+        # NaN is equal to nothing, and a missing value stands for it.
+        if number == number and (first := seen.setdefault(number, value)) != value:
+            raise _merged(first, value, name)
     return numbers
 
 
@@ -343,22 +325,6 @@ def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
     return floats
 
 
-def _refuse_merged(values, numbers, name):
-    """Raise where two different values of one type are one number in float64."""
-    # NaN is equal to nothing, and a missing value stands for it.
-    pairs = [(value, number) for value, number in zip(values, numbers) if number == number]
-    if all(value == number for value, number in pairs):
-        return
-    seen: dict = {}
-    for value, number in pairs:
-        first = seen.setdefault(number, value)
-        are_alike = type(first) is type(value) or (
-            isinstance(first, int | float) and isinstance(value, int | float)
-        )
-        if are_alike and first != value:
-            raise _merged(first, value, name)
-
-
 def _merged(one, other, name):
     """Return the error for two numbers that would become one."""
     return InputError(
@@ -367,14 +333,9 @@ def _merged(one, other, name):
     )
 
 
-def _is_infinite(value):
-    """Whether a number is infinite itself, and not only too large for float64."""
-    return value.is_infinite() if isinstance(value, Decimal) else value in (np.inf, -np.inf)
-
-
 def _numbers_of_arrays(values):
-    """Arrays that hold one number each, as tensors do; None where they do not."""
-    if any(issubclass(kind, str | bytes) for kind in entry_types(values)):
+    """Return the numbers of arrays or tensors that hold one each; else None."""
+    if not all(hasattr(kind, "__array__") for kind in entry_types(values)):
         return None
     try:
         plain = np.array(values.tolist())

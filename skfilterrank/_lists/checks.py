@@ -236,7 +236,7 @@ def as_list(values, name: str, what: str) -> list:
 
 
 def is_hashable(value) -> bool:
-    """Whether a value can be looked up; a signalling NaN cannot, though its type can."""
+    """Tell whether a value can be a key of a dict."""
     try:
         hash(value)
     except TypeError:
@@ -316,17 +316,17 @@ _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 
 def is_whole_number(value) -> bool:
-    """Whether a value is a whole number; True and False are none."""
+    """Tell whether a value is a whole number; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
 def is_number(value) -> bool:
-    """Whether a value is a real number, NaN and infinity among them; True and False are none."""
+    """Tell whether a value is a real number, or NaN or infinite; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
 
 
 def is_finite_number(value) -> bool:
-    """Whether a value is a real number that float64 can hold."""
+    """Tell whether a value is a real number that float64 can hold."""
     try:
         return is_number(value) and math.isfinite(float(value))
     except OverflowError:  # a whole number or fraction that is too large
@@ -334,7 +334,7 @@ def is_finite_number(value) -> bool:
 
 
 def is_level(value) -> bool:
-    """Whether a value is a real number that numbers can be compared with, or infinite."""
+    """Tell whether a value is a real number that numbers can be compared with, or infinite."""
     return is_finite_number(value) or (is_number(value) and abs(value) == np.inf)
 
 

@@ -1,17 +1,17 @@
-"""Text as screens can show it, with codes for what nobody would see or a terminal would obey."""
+"""Text for screens, with codes for invisible and control characters."""
 
 import functools
 import re
 
 _NOT_PLAIN = re.compile(r"[^ -~]")
-# What Python takes for printable, and Unicode says to show as nothing; and the empty Braille cell.
+# Printable characters to Python that Unicode shows as nothing, and the empty Braille cell.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
 def printable(text, keep="") -> str:
-    r"""The text with codes, such as \x1b and \u202e, for control and invisible characters.
+    r"""Return text with codes, such as \x1b and \u202e, for control and invisible characters.
 
     Line ends, tabs and unusual spaces are codes too; characters of `keep` stay as they are.
     """
@@ -22,7 +22,7 @@ def printable(text, keep="") -> str:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _shown(character):
-    """A character, or its code."""
+    """Return a character, or its code."""
     if character.isprintable() and not _UNSEEN.match(character):
         return character
     return ascii(character)[1:-1]

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import decode, is_path, read_bytes, source_name
-from skfilterrank._files.json_text import parse_json
+from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank.comparison._system_scores import SystemScores

@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.io._align import QrelsIndex, align
-from skfilterrank.io._aligned_run import AlignedRun
+from skfilterrank.io._align import AlignedRun, QrelsIndex, align
 from skfilterrank.io._read import read_prels, read_qrels, read_run, read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._write import write_prels, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
-    "LetorData",
     "QrelsIndex",
     "Rows",
     "align",
@@ -31,13 +29,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from skfilterrank.io._letor import LetorData, read_letor, write_letor
+    from skfilterrank.io._letor import read_letor, write_letor
     from skfilterrank.io._models import load_model, save_model
 else:  # it would take any name for one that is there
     __getattr__ = names_of(
         __name__,
         {
-            "_letor": ("LetorData", "read_letor", "write_letor"),
+            "_letor": ("read_letor", "write_letor"),
             "_models": ("load_model", "save_model"),
         },
     )

@@ -1,5 +1,6 @@
-"""Runs joined with judgments: the arrays that the measures take."""
+"""Join of runs with judgments, as the arrays that the measures take."""
 
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -10,18 +11,144 @@ from skfilterrank._lists.arrays import cached_property
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.results import counted
+from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank._lists.samples import is_sample
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
-from skfilterrank.io._aligned_run import AlignedRun, rank_order
-from skfilterrank.io._labels import check_unjudged_label
 from skfilterrank.io._pairs import are_distinct, pair_keys
-from skfilterrank.io._read import qrels_rows, run_rows
+from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows
 
 # Whole numbers above this are scores, not grades.
 _LARGEST_GRADE = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlignedRun(Result):
+    """A run joined with judgments, as the three arrays that the measures take.
+
+    It unpacks into them: ``y_true, y_score, groups = aligned``. Rows stand topic by topic, topics
+    in the order of their ids as text; within each, documents by score, higher first, ties in the
+    order of `ties`, then the documents of the judgments that the run does not
+    retrieve.
+
+    Attributes
+    ----------
+    y_true : ndarray of shape (n_rows,), float64
+        Labels, NaN where nobody judged the document.
+    y_score : ndarray of shape (n_rows,), float64
+        Scores, -inf where the run does not retrieve the document.
+    groups : ndarray of shape (n_rows,), object (str)
+        Topic of each row.
+    docnos : ndarray of shape (n_rows,), object (str)
+        Document of each row.
+    pooled : ndarray of shape (n_rows,), bool
+        Whether the judgments list the document, with a label or with NaN.
+    inclusion_probability : ndarray of shape (n_rows,), float64, or None
+        Probability with which the document was drawn to be judged, NaN where it was not pooled;
+        None where the judgments do not say. It is what ``stat_ap_score`` needs.
+    index : GroupIndex
+        The rows of each topic. Every measure takes it as `groups`, and then has no need to look
+        for them again.
+    name : str or None
+        Name of the run, None where it has none or several.
+    ties : str
+        Order of documents with equal scores: "docno" or "stable", see :func:`align`.
+    missing_topics : tuple of str
+        Topics of the judgments that are not in the run.
+    keeps_missing_topics : bool
+        Whether they are kept, as lists that hold nothing (``missing="empty"``).
+    unjudged_topics : tuple of str
+        Topics of the run that are not in the judgments; their rows are left out.
+    n_left_out : int
+        Number of these rows.
+    n_filtered : int
+        Rows of the run with score -inf in the other topics; the documents count as not retrieved.
+    n_retrieved : int
+        Rows of the run that are kept.
+    n_retrieved_unjudged : int
+        How many of them have no label.
+    n_judged_not_retrieved : int
+        Judgments of documents that the run does not retrieve.
+
+    See Also
+    --------
+    align : Makes it.
+    """
+
+    y_true: np.ndarray
+    y_score: np.ndarray
+    pooled: np.ndarray
+    inclusion_probability: np.ndarray | None
+    index: GroupIndex
+    name: str | None
+    ties: str
+    missing_topics: tuple[str, ...]
+    keeps_missing_topics: bool
+    unjudged_topics: tuple[str, ...]
+    n_left_out: int
+    n_filtered: int
+    n_retrieved: int
+    n_retrieved_unjudged: int
+    n_judged_not_retrieved: int
+    # (Tokens, their rows, places in ours): few callers want the documents as text.
+    _documents: tuple
+
+    def _table(self) -> None:
+        return None
+
+    def __iter__(self):
+        return iter((self.y_true, self.y_score, self.groups))
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """Topic of each row."""
+        return np.repeat(self.index.query_ids, self.index.sizes)
+
+    @cached_property
+    def docnos(self) -> np.ndarray:
+        """Document of each row."""
+        docnos = np.empty(len(self.y_true), dtype=object)
+        for tokens, rows, places in self._documents:
+            docnos[places] = np.array(tokens.take(rows).tolist(), dtype=object)
+        return docnos
+
+    def to_series(self) -> tuple[pd.Series, pd.Series]:
+        """Return `y_true` and `y_score` as Series whose index has the levels "qid" and "docno".
+
+        Measures and scorers find the topics there by themselves.
+        """
+        index = pd.MultiIndex.from_arrays([self.groups, self.docnos], names=["qid", "docno"])
+        return pd.Series(self.y_true, index, name="label"), pd.Series(
+            self.y_score, index, name="score"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return "label", "score" and "pooled" as a table with index levels "qid" and "docno"."""
+        y_true, y_score = self.to_series()
+        return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
+
+    def _summary(self):
+        n_missing = len(self.missing_topics)
+        topics = counted(self.index.n_queries, "topic")
+        if n_missing and self.keeps_missing_topics:
+            topics += f", {n_missing:,} of them not in the run"
+        elif n_missing:
+            topics += f"; {counted(n_missing, 'topic')} not in the run left out"
+        retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
+        if self.n_retrieved_unjudged:
+            retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
+        parts = [topics, retrieved]
+        if self.n_judged_not_retrieved:
+            parts.append(f"{counted(self.n_judged_not_retrieved, 'judged document')} not retrieved")
+        if self.n_filtered:
+            parts.append(f"{counted(self.n_filtered, 'document')} filtered out")
+        if self.unjudged_topics:
+            parts.append(
+                f"{counted(len(self.unjudged_topics), 'topic')} without judgments left out, with "
+                f"{counted(self.n_left_out, 'row')}"
+            )
+        return (f"{self.name}: " if self.name else "") + "; ".join(parts)
 
 
 def align(
@@ -57,11 +184,11 @@ def align(
         Tie rule of the measures to come. With "stable" documents of equal scores stand in the order
         of their rows, with any other by document id, descending, as in trec_eval.
     unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels of `qrels` that mean unjudged, as in `read_qrels`. A `QrelsIndex`, and what
-        `read_qrels` returned, have been told.
+        Labels of `qrels` that mean unjudged, as in `read_qrels`. It is not passed with a
+        `QrelsIndex`, and causes no warning for the result of `read_qrels`.
     predicted : {"warn", "use", "drop"}, default="warn"
-        What becomes of labels of `qrels` that a machine gave, as in `read_qrels`; the same goes for
-        what has been told.
+        Use of the labels of `qrels` that a machine gave, as in `read_qrels`; passed as
+        `unjudged_label` is.
 
     Returns
     -------
@@ -122,7 +249,7 @@ document not retrieved
 
 
 class QrelsIndex:
-    """Judgments, indexed once and joined with many runs.
+    """Judgments that are indexed once and joined with many runs.
 
     Parameters
     ----------
@@ -131,7 +258,7 @@ class QrelsIndex:
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in `read_qrels`.
     predicted : {"warn", "use", "drop"}, default="warn"
-        What becomes of labels that a machine gave, as in `read_qrels`.
+        Use of the labels that a machine gave, as in `read_qrels`.
 
     Attributes
     ----------
@@ -185,7 +312,7 @@ class QrelsIndex:
         self.n_pooled = len(by_topic)
         self._is_by_topic = is_by_topic(qrels)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
-        # Different pairs with one key are a matter of chance: another salt parts them.
+        # Different pairs may have one key by chance: another salt separates them.
         self._salt = 0
         while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
             self._salt += 1 << 32
@@ -200,12 +327,12 @@ class QrelsIndex:
         predicted: str = "warn",
         gains: Gains = None,
     ) -> "QrelsIndex":
-        """Give judgments that are indexed already as they are, and index others.
+        """Index judgments; those that are indexed already stay as they are.
 
         Parameters
         ----------
         qrels, unjudged_label, predicted
-            As in the class; what is indexed has been told what labels mean.
+            As in the class.
         gains : None, "exp2", dict or callable, default=None
             Gains of the labels. A dict or callable says what labels below 0 mean.
 
@@ -217,14 +344,14 @@ class QrelsIndex:
         Raises
         ------
         ValueError
-            If `qrels` is an index and one of the others is given; as the class.
+            If `qrels` is an index and another parameter is passed; as the class.
         """
         if isinstance(qrels, cls):
             for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
                 if not (isinstance(given, str) and given == "warn"):
                     raise InputError(
-                        f"{name}={brief(given)}, but qrels is a QrelsIndex: say it where that is "
-                        "made."
+                        f"{name}={brief(given)}, but qrels is a QrelsIndex: pass it to "
+                        "QrelsIndex(...)."
                     )
             return qrels
         label = check_unjudged_label(unjudged_label)
@@ -245,7 +372,7 @@ class QrelsIndex:
         return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the judgments as a table, topics and documents as text.
+        """Return the judgments as a table, topics and documents as text.
 
         Returns
         -------
@@ -350,7 +477,7 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its topic.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
+            self._warn_of_other_documents(aligned, self.topics[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
@@ -362,8 +489,8 @@ class QrelsIndex:
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
         )
 
-    def _tell_of_strangers(self, aligned, topic, own, theirs):
-        """Warn that nothing which the run retrieves is judged, such as its document of a topic."""
+    def _warn_of_other_documents(self, aligned, topic, own, theirs):
+        """Warn that no retrieved document is judged, with an example of both kinds of ids."""
         warn_user(
             f"none of the {counted(aligned.n_retrieved, 'document')} that "
             f"{_name_of(aligned.name)} retrieves is "
@@ -441,7 +568,7 @@ class QrelsIndex:
         )
 
     def _match(self, codes, docnos):
-        """Rows of a run whose pair is in the judgments, and its row there."""
+        """Find the rows of a run whose pair is in the judgments, and its row there."""
         matches = self._index.get_indexer(pair_keys(codes, docnos, self._salt))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
@@ -462,3 +589,48 @@ def _positions(order, rows, n_rows):
     positions = np.empty(n_rows, dtype=np.int64)
     positions[order] = np.arange(n_rows)
     return positions[rows]
+
+
+def rank_order(codes, scores, docnos):
+    """Order rows by topic, score descending, and document id descending or as they come.
+
+    A slice of all rows stands for the order that they have.
+    """
+    order = _order_of_stretches(codes, scores)
+    if order is None:
+        order = np.lexsort((-scores, codes))
+    if docnos is None:
+        return order
+    codes, scores = codes[order], scores[order]
+    tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
+    second = np.flatnonzero(tied) + 1
+    if not second.size:
+        return order
+    # Only rows that share their score with another are sorted by document.
+    members = np.union1d(second, second - 1)
+    spans = np.cumsum((members == 0) | ~tied[members - 1])
+    rows = members if isinstance(order, slice) else order[members]
+    by_document = np.lexsort([*(~key for key in docnos.take(rows).sort_keys()), spans])
+    if (by_document == np.arange(len(rows))).all():
+        return order
+    order = np.arange(len(codes))[order]
+    order[members] = rows[by_document]
+    return order
+
+
+def _order_of_stretches(codes, scores):
+    """Order rows by topic and score, where each topic's rows stand together in order; else None.
+
+    A slice of all rows stands for topics that are in order, too.
+    """
+    new_topic = codes[1:] != codes[:-1]
+    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
+        return None
+    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
+    if (codes[heads[1:]] > codes[heads[:-1]]).all():
+        return slice(None)
+    by_topic = np.argsort(codes[heads])
+    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
+    if (np.diff(codes[heads]) == 0).any():
+        return None
+    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

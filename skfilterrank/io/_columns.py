@@ -1,4 +1,4 @@
-"""The columns of TREC files, as places in the bytes of the file, and the numbers in them."""
+"""Columns of TREC files, as places in the bytes of the file, and the numbers in them."""
 
 import re
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from skfilterrank._files.files import decode
 from skfilterrank._files.tokens import PAD, Tokens, load_words, padded
 from skfilterrank.exceptions import FileFormatError, brief
 
-# Lines are looked at in blocks of this many bytes: what is needed on the way stays small.
+# Number of bytes to split at a time, which keeps intermediate arrays small.
 _BLOCK_BYTES = 1 << 18
 
 
@@ -29,8 +29,7 @@ QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("prels", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
-_RANK = RUN.names.index("rank")
-# Those of the control bytes that are white space, from the tab to the carriage return.
+# The control bytes that are white space, from the tab to the carriage return.
 _FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
 
@@ -60,12 +59,13 @@ class TrecLines:
     part of a text. Only the columns asked for are kept. Lines that begin with "#" are comments.
     """
 
-    # A table may lack a label; here, something stands in each column.
+    # A table may lack a label; a line has a text in each column.
     may_lack = False
 
     def __init__(self, content, name, layout, columns):
         self.name, self.layout = name, layout
-        columns = [column for column in layout.names if column in columns]
+        kept = {*columns, "rank"} if layout is RUN else columns
+        columns = [column for column in layout.names if column in kept]
         self._n_columns = len(layout.names)
         if b"\r" in content:
             # Some files were converted for Windows twice.
@@ -89,6 +89,8 @@ class TrecLines:
                 f"the file holds no lines; lines such as '{layout.columns}' were expected.",
                 self.name,
             )
+        if layout is RUN:
+            self._check_ranks()
 
     def __len__(self):
         return len(next(iter(self._columns.values())))
@@ -98,11 +100,11 @@ class TrecLines:
         return name in self._columns
 
     def ids(self, name) -> Tokens:
-        """Texts of a column."""
+        """Return the texts of a column."""
         return self._columns[name]
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Number of the word of each row in a column, and the distinct words."""
+        """Return the code of each row's word in a column, and the distinct words."""
         tokens = self._columns[name]
         # Nearly all files have one word throughout.
         if tokens.repeats().all():
@@ -110,7 +112,7 @@ class TrecLines:
         return tokens.factorize()
 
     def numbers(self, name, what):
-        """Values of a column of numbers; a text that is none is an error."""
+        """Read a column of numbers; a text that is none is an error."""
         tokens = self._columns[name]
         values, is_number = parse_decimals(tokens)
         if not is_number.all():
@@ -121,15 +123,15 @@ class TrecLines:
         return values
 
     def line_of(self, row):
-        """Number of the line of a row, from 1."""
+        """Return the number of a row's line, from 1."""
         return self._line_at(next(iter(self._columns.values())).starts[row])
 
     def fail(self, row, what, rest=""):
-        """Raise an error of what the line of a row holds."""
+        """Raise an error about the content of a row's line."""
         self._fail_at(self.line_of(row), f"the line holds {what}{rest}")
 
     def _line_at(self, position):
-        """Number of the line that holds a byte, from 1."""
+        """Return the number of the line that holds a byte, from 1."""
         return int(np.count_nonzero(self.data[PAD:position] == ord("\n"))) + 1
 
     def _fail_at(self, line, message):
@@ -137,7 +139,7 @@ class TrecLines:
         raise FileFormatError(message, self.name, line)
 
     def _split(self, columns, content):
-        """Texts of the columns."""
+        """Find the texts of the columns."""
         blocks = []
         places = [self.layout.names.index(column) for column in columns]
         begin, stop = PAD, len(self.data) - PAD + (not content.endswith(b"\n"))
@@ -146,10 +148,6 @@ class TrecLines:
             end = content.find(b"\n", begin - PAD + _BLOCK_BYTES - 1) + 1
             end = end + PAD if end else stop
             starts, ends = self._split_block(begin, end)
-            if self.layout is RUN:
-                self._check_ranks(
-                    starts[_RANK :: self._n_columns], ends[_RANK :: self._n_columns], begin
-                )
             # Each column by itself, so that what reads it reads nothing else.
             spans = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in places]
             blocks.append([(first + begin, behind - first) for first, behind in spans])
@@ -159,25 +157,23 @@ class TrecLines:
             for column, parts in zip(columns, zip(*blocks, strict=True), strict=True)
         }
 
-    def _check_ranks(self, starts, ends, begin):
+    def _check_ranks(self):
         """Raise for a rank that is no number: then the text before it may be half of an id."""
-        ranks = Tokens(self.data, starts + begin, ends - starts)
-        wrong = ~are_short_digits(ranks)
-        if not wrong.any():
-            return
-        rows = np.flatnonzero(wrong)
-        wrong = ~np.isfinite(parse_decimals(ranks.take(rows))[0])
-        if wrong.any():
-            row = rows[wrong.argmax()]
-            text = brief(ranks.take([row]).tolist()[0])
-            self._fail_at(
-                self._line_at(ranks.starts[row]),
-                f"the line holds the rank {text}, which is no number; the columns of a run are "
-                f"{self.layout.columns}, and ids must not hold white space.",
+        ranks = self._columns["rank"]
+        is_number = are_short_digits(ranks)
+        if not is_number.all():
+            is_number |= np.isfinite(parse_decimals(ranks)[0])
+        if not is_number.all():
+            row = int(np.argmin(is_number))
+            self.fail(
+                row,
+                f"the rank {brief(ranks.take([row]).tolist()[0])}",
+                f", which is no number; the columns of a run are {self.layout.columns}, and ids "
+                "must not hold white space.",
             )
 
     def _split_block(self, begin, end):
-        """First position, and position behind the last, of each text of some whole lines."""
+        """Find the first position of each text of some whole lines, and that behind its last."""
         block = self.data[begin:end]
         is_space = np.empty(len(block) + 1, dtype=bool)
         is_space[0] = True
@@ -196,7 +192,7 @@ class TrecLines:
         return starts, ends
 
     def _of_rows(self, block, starts, begin):
-        """Which texts are columns of rows; the first line with another number of them is an error.
+        """Tell which texts are columns of rows; a line with another number of them is an error.
 
         Comments and blank lines are no rows.
         """
@@ -224,7 +220,7 @@ class TrecLines:
 
 
 def parse_decimals(tokens):
-    """Value of each text as Python's float() has it, and whether the text is a number at all.
+    """Read each text as Python's float() does, and tell whether it is a number at all.
 
     Plain decimals of up to 16 characters are whole numbers, or quotients of two exact floats (at
     most 15 digits, and a power of ten), so that they are rounded once; float() reads all others.
@@ -246,16 +242,15 @@ def parse_decimals(tokens):
 
 def are_short_digits(tokens):
     """Tell which texts, none of them empty, are at most eight digits."""
-    lengths = tokens.lengths
     # The texts alone, behind as many zero bytes as are missing; each digit becomes 0 to 9.
-    shifts = (_EIGHT - np.minimum(lengths, 8).astype(np.uint64)) << _WORD(3)
-    words = load_words(tokens.data, tokens.starts + lengths - 8) >> shifts
+    shifts = (_EIGHT - np.minimum(tokens.lengths, 8).astype(np.uint64)) << _WORD(3)
+    words = load_words(tokens.data, tokens.starts + tokens.lengths - 8) >> shifts
     words ^= _ZEROS >> shifts
-    return (((words | (words + _SIXES)) & _HIGH_HALVES) == 0) & (lengths <= 8)
+    return (((words | (words + _SIXES)) & _HIGH_HALVES) == 0) & (tokens.lengths <= 8)
 
 
 def _parse_others(texts):
-    """Values by float(), without the texts that only Python takes for numbers, and which are."""
+    """Read texts by float(), except those that only Python takes for numbers; tell which are."""
     if not _OTHERS_PATTERN.search("".join(texts)):
         try:
             return np.fromiter(map(float, texts), np.float64, len(texts)), True
@@ -267,7 +262,7 @@ def _parse_others(texts):
 
 
 def _parse_plain(tokens):
-    """Values of the texts such as "12", "-0.5" and "3." of up to 16 characters, and which are."""
+    """Read texts such as "12", "-0.5" and "3." of up to 16 characters, and tell which are."""
     lengths = tokens.lengths
     ends = tokens.starts + lengths
     plain = (lengths > 0) & (lengths <= 16)
@@ -303,19 +298,19 @@ def _parse_plain(tokens):
 
 
 def _last_eight(data, ends, lengths):
-    """The last eight characters before each end, "0" before the first of them."""
+    """Load the last eight characters before each end, "0" before the first of them."""
     keep = _LAST_BYTES[np.minimum(np.maximum(lengths, 0), 8)]
     return (load_words(data, np.maximum(ends - 8, 0)) & keep) | (_ZEROS & ~keep)
 
 
 def _marks_of_dots(words):
-    """The highest bit of each byte that is a dot."""
+    """Mark the highest bit of each byte that is a dot."""
     difference = words ^ _DOTS
     return ~(((difference & _LOW_BITS) + _LOW_BITS) | difference | _LOW_BITS)
 
 
 def _without_dot(high, low, dots):
-    """The words without their dot, number of digits behind it, and number of dots."""
+    """Remove the dot from words; return them, the number of digits behind it, and of dots."""
     n_dots = np.bitwise_count(dots)
     if low is None:
         high, places = _close_up(high, dots, _ZERO)
@@ -329,7 +324,7 @@ def _without_dot(high, low, dots):
 
 
 def _close_up(words, dots, incoming):
-    """Words whose dot makes way for the characters before it, and number of digits behind it."""
+    """Shift the characters before a dot over it; return also the number of digits behind it."""
     dot = dots >> _SEVEN
     below = np.where(dot != 0, dot - _ONE, _WORD(0))
     above = ~(below | (dot * _WORD(0xFF)))
@@ -338,12 +333,12 @@ def _close_up(words, dots, incoming):
 
 
 def _is_digits(words):
-    """Return whether all eight bytes are digits."""
+    """Tell whether all eight bytes are digits."""
     return ((words & _HIGH_HALVES) == _ZEROS) & (((words + _SIXES) & _HIGH_HALVES) == _ZEROS)
 
 
 def _eight_digits(words):
-    """The number that eight digits make: pairs, then fours, then all eight."""
+    """Compute the number that eight digits make: pairs, then fours, then all eight."""
     words = (words & _LOW_HALVES) * _WORD(10 * 256 + 1) >> _EIGHT
     words = (words & _WORD(0x00FF00FF00FF00FF)) * _WORD(100 * 2**16 + 1) >> _WORD(16)
     return (words & _WORD(0x0000FFFF0000FFFF)) * _WORD(10**4 * 2**32 + 1) >> _WORD(32)

@@ -16,13 +16,13 @@ _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _LINE_PATTERN = re.compile(
     rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)\s*", re.ASCII
 )
-# As much of a line as is right.
+# The correct beginning of a line.
 _START_PATTERN = re.compile(
     rf"(?:\s*(?:{_NUMBER})(?!\S)(?:\s+qid:\S+(?:\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)?)?\s*",
     re.ASCII,
 )
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
-# Not those of str.strip(): ids may hold a no-break space.
+# Fewer than those of str.strip(): ids may hold a no-break space.
 _BLANKS = " \t\n\r\f\v"
 # An id that int() and str() carry over unchanged; "007" and "+7" stay strings.
 _INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
@@ -31,7 +31,7 @@ _MAX_INDEX = np.iinfo(np.int32).max
 _SPARSE_BELOW = 0.1
 
 
-class LetorData(NamedTuple):
+class _LetorData(NamedTuple):
     """Rows of a LETOR file, as aligned arrays.
 
     Attributes
@@ -69,7 +69,7 @@ class LetorData(NamedTuple):
 
 def read_letor(
     source, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
-) -> LetorData:
+) -> _LetorData:
     r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
 
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
@@ -92,10 +92,12 @@ def read_letor(
 
     Returns
     -------
-    data : LetorData
-        Named tuple ``(X, y, groups, docnos, comments)``. `groups` is int64 where every query id of
-        every file is a plain integer, else an object array of str: with an id such as "007" among
-        them, all ids stay as they are written.
+    data : named tuple ``(X, y, groups, docnos, comments)``
+        Aligned arrays with one entry per row; column j of `X` holds the feature that the file calls
+        j + 1, `y` is NaN where unjudged, and `docnos` and `comments` are "" where a line has none.
+        `n_docnos` counts the rows that name their document. `groups` is int64 where every query id
+        of every file is a plain integer, else an object array of str: with an id such as "007"
+        among them, all ids stay as they are written.
 
     Raises
     ------
@@ -149,7 +151,7 @@ def read_letor(
 
     labels, codes, counts, indices, values, docnos, comments = zip(*blocks, strict=True)
     blocks.clear()
-    return LetorData(
+    return _LetorData(
         _assemble(indices, values, np.concatenate(counts), n_features, sparse),
         np.concatenate(labels),
         _query_ids(query_codes)[np.concatenate(codes)],
@@ -159,7 +161,7 @@ def read_letor(
 
 
 def _check_parameters(n_features, sparse, dtype):
-    """Check the parameters of read_letor; returns the dtype."""
+    """Check the parameters of read_letor; return the dtype."""
     check_count(n_features, "n_features", most=_MAX_INDEX, or_none=True)
     if not (isinstance(sparse, bool) or sparse == "auto"):
         raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
@@ -169,10 +171,10 @@ def _check_parameters(n_features, sparse, dtype):
 
 
 def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
-    """Arrays of one block of lines: labels, query codes, counts, indices, values, docnos, comments.
+    """Read a block of lines: labels, query codes, counts, indices, values, docnos, comments.
 
-    Lines are matched as a whole by one pattern, then all numbers are converted in one call; only a
-    line that fails is looked at piece by piece, to say what is wrong with it.
+    Lines are matched as a whole by one pattern, then all numbers are converted in one call. Only a
+    line that fails is parsed piece by piece, for the error message.
     """
     labels, qids, features, comments, line_numbers = [], [], [], [], []
     for number, line in enumerate(lines, first_line):
@@ -215,7 +217,7 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
 
 
 def _fault(indices, values, counts, n_features):
-    """The position of the first feature that is not as it should be, and what is wrong with it."""
+    """Find the first feature that is wrong: its position and the fault; None without one."""
     highest = _MAX_INDEX if n_features is None else n_features
     limit = "the highest index supported" if n_features is None else "n_features"
     starts = (np.cumsum(counts) - counts)[counts > 0]
@@ -246,7 +248,7 @@ def _explain(body):
 
 
 def _assemble(indices, values, counts, n_features, sparse):
-    """Feature matrix from the blocks of indices and values and the number of features per row."""
+    """Make the feature matrix from blocks of indices and values, and features per row."""
     if n_features is None:
         n_features = max((int(block.max()) for block in indices if block.size), default=0)
     shape = (len(counts), n_features)
@@ -266,14 +268,14 @@ def _assemble(indices, values, counts, n_features, sparse):
 
 
 def _query_ids(query_codes):
-    """Array of query ids in the order of their codes, int64 where all are plain integers."""
+    """Return the query ids in the order of their codes, int64 where all are plain integers."""
     if all(_INTEGER_PATTERN.fullmatch(qid) for qid in query_codes):
         return np.array(list(map(int, query_codes)), dtype=np.int64)
     return _object_array(query_codes)
 
 
 def _object_array(items):
-    """One-dimensional object array of any iterable."""
+    """Make a one-dimensional object array of any iterable."""
     items = list(items)
     array = np.empty(len(items), dtype=object)
     array[:] = items
@@ -346,7 +348,7 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
 
 
 def _written_ids(ids, name, forbidden, empty=False):
-    """List of ids as text; an id that the line could not hold is an error."""
+    """Return ids as text; an id that the line could not hold is an error."""
     column = as_column(ids, name, "id")
     ids, missing = np.asarray(column, dtype=object), is_missing(column, name)
     texts = ["" if none else str(item) for item, none in zip(ids, missing, strict=True)]

@@ -1,4 +1,4 @@
-"""Models in files that run no code when they are loaded."""
+"""Models in files that run no code when they are loaded, and checks of such files."""
 
 import copy
 import importlib
@@ -23,15 +23,16 @@ from skfilterrank._files.files import (
     reason_of,
 )
 from skfilterrank._lists.checks import check_count
+from skfilterrank._lists.sklearn_compat import trees_and_forests
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
     InputTypeError,
+    MissingPackageError,
     SkfilterrankWarning,
     brief,
 )
-from skfilterrank.io._untrusted import check_trees, unpacked
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -39,9 +40,9 @@ _FORMAT_VERSION = 1
 # models of trees unpack to some 4 to 14 times their size.
 _MOST_BYTES, _MOST_TIMES = 1 << 26, 50
 
-# What a model file may hold besides what skops trusts by itself (numpy arrays, public scikit-learn
-# estimators, ufuncs), each with the ways in which the file may use it. A name
-# alone would not do: skops lets a file call any trusted name with arguments of its own.
+# Types in a model file besides those that skops trusts by itself (numpy arrays, public scikit-learn
+# estimators, ufuncs), each with the ways in which the file may use it. A name alone would not do:
+# skops lets a file call any trusted name with arguments of its own.
 # "ObjectNode" sets attributes and calls no constructor.
 _OBJECT = frozenset({"ObjectNode"})
 _OBJECTS = {
@@ -122,7 +123,7 @@ def save_model(model, path) -> None:
     LogisticRegression()
     """
     check_target(path, "save_model(model, path)", may_be_open=False)
-    import skops.io  # imports all of scikit-learn
+    skops_io = _skops_io()
 
     content = {
         "format": _FORMAT,
@@ -133,14 +134,14 @@ def save_model(model, path) -> None:
     }
     try:
         try:
-            data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+            data = skops_io.dumps(content, compression=zipfile.ZIP_DEFLATED)
         except RecursionError:
             # set_fit_request leaves requests in an estimator that refer to it.
             content["model"] = _with_named_owners(model)
-            data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
-        untrusted = skops.io.get_untrusted_types(data=data)
-        # What was saved may still not load: a lambda is saved by a name that cannot be found.
-        skops.io.loads(data, trusted=untrusted)
+            data = skops_io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+        untrusted = skops_io.get_untrusted_types(data=data)
+        # A saved model may still not load: a lambda is saved by a name that cannot be found.
+        skops_io.loads(data, trusted=untrusted)
     except Exception as error:
         reason = "it refers to itself" if isinstance(error, RecursionError) else str(error)
         raise InputError(
@@ -208,8 +209,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     --------
     See `save_model`.
     """
-    import skops.io
-
+    skops_io = _skops_io()
     trusted = () if trusted is None else trusted
     if isinstance(trusted, str | bool) or not all(isinstance(t, str | type) for t in trusted):
         raise InputTypeError(
@@ -222,7 +222,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     most = max_bytes or max(_MOST_BYTES, _MOST_TIMES * os.path.getsize(path))
     try:
         data = unpacked(data, most, name)
-        untrusted = skops.io.get_untrusted_types(data=data)
+        untrusted = skops_io.get_untrusted_types(data=data)
         refused = _refused(data, untrusted)
     except FileFormatError:
         raise
@@ -238,9 +238,9 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         )
     try:
         with warnings.catch_warnings():
-            # Which scikit-learn says of each of its estimators; below, it is said once.
+            # scikit-learn warns for each of its estimators; below, there is one warning.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
-            content = skops.io.loads(data, trusted=untrusted)
+            content = skops_io.loads(data, trusted=untrusted)
     except ImportError:
         raise
     except Exception as error:
@@ -261,7 +261,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             name,
         )
     nodes = list(_nodes(_schema(data)))
-    # What is held twice is written twice, under one id.
+    # An object that is held twice is written twice, under one id.
     trees = {node.get("__id__", id(node)) for node in nodes if node["__loader__"] == "TreeNode"}
     if trees:
         check_trees(_objects(content), len(trees), name)
@@ -269,8 +269,19 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     return content["model"]
 
 
+def _skops_io():
+    """Import skops late, because it imports all of scikit-learn."""
+    try:
+        import skops.io
+    except ImportError as error:
+        raise MissingPackageError(
+            "saving and loading models needs skops, which is not installed; pip install skops."
+        ) from error
+    return skops.io
+
+
 def _versions(packages):
-    """Version of each package that is imported."""
+    """Return the version of each package that is imported."""
     loaded = {package: sys.modules.get(package) for package in packages}
     return {package: module.__version__ for package, module in loaded.items() if module}
 
@@ -314,7 +325,7 @@ def _objects(model):
 
 
 def _with_named_owners(model):
-    """A copy whose requests name the estimators that they belong to, and do not refer to them."""
+    """Copy a model, with names in place of the estimators that its requests belong to."""
     model = copy.deepcopy(model)
     for item in list(_objects(model)):
         if type(item).__module__ == "sklearn.utils._metadata_requests":
@@ -329,7 +340,7 @@ def _schema(data):
 
 
 def _refused(data, untrusted):
-    """Names among those skops does not trust that a file may not hold, or not in this way."""
+    """List the names that skops does not trust and the file may not use, or not in this way."""
     schema = _schema(data)
     if schema["protocol"] < 1:
         # Its functions are named elsewhere than in the nodes.
@@ -346,7 +357,7 @@ def _refused(data, untrusted):
 
 
 def _nodes(state):
-    """Yield everything that a skops schema names: its module, class and loader."""
+    """Yield all nodes of a skops schema: each names its module, class and loader."""
     stack = [state]
     while stack:
         item = stack.pop()
@@ -359,7 +370,7 @@ def _nodes(state):
 
 
 def _allowed(name):
-    """Loaders by which a file may use a name."""
+    """Return the loaders by which a file may use a name."""
     if name in _ALLOWED:
         return _ALLOWED[name]
     module_name, _, attribute = name.rpartition(".")
@@ -378,3 +389,144 @@ def _allowed(name):
     if inspect.isfunction(found) and module_name.startswith("skfilterrank.metrics."):
         return frozenset({"FunctionNode"})
     return frozenset()
+
+
+_READ_BYTES = 1 << 20
+# Other ways of compression give all of an entry at once, and save_model does not use them.
+_WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_LEAF = -1
+
+
+def unpacked(data: bytes, most: int, name: str) -> bytes:
+    """Copy a model file to an archive of which nothing is compressed; beyond `most` bytes raise."""
+    copied = _copied(data, most, [0], name)
+    with zipfile.ZipFile(io.BytesIO(copied)) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        schema = json.loads(archive.read("schema.json"))
+    # A file may read an entry again and again, as save_model's do not.
+    _check_size(sum(sizes.get(entry, 0) for entry in _entries_read(schema)), most, name)
+    return copied
+
+
+def _copied(data, most, spent, name):
+    """Copy an archive, and the archives in it, which hold sparse matrices; count the bytes."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w") as copied:
+        # Before anything is unpacked; and the sizes may be lies.
+        _check_size(spent[0] + sum(info.file_size for info in source.infolist()), most, name)
+        for entry in dict.fromkeys(source.namelist()):
+            if source.getinfo(entry).compress_type not in _WAYS:
+                raise zipfile.BadZipFile("an entry is compressed in a way that is not used")
+            content = bytearray()
+            with source.open(entry) as opened:
+                while part := opened.read(_READ_BYTES):
+                    spent[0] += len(part)
+                    _check_size(spent[0], most, name)
+                    content += part
+            is_archive = content.startswith(b"PK")
+            copied.writestr(entry, _copied(content, most, spent, name) if is_archive else content)
+    return target.getvalue()
+
+
+def _check_size(n_bytes, most, name):
+    if n_bytes > most:
+        raise FileFormatError(
+            f"the model unpacks to more than {most:,} bytes, so that it could fill the memory; if "
+            "you know where the file comes from, pass a greater max_bytes= to load_model.",
+            name,
+        )
+
+
+def _entries_read(schema):
+    """Yield the name of the entry behind each node of a skops schema that reads one."""
+    stack, known = [schema], set()
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            number = item.get("__id__")
+            if isinstance(item.get("file"), str) and (number is None or number not in known):
+                yield item["file"]
+            if isinstance(number, int):
+                known.add(number)
+            stack.extend(item.values())
+
+
+def check_trees(objects, n_trees: int, name: str) -> None:
+    """Refuse a file whose trees would lead `predict` outside the tree or outside a row of X.
+
+    Parameters
+    ----------
+    objects : iterable of object
+        All objects of the model that have attributes.
+    n_trees : int
+        Trees that the file holds.
+    name : str
+        Name of the file.
+
+    Raises
+    ------
+    FileFormatError
+        For a tree that is none, that counts features which its owner does not ask for, or that
+        stands elsewhere than in an estimator.
+    """
+    tree_type, forest_types = trees_and_forests()
+    seen = set()
+    for owner in objects:
+        tree = vars(owner).get("tree_")
+        if isinstance(tree, tree_type):
+            seen.add(id(tree))
+            if reason := _fault(tree, vars(owner).get("n_features_in_")):
+                raise _bad_tree(owner, reason, name)
+        elif isinstance(owner, forest_types):
+            # These look at X once, and hand it to their trees unseen.
+            members = list(np.ravel(vars(owner).get("estimators_", ())))
+            width = vars(owner).get("n_features_in_")
+            columns = vars(owner).get("estimators_features_", [()] * len(members))
+            if len(columns) != len(members):
+                raise _bad_tree(owner, "there are not as many sets of features as trees", name)
+            for member, features in zip(members, columns, strict=True):
+                n_features = getattr(getattr(member, "tree_", None), "n_features", None)
+                if n_features != (len(features) or width):
+                    reason = f"it has {n_features} features where the model has {width}"
+                    raise _bad_tree(owner, reason, name)
+    if len(seen) != n_trees:
+        raise FileFormatError(
+            f"of {n_trees} trees, {n_trees - len(seen)} stand elsewhere than in an estimator.", name
+        )
+
+
+def _fault(tree, width):
+    """Describe the fault of a tree whose owner sees `width` features; None without one."""
+    if tree.n_features != width:
+        return f"it has {tree.n_features} features where its owner has {width}"
+    n_nodes = tree.node_count
+    if not 0 < n_nodes <= tree.capacity:
+        return f"it counts {n_nodes} nodes and holds {tree.capacity}"
+    left, right = tree.children_left, tree.children_right
+    inner = np.flatnonzero(left != _LEAF)
+    if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= width)):
+        return "it splits by a feature that is none"
+    children = np.concatenate([left[inner], right[inner]])
+    # Parents stand before their children, so that no path comes back.
+    if not np.array_equal(np.sort(children), np.arange(1, n_nodes)) or np.any(
+        children <= np.tile(inner, 2)
+    ):
+        return "its nodes form no tree"
+    depth, level = -1, np.zeros(1, dtype=np.intp)
+    while len(level):
+        depth += 1
+        level = level[left[level] != _LEAF]
+        level = np.concatenate([left[level], right[level]])
+    if depth > tree.max_depth:
+        return f"it is {depth} levels deep and says {tree.max_depth}"
+    return None
+
+
+def _bad_tree(owner, reason, name):
+    """Make the error of a file with a tree that cannot be right."""
+    return FileFormatError(
+        f"a tree of {type(owner).__name__} is damaged: {reason}. Fit and save the model again.",
+        name,
+    )

@@ -1,4 +1,9 @@
-"""Judgments and runs as pairs of topic and document, from tables and from lines."""
+"""Judgments and runs as pairs of topic and document, from tables and from lines.
+
+A machine's labels never count as people's without notice. A table names the judge in a column
+"judged_by", a TREC file in the second one: "predicted", or "predicted:NAME", is a machine's.
+Everything else there, by which people number their passes, is people's.
+"""
 
 import re
 from numbers import Real
@@ -12,6 +17,7 @@ from skfilterrank._files.named_runs import ORDER
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank._lists.arrays import as_column, as_floats, as_number_array, as_numbers
 from skfilterrank._lists.checks import check_scores
+from skfilterrank._lists.judges import PEOPLE, PREDICTED
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -22,11 +28,101 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 from skfilterrank.io._columns import MS_MARCO_RUN, RUN
-from skfilterrank.io._labels import ADVICE, Judges, gains_of_texts, judges_of
 
-# Texts of ids take at most so many bytes: eight of them are compared at a time.
+# The highest number of bytes of an id: eight of them are compared at a time.
 _MOST_BYTES = 1 << 16
 _TRUTHS = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
+_ADVICE = "Labels that are texts are read with gains=, the gain of each."
+
+
+def check_gains_of_texts(gains) -> None:
+    """Raise unless `gains` is a dict with numbers, finite or NaN."""
+    if not isinstance(gains, dict) or not gains:
+        raise InputError(f"gains must be a dict {{label: gain}} or None, got {brief(gains)}.")
+    for label, gain in gains.items():
+        if not isinstance(gain, Real) or np.isinf(float(gain)):
+            raise InputError(
+                f"the gain of the label {brief(label)} must be a finite number, or NaN for "
+                f"unjudged, got {brief(gain)}."
+            )
+
+
+def gains_of_texts(codes, labels, gains, name) -> np.ndarray:
+    """Return the gain of each row, whose label is labels[codes[i]]; code -1 is unjudged."""
+    known = {_key(label): gain for label, gain in gains.items()}
+    lacking = [label for label in labels if _key(label) not in known]
+    if lacking:
+        raise InputError(
+            f"gains has no gain for labels of {name}: {brief_list(lacking)}. Add the gain of each."
+        )
+    values = [float(known[_key(label)]) for label in labels]
+    return np.array([*values, np.nan])[codes]
+
+
+def _key(label):
+    """Make one key of a number and its texts, so that "1" is 1.0."""
+    try:
+        return float(label)
+    except (TypeError, ValueError):
+        return str(label).strip()
+
+
+class Judges(NamedTuple):
+    """Judges of the rows: names[codes[i]] gave the label of row i."""
+
+    codes: np.ndarray
+    names: list[str]
+
+    @property
+    def is_machine(self) -> np.ndarray:
+        """True where a machine gave the label of a row."""
+        return np.array([name != PEOPLE for name in self.names], dtype=bool)[self.codes]
+
+    def counts(self, labels) -> dict[str, int]:
+        """Count the labels of each machine, the highest counts first."""
+        kept = self.codes[self.is_machine & ~np.isnan(labels)]
+        numbers = np.bincount(kept, minlength=len(self.names)).tolist()
+        pairs = sorted(zip(numbers, self.names), key=lambda pair: (-pair[0], pair[1]))
+        return {name: number for number, name in pairs if number}
+
+
+def judges_of(content) -> Judges | None:
+    """Return the judges of a table or of lines; None where they are not named."""
+    if content.has("judged_by"):
+        codes, words = content.words("judged_by")
+        for word in words:
+            if not isinstance(word, str) or not word:
+                raise InputError(
+                    f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)}, or the name "
+                    f"of the machine that gave the label, got {brief(word)}."
+                )
+        names = [*map(str, words), PEOPLE]
+    elif content.has("iteration"):
+        codes, words = content.words("iteration")
+        names = [*map(_judge_of_iteration, words), PEOPLE]
+        if set(names) == {PEOPLE}:
+            return None
+    else:
+        return None
+    # The last name is that of code -1.
+    places, distinct = pd.factorize(np.array(names, dtype=object))
+    return Judges(places[codes], distinct.tolist())
+
+
+def _judge_of_iteration(iteration):
+    word, _, name = str(iteration).partition(":")
+    if word != PREDICTED:
+        return PEOPLE
+    return PREDICTED if name in ("", PEOPLE) else name
+
+
+def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
+    """Return the second column of a TREC file."""
+    if judges is None:
+        return np.full(n_rows, "0", dtype=object)
+    known = {PEOPLE: "0", PREDICTED: PREDICTED}
+    words = [known.get(name, f"{PREDICTED}:{name}") for name in judges.names]
+    return np.array(words, dtype=object)[judges.codes]
 
 
 class Pairs(NamedTuple):
@@ -72,7 +168,7 @@ class Table:
         raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
 
     def _alias(self, name):
-        """The first of the known names of a column that the table has; None without one."""
+        """Return the first of the known names of a column that the table has; None without one."""
         names = COLUMN_NAMES[name]
         if name == "label" and has_labels(self._present):
             names = (*names, "score")
@@ -93,7 +189,7 @@ class Table:
             raise InputError(f"{self.name} has no rows; at least one was expected.")
 
     def column(self, name):
-        """A column as a pandas Series."""
+        """Return a column as a pandas Series."""
         alias = self._alias(name)
         if alias is None:
             raise InputError(f"{self.name} {self._lack(name)}")
@@ -116,7 +212,7 @@ class Table:
         )
 
     def ids(self, name) -> Tokens:
-        """Texts of a column of ids; in a file none may be blank."""
+        """Return the texts of a column of ids; in a file none may be blank."""
         column = self.column(name)
         tokens = id_tokens(column, column.name, self.fail)
         if self.line_of is not None:
@@ -130,30 +226,25 @@ class Table:
         return tokens
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Number of the word of each row in a column, -1 where it is missing, and the words."""
+        """Return the code of each row's word in a column, -1 where it is missing, and the words."""
         return pd.factorize(self.column(name))
 
     def numbers(self, name, what=""):
-        """Values of a column of numbers as float64, missing ones as NaN."""
+        """Return a column of numbers as float64, missing ones as NaN."""
         column = self.column(name)
         shown = f"column {brief(column.name)} of {self.name}"
         numbers = as_numbers(as_column(column, shown), shown)
-        if numbers is None and self.line_of is not None:
+        if numbers is None:
             bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
             row = int(bad.argmax())
             text = f"{brief(column.iloc[row])} in column {brief(column.name)}"
-            self.fail(row, text, ", where a number was expected.")
-        if numbers is None:
-            got = next((value for value in column if not isinstance(value, Real)), column.dtype)
-            raise InputError(
-                f"{shown} must hold numbers, got {brief(got)}; convert it first, e.g. by "
-                "pandas.to_numeric."
-            )
+            advice = "." if self.line_of else "; convert texts, for example by pandas.to_numeric."
+            self.fail(row, text, f", where a number was expected{advice}")
         return as_floats(numbers, shown)
 
 
 def qrels_rows_of(content, gains=None) -> Pairs:
-    """Rows of judgments in a table or in lines; labels of a table may be NaN: not judged."""
+    """Read judgments from a table or from lines; labels of a table may be NaN: not judged."""
     if isinstance(content, Table):
         content.check("label")
     if gains is not None:
@@ -163,7 +254,7 @@ def qrels_rows_of(content, gains=None) -> Pairs:
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            error.add_note(ADVICE)
+            error.add_note(_ADVICE)
             raise
         may_lack = content.may_lack
         _check(
@@ -180,7 +271,7 @@ def qrels_rows_of(content, gains=None) -> Pairs:
                 "none, call the column 'label'."
             )
             _check(content, labels, ~(labels % 1 > 0), "the score", advice)
-    rows = _pair_rows(content, labels)._replace(judges=judges_of(content))
+    rows = pair_rows(content, labels)._replace(judges=judges_of(content))
     if not content.has("inclusion_probability"):
         return rows
     probabilities = content.numbers("inclusion_probability", "the inclusion probability")
@@ -191,8 +282,8 @@ def qrels_rows_of(content, gains=None) -> Pairs:
 
 
 def run_rows_of(content) -> Pairs:
-    """Rows of a run in a table or in lines, and its name where it has one."""
-    rows = _pair_rows(content, scores_of(content))
+    """Read a run from a table or from lines, and its name where it has one."""
+    rows = pair_rows(content, scores_of(content))
     if not len(rows.values):
         warn_user(
             f"{content.name} holds no document: it is read as a run that shows nothing for any "
@@ -207,7 +298,7 @@ def run_rows_of(content) -> Pairs:
 
 
 def scores_of(content) -> np.ndarray:
-    """Scores of a run: finite, or -inf where a document is hidden.
+    """Read the scores of a run: finite, or -inf where a document is hidden.
 
     Ranks stand for scores that a table lacks. Its column "shown" says which documents are hidden,
     else a rank of 0 does.
@@ -289,8 +380,8 @@ def _hidden(table, scores) -> np.ndarray:
     return is_0 & (not counts_from_0)
 
 
-def _pair_rows(content, values) -> Pairs:
-    """Rows of values; a document that is twice in its topic is an error."""
+def pair_rows(content, values) -> Pairs:
+    """Join ids with values; a document that is twice in its topic is an error."""
     topics, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (topics, docnos):
         if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
@@ -311,18 +402,18 @@ def _pair_rows(content, values) -> Pairs:
 
 
 def pair_keys(codes, docnos, salt=0):
-    """A 64-bit number of each pair: equal pairs have equal numbers, others hardly ever."""
+    """Hash each pair to 64 bits; different pairs have equal hashes hardly ever."""
     return mix(docnos.hashes(salt), codes.astype(np.uint64))
 
 
 def are_distinct(keys):
-    """Return whether no number is there twice."""
+    """Tell whether no number occurs twice."""
     keys = np.sort(keys)
     return not (keys[1:] == keys[:-1]).any()
 
 
 def find_repeated(codes, docnos, keys):
-    """Row of the first pair that was there before, and the row where it was; else None."""
+    """Find the first pair that repeats another: its row and the other's; None without one."""
     if are_distinct(keys):
         return None
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))

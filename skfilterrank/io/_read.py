@@ -1,4 +1,4 @@
-"""Judgments and runs in any form, of which that of TREC is read the fastest."""
+"""Readers of judgments and runs in any form."""
 
 from collections.abc import Mapping
 
@@ -16,19 +16,27 @@ from skfilterrank._files.named_runs import (
     named_runs,
 )
 from skfilterrank._files.tokens import distinct_column, text_column
-from skfilterrank._lists.checks import check_choice
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank._lists.checks import check_choice, is_finite_number
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
-from skfilterrank.io._labels import (
-    WAYS,
+from skfilterrank.io._pairs import (
+    Pairs,
+    Table,
     check_gains_of_texts,
-    check_unjudged_label,
-    mark_as_said,
-    settled,
+    qrels_rows_of,
+    run_rows_of,
+    scores_of,
 )
-from skfilterrank.io._pairs import Pairs, Table, qrels_rows_of, run_rows_of, scores_of
 
-# What a layout holds, and the value of a row.
+# Choices of `predicted`.
+_WAYS = ("warn", "use", "drop")
+# The highest number of counts in a message.
+_MOST = 5
+# Attributes of a frame whose labels need not be asked about again.
+_SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
+# Content of a layout, and the value of a row.
 _KINDS = {
     QRELS: ("judgments", "label"),
     PRELS: ("judgments of a sample", "label"),
@@ -56,7 +64,7 @@ def read_qrels(
         "trec": all labels below 0 do, as in trec_eval. "warn" is None, with a warning where labels
         below 0 occur.
     predicted : {"warn", "use", "drop"}, default="warn"
-        What becomes of labels that a machine gave, as the judgments say: they count, with a warning
+        Use of the labels that a machine gave, as the judgments say: they count, with a warning
         or without one; or their documents are pooled, but not judged (NaN).
     gains : dict or None, default=None
         Gain of each label, by its text or number; the column "label" holds the gains. It reads
@@ -85,7 +93,7 @@ def read_qrels(
     Warns
     -----
     DataWarning
-        For labels below 0 of which it was not said what they mean; for labels of machines.
+        For labels below 0 whose meaning was not passed; for labels of machines.
 
     See Also
     --------
@@ -111,8 +119,8 @@ def read_qrels(
     In memory the same is a data frame of pandas or polars, an Arrow table, a dict of dicts, an
     object of ranx, or rows of ir_measures or ir_datasets, as a list or an iterator.
 
-    The attribute `attrs` of the result says that its labels have been asked about, and no other
-    function warns of them again.
+    The attribute `attrs` of the result marks its labels as settled: no other function warns of
+    them again.
 
     Examples
     --------
@@ -139,7 +147,7 @@ def read_qrels(
     1   1    d2      1     large
     """
     if gains is not None:
-        # Whoever names the gain of each label says what labels below 0 mean.
+        # The gain of each label also settles the meaning of labels below 0.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
         check_gains_of_texts(gains)
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
@@ -150,9 +158,9 @@ def read_qrels(
 def qrels_rows(
     source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
 ) -> Pairs:
-    """Rows of judgments in any form."""
+    """Read judgments in any form."""
     unjudged_label = check_unjudged_label(unjudged_label)
-    check_choice(predicted, "predicted", WAYS)
+    check_choice(predicted, "predicted", _WAYS)
     content = _opened(source, QRELS, argument)
     rows = qrels_rows_of(content, gains)
     return settled(rows, source, unjudged_label, predicted, content.name)
@@ -319,7 +327,7 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 
 
 def _run_columns(run):
-    """Topics and documents of a run as they came, and scores."""
+    """Read the topics and documents of a run unchanged, and its scores."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
     table = Table(run, "run")
@@ -333,7 +341,7 @@ def _run_columns(run):
 
 
 def run_frame(source, argument) -> pd.DataFrame:
-    """A run in any form as a data frame."""
+    """Read a run in any form as a data frame."""
     content = _opened(source, RUN, argument, also=("rank",))
     rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
@@ -349,12 +357,12 @@ def run_frame(source, argument) -> pd.DataFrame:
 
 
 def run_rows(source) -> Pairs:
-    """Rows of a run in any form."""
+    """Read a run in any form."""
     return run_rows_of(_opened(source, RUN, "run"))
 
 
 def _qrels_frame(rows):
-    """Judgments as a data frame, with probabilities and judges where there are any."""
+    """Make a data frame of judgments, with probabilities and judges where there are any."""
     columns = {
         "qid": distinct_column(rows.codes, rows.topics),
         "docno": text_column(rows.docnos),
@@ -368,14 +376,14 @@ def _qrels_frame(rows):
 
 
 def _whole_numbers(values):
-    """The values as int64 where this changes none of them."""
+    """Convert values to int64 where this changes none of them."""
     # Beyond 2**53 float64 does not tell neighbours apart.
     is_whole = (np.floor(values) == values) & (np.abs(values) <= 2**53)
     return values.astype(np.int64) if is_whole.all() else values
 
 
 def _of_the_other_role(source, value):
-    """Name what is a run where judgments belong, or judgments where a run belongs; else None."""
+    """Name runs where judgments belong, or judgments where a run belongs; else None."""
     name = type(source).__name__
     if value == "score":
         is_other = name in ("Qrels", "QrelsIndex")  # the first is of ranx
@@ -414,3 +422,71 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         return TrecLines(content, name, MS_MARCO_RUN, MS_MARCO_RUN.names)
     wanted = {"qid", "iteration", "docno", "label", "inclusion_probability", "score", "run", *also}
     return TrecLines(content, name, layout, wanted)
+
+
+def check_unjudged_label(label):
+    """Check the value of `unjudged_label`."""
+    if label is None or (isinstance(label, str) and label in ("warn", "trec")):
+        return label
+    if not is_finite_number(label):
+        raise InputError(
+            "unjudged_label must be the label that means unjudged, 'trec' for all labels below 0, "
+            f"or None where every label is a judgment, got {brief(label)}."
+        )
+    return float(label)
+
+
+def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark a frame whose labels are settled, so that no other function warns of them."""
+    frame.attrs[_SAID] = True
+    if "judged_by" in frame:
+        # Only here: a column that is written into others later must cause the warning.
+        frame.attrs[_SAID_OF_MACHINES] = True
+    return frame
+
+
+def settled(rows, source, unjudged_label, predicted, name):
+    """Apply `unjudged_label` and `predicted` to judgments, with warnings where both are open."""
+    said = getattr(source, "attrs", {})
+    if unjudged_label == "warn" and _SAID not in said:
+        _warn_of_labels_below_0(rows.values, name)
+    elif unjudged_label not in ("warn", None):
+        labels = rows.values
+        is_unjudged = labels < 0 if unjudged_label == "trec" else labels == unjudged_label
+        rows = rows._replace(values=np.where(is_unjudged, np.nan, labels))
+    machines = {} if rows.judges is None else rows.judges.counts(rows.values)
+    if machines and predicted == "drop":
+        values = np.where(rows.judges.is_machine, np.nan, rows.values)
+        return rows._replace(values=values, judges=None)
+    if machines and predicted == "warn" and _SAID_OF_MACHINES not in said:
+        n_labels = int(np.count_nonzero(~np.isnan(rows.values)))
+        warn_user(
+            f"{name} holds {counted(n_labels, 'label')}, of which machines gave "
+            f"{sum(machines.values()):,} ({_shown(machines)}); they count like people's, and "
+            "values from them may be far off. Say predicted 'use' where this is meant, 'drop' to "
+            "take them for not judged; a sample of people's labels gives values with intervals "
+            "(skfilterrank.judgments).",
+            DataWarning,
+        )
+    return rows
+
+
+def _warn_of_labels_below_0(labels, name):
+    """Warn where labels below 0 may mean forbidden or unjudged."""
+    below, counts = np.unique(labels[labels < 0], return_counts=True)
+    if len(below):
+        shown = _shown({f"{label:g}": n for label, n in zip(below[::-1], counts[::-1])})
+        warn_user(
+            f"{name} holds labels below 0 ({shown}), which are taken for forbidden documents. To "
+            "trec_eval they are pooled documents that nobody judged, which changes values such as "
+            "bpref, infAP and nDCG. Say unjudged_label=None where they are forbidden, 'trec' where "
+            "they are not judged, or the one label that means unjudged, to read_qrels or "
+            "QrelsIndex, whose result every function takes.",
+            DataWarning,
+        )
+
+
+def _shown(counts):
+    """Return the first of some counts by name, as text."""
+    shown = [f"{name}: {n:,}" for name, n in counts.items()]
+    return ", ".join(shown[:_MOST]) + (", ..." if len(shown) > _MOST else "")

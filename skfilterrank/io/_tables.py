@@ -1,4 +1,4 @@
-"""Tables of judged documents: CSV, TSV, JSON lines, Parquet."""
+"""Reader of tables of judged documents: CSV, TSV, JSON lines, Parquet."""
 
 import numbers
 from collections.abc import Sequence
@@ -129,7 +129,7 @@ def read_judged_table(
 
 
 def _as_labels(values, name, line_of):
-    """Labels with NaN as the one mark of a missing one."""
+    """Convert labels so that NaN is the only mark of a missing one."""
     if values.dtype == object:
         labels = values.to_numpy(copy=True)
         labels[pd.isna(labels)] = np.nan
@@ -149,7 +149,7 @@ def _as_labels(values, name, line_of):
 
 
 def _is_float(label):
-    """Return whether float64 has a number for it; NaN is one."""
+    """Tell whether a label is a number that float64 holds, or NaN."""
     try:
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):

@@ -1,4 +1,4 @@
-"""Writing runs and judgments in TREC format."""
+"""Writers of runs and judgments in TREC format."""
 
 import importlib.util
 import itertools
@@ -11,21 +11,26 @@ import pandas as pd
 
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._files.named_runs import as_table, is_frame
-from skfilterrank._files.tokens import Tokens, arrow_texts, id_tokens, is_arrow_text
-from skfilterrank._lists.arrays import as_column, as_floats, is_missing
+from skfilterrank._files.tokens import arrow_texts
+from skfilterrank._lists.arrays import as_column, as_floats
 from skfilterrank._lists.checks import check_number, check_scores
 from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._aligned_run import rank_order
-from skfilterrank.io._labels import iterations_of
-from skfilterrank.io._pairs import Table, find_repeated, pair_keys, qrels_rows_of, scores_of
+from skfilterrank.io._align import rank_order
+from skfilterrank.io._pairs import (
+    Table,
+    iterations_of,
+    pair_rows,
+    qrels_rows_of,
+    scores_of,
+)
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
 _CHUNK_LINES = 1 << 15
-# What separates columns, or cannot be written and read back as UTF-8.
+# Characters that separate columns, or cannot be written and read back as UTF-8.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
-# Where Arrow writes the digits that Python's repr does; whole numbers lack the ".0".
+# Between these, Arrow writes the digits that Python's repr does, but no ".0" of whole numbers.
 _LEAST, _MOST = 1e-4, 1e10
 
 
@@ -75,7 +80,8 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     Returns
     -------
     counts : RunCounts
-        How many rows were written and filtered, and of how many queries none is left.
+        Number of rows written (`written`) and filtered (`filtered`), and of queries of which no
+        row is left (`empty_queries`).
 
     Raises
     ------
@@ -108,57 +114,32 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     <RunCounts: written 2, filtered 2, empty_queries 1>
     """
     check_target(path, "write_run(path, run)")
-    is_table = is_frame(run) or (docnos is None and y_score is None)
-    frame = as_table(run, "score") if is_table else None
-    if frame is not None:
-        if docnos is not None or y_score is not None:
-            raise InputError(
-                "a data frame holds documents and scores itself; leave docnos and y_score out."
-            )
-        table = Table(frame, "run")
-        y_score = scores_of(table)
-        groups, docnos = table.column("qid"), table.column("docno")
-        if name is None and table.has("run"):
-            name = table.column("run")
-    elif docnos is None or y_score is None:
+    if is_frame(run) and not (docnos is None and y_score is None):
         raise InputError(
-            "run must be a data frame, or the query of each row with docnos= and y_score=, got "
-            f"{type(run).__name__} without them."
+            "a data frame holds documents and scores itself; leave docnos and y_score out."
         )
-    else:
-        groups = run
-    groups = as_column(groups, "run", "query id")
-    docnos = as_column(docnos, "docnos", "document id")
-    y_score = as_floats(check_scores(y_score), "y_score")
-    lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
-    if len(set(lengths.values())) != 1 or (frame is None and not y_score.size):
-        shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
-        raise InputError(
-            f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
-            "one entry per row."
-        )
-    name_codes, names = _run_names(_DEFAULT_NAME if name is None else name, len(groups))
-    codes, queries = _sorted_queries(groups)
-    documents = _tokens(docnos, "docnos")
+    frame = as_table(run, "score") if docnos is None and y_score is None else None
+    if frame is None:
+        frame = _frame_of_columns(run, docnos, y_score)
+    table = Table(frame, "run")
+    rows = pair_rows(table, scores_of(table))
+    if name is None and table.has("run"):
+        name = table.column("run")
+    name_codes, names = _run_names(_DEFAULT_NAME if name is None else name, len(rows.values))
+    codes, queries = _sorted_queries(rows, table.column("qid"))
+    documents, y_score = rows.docnos, rows.values
+    _check_ids(queries, "run", begins_line=True)
     _check_tokens(documents, "docnos")
-    repeated = find_repeated(codes, documents, pair_keys(codes, documents))
-    if repeated is not None:
-        row = repeated[0]
-        raise InputError(
-            f"document {brief(documents.take([row]).tolist()[0])} is twice in query "
-            f"{brief(queries[codes[row]])} (again in row {row}); "
-            "a run holds a document once per query."
-        )
 
     kept = np.flatnonzero(y_score > -np.inf)
-    rows = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
+    order = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
     sizes = np.bincount(codes[kept], minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     lines_of = _lines_by_arrow if _has_arrow() else _lines
     with open_for_writing(path) as write:
         for begin in range(0, len(kept), _CHUNK_LINES):
             chunk = slice(begin, begin + _CHUNK_LINES)
-            of = rows[chunk]
+            of = order[chunk]
             texts = documents.take(of)
             named = name_codes[of], names
             write(lines_of((codes[of], queries), texts, ranks[chunk], y_score[of], named))
@@ -171,7 +152,7 @@ def _has_arrow():
 
 
 def _lines(queries, documents, ranks, scores, names) -> str:
-    """Lines ``qid Q0 docno rank score run``; queries and names are pairs of codes and texts."""
+    """Make lines ``qid Q0 docno rank score run``; queries and names are pairs (codes, texts)."""
     (codes, queries), (name_codes, names) = queries, names
     columns = zip(
         [queries[code] for code in codes.tolist()],
@@ -186,7 +167,7 @@ def _lines(queries, documents, ranks, scores, names) -> str:
 
 
 def _lines_by_arrow(queries, documents, ranks, scores, names):
-    """Lines as of `_lines`, some four times as fast."""
+    """Make lines as `_lines` does, some four times as fast."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -356,8 +337,7 @@ def write_prels(path, prels) -> None:
         name = rows.judges.names[rows.judges.codes[row]]
         raise InputError(
             f"prels holds a label of the machine {brief(name)} in row {row}: samples are of "
-            "people's labels, and this format says of none whose it is; leave such rows out, and "
-            "write them by write_qrels."
+            "people's labels, and this format names no judges; write such rows by write_qrels."
         )
     columns = _number_texts(rows.values), _number_texts(rows.probabilities)
     _write_lines(path, "{} {} {} 1 {}\n", (_topic_names(rows), docnos, *columns))
@@ -372,7 +352,7 @@ def _write_lines(path, form, columns):
 
 
 def _judged_rows(frame, argument):
-    """Rows of a data frame of judgments, and their documents; the ids can be written."""
+    """Read the rows of a frame of judgments, and their documents; check that ids can be written."""
     table = as_table(frame, "label")
     if table is None:
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
@@ -384,19 +364,19 @@ def _judged_rows(frame, argument):
 
 
 def _topic_names(rows):
-    """Topic of each row."""
+    """Return the topic of each row."""
     return np.array(rows.topics, dtype=object)[rows.codes]
 
 
 def _number_texts(numbers):
-    """Numbers that read back exactly, whole ones without a point."""
+    """Return texts of numbers that read back exactly, whole ones without a point."""
     codes, distinct = pd.factorize(numbers)
     shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
     return np.array(shown, dtype=object)[codes]
 
 
 def _run_names(names, n_rows):
-    """Number of the name of the run of each row, and the names, of one name or a column."""
+    """Return the number of each row's run name, and the names, from one name or a column."""
     if not isinstance(names, pd.Series):
         codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
     else:
@@ -411,33 +391,34 @@ def _run_names(names, n_rows):
     return codes, distinct
 
 
-def _sorted_queries(groups):
-    """Codes in sorted order of the query ids, and these as text; what is no number sorts so."""
-    if getattr(groups.dtype, "kind", "O") in "OUST":
-        codes, texts = _tokens(groups, "run").factorize()
-        order = np.argsort(np.array(texts, dtype=object), kind="stable")
-        codes, texts = np.argsort(order)[codes], [texts[i] for i in order]
-    else:
-        _check_missing(groups, "run")
-        codes, distinct = pd.factorize(np.asarray(groups), sort=True)
-        texts = [str(item) for item in distinct]
-    _check_ids(texts, "run", begins_line=True)
-    return codes, texts
+def _frame_of_columns(run, docnos, y_score):
+    """Make a data frame of columns of queries, documents and scores."""
+    if docnos is None or y_score is None:
+        raise InputError(
+            "run must be a data frame, or the query of each row with docnos= and y_score=, got "
+            f"{type(run).__name__} without them."
+        )
+    columns = {
+        "run": as_column(run, "run", "query id"),
+        "docnos": as_column(docnos, "docnos", "document id"),
+        "y_score": as_floats(check_scores(y_score), "y_score"),
+    }
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) != 1 or not lengths["run"]:
+        shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
+        raise InputError(
+            f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
+            "one entry per row."
+        )
+    return pd.DataFrame(dict(zip(("qid", "docno", "score"), columns.values())), copy=False)
 
 
-def _tokens(ids, name) -> Tokens:
-    """Ids as text."""
-    _check_missing(ids, name)
-    if is_arrow_text(ids.dtype):
-        return id_tokens(pd.Series(ids), name)
-    ids = np.asarray(ids, dtype=object)
-    return Tokens.from_texts([item if type(item) is str else str(item) for item in ids])
-
-
-def _check_missing(ids, name):
-    missing = is_missing(ids, name)
-    if missing.any():
-        raise InputError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
+def _sorted_queries(rows, column):
+    """Return codes in the order of sorted queries, and these: numbers by size, others as text."""
+    key = int if pd.api.types.is_numeric_dtype(column.dtype) else str
+    queries = sorted(rows.topics, key=key)
+    place = {query: i for i, query in enumerate(queries)}
+    return np.array([place[query] for query in rows.topics], dtype=np.int64)[rows.codes], queries
 
 
 def _check_tokens(tokens, name):

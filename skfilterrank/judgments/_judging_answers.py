@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from skfilterrank._files.files import check_target, decode, read_bytes
-from skfilterrank._files.json_text import parse_json
+from skfilterrank._files.files import check_target, decode, parse_json, read_bytes
 from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 from skfilterrank.judgments._judging_tasks import TOOLS, grade_texts, named_grades

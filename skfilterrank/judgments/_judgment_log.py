@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._files.json_text import parse_json
+from skfilterrank._files.files import parse_json
 from skfilterrank._files.locks import try_lock
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief

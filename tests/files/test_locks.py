@@ -53,9 +53,9 @@ def test_files_of_a_killed_process_are_removed_later(writer, tmp_path, is_dead, 
         writer.wait(20)
     left = os.listdir(tmp_path)
     assert len(left) == 2
-    monkeypatch.setattr("skfilterrank._files.locks._cleaned", set())
+    monkeypatch.setattr("skfilterrank._files.files._cleaned", set())
     for name in left[1:]:
-        os.utime(tmp_path / name, (0, time.time() - 700))
+        os.utime(tmp_path / name, (0, time.time() - 90_000))
     with open_replacing(tmp_path / "other"):
         pass
     kept = left[:1] if is_dead else left

@@ -10,10 +10,9 @@ import pytest
 from pyarrow import parquet
 
 from skfilterrank._files import files as packings
-from skfilterrank._files.tables import csv_text, keeps_returns, records_of, restored
-from skfilterrank.comparison import read_system_scores
+from skfilterrank._files.tables import csv_text, records_of, restored
 from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import Rows, read_judged_table, read_qrels, read_run
+from skfilterrank.io import Rows, read_judged_table, read_run
 from skfilterrank.metrics import evaluate
 from thinned import thinned
 
@@ -115,57 +114,21 @@ def test_a_text_with_a_carriage_return_stays_one_field(text):
     assert read["label"].tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("text", RETURNS)
-def test_tables_of_pandas_need_no_quotes_around_a_carriage_return(text):
-    """Up to Python 3.12 pandas writes none where rows end in a line feed."""
-    quoted = f'"{text.replace(chr(34), 2 * chr(34))}"' if "\n" in text or '"' in text else text
-    quoted = f'"{text}"' if "," in text else quoted
-    table = f"qid,docno,t,label\n1,{quoted},u,1\n1,y,{quoted},0\n2,x,,1\n"
-    assert [fields for _, fields in rows(table)][1:3] == [
-        ["1", text, "u", "1"],
-        ["1", "y", text, "0"],
-    ]
-    read = read_judged_table(io.BytesIO(table.encode()), format="csv")
-    assert read["docno"].tolist() == [text, "y", "x"]
-    assert read["t"].iloc[1] == text
-    qrels = read_qrels(io.BytesIO(table.encode()))
-    assert qrels["docno"].tolist() == [text, "y", "x"]
-    assert qrels["label"].tolist() == [1, 0, 1]
-
-
-def test_scores_of_a_system_with_a_carriage_return_in_its_name():
-    (scores,) = read_system_scores(
-        io.StringIO("run,qid,ap\nmy\rrun,1,0.5\nmy\rrun,2,0.25\n")
-    ).values()
-    assert scores.to_frame().to_dict("index") == {"my\rrun": {"1": 0.5, "2": 0.25}}
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_may_end_in_each_way(end):
     text = end.join(["a,b", "1,x", "", '2,"y"', ""])
     assert rows(text) == [(1, ["a", "b"]), (2, ["1", "x"]), (4, ["2", "y"])]
-    assert not keeps_returns(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_kept"),
-    [
-        ("a\nb\rc\n", True),
-        ('a\n"b\r\nc"\nd\re\n', True),  # the other one stands between quotes
-        ('a\n"b\rc"\n', True),
-        ("a\nb\n", False),  # there is none
-        ("a\nb\rc\r\nd\n", False),  # rows end in both ways
-        ("a\rb\n", False),  # the first row ends in one
-    ],
-)
-def test_where_a_carriage_return_is_part_of_a_text(text, is_kept):
-    assert keeps_returns(text) is is_kept
 
 
 def test_the_line_where_a_row_begins():
     text = 'a,b\n"1\n2\n3",x\n\n"",\n'
     assert rows(text) == [(1, ["a", "b"]), (2, ["1\n2\n3", "x"]), (6, ["", ""])]
-    assert [line for line, _ in rows(text.replace("x", "x\ry"))] == [1, 2, 6]
+
+
+def test_a_carriage_return_outside_quotes_ends_a_row():
+    assert rows("a,b\n1,x\ry\n") == [(1, ["a", "b"]), (2, ["1", "x"]), (3, ["y"])]
+    with pytest.raises(FileFormatError, match=r"<stream>:3: 2 fields were expected.* got 1"):
+        read_judged_table(io.StringIO("qid,t\n1,x\ry\n"), label=None, format="csv")
 
 
 def test_a_pair_of_quotes_is_a_row_and_blanks_are_none():

@@ -1,9 +1,14 @@
-"""Queries that partitions cut are named, rows of a query come together, sums are merged."""
+"""Dask DataFrames and bags have the measures of arrays, however the rows are cut."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from profiles import times
+from rows_of_queries import arrays, make_rows
+from skfilterrank import metrics
 from skfilterrank._files.dask_frames import (
     check_whole,
     cut_query,
@@ -14,7 +19,11 @@ from skfilterrank._files.dask_frames import (
     in_query_order,
     plain_ids,
 )
+from skfilterrank._lists import entry_bins, entry_search
 from skfilterrank.exceptions import InputError
+from skfilterrank.io import Rows
+from skfilterrank.metrics import evaluate
+from skfilterrank.thresholds import threshold_curve
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -114,3 +123,169 @@ def test_partitions_without_a_result():
     assert fold_partitions(frame_of(3), noted, 0, (0, 2)) == [(1, 10)]
     assert fold_partitions(frame_of(3), noted, 0, (0, 1, 2)) is None
     assert list(each_partition(frame_of(3), noted, 0, (0, 2))) == [[(1, 10)]]
+
+
+pytest.importorskip("dask.array")
+bag = pytest.importorskip("dask.bag")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+
+MEASURES = ["ndcg_f@5", "ap", "forbidden@3", "lexirecall"]
+
+
+def partitions(table, cuts):
+    parts = [table.iloc[a:b] for a, b in zip([0, *cuts], [*cuts, len(table)])]
+    return dd.from_map(lambda part: part, parts, meta=table.iloc[:0])
+
+
+def table_of(**options):
+    return pd.DataFrame(make_rows(**options))
+
+
+def in_memory(table):
+    columns = {name: table[name].to_numpy() for name in table}
+    return metrics.evaluate(**arrays(columns), measures=MEASURES, average="mean")
+
+
+@pytest.mark.slow
+@times(0.5)
+@given(
+    seed=st.integers(0, 5),
+    shuffled=st.booleans(),
+    text=st.booleans(),
+    cuts=st.lists(st.integers(0, 800), max_size=6).map(sorted),
+)
+def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
+    table = table_of(seed=seed, text_ids=text)
+    expected = in_memory(table)
+    if shuffled:
+        table = table.sample(frac=1, random_state=seed).reset_index(drop=True)
+    with dask.config.set(scheduler="synchronous"):
+        found = evaluate(Rows(partitions(table, cuts)), MEASURES)
+    np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
+    assert (found.n_rows, found.n_queries) == (len(table), table["qid"].nunique())
+
+
+@pytest.mark.nightly
+def test_cuts_make_no_difference():
+    table = table_of(n_queries=300)
+    whole = evaluate(Rows(partitions(table, [])), MEASURES)
+    for cuts in ([1000], range(5, 2000, 150), [0, 0, 7]):
+        found = evaluate(Rows(partitions(table, list(cuts))), MEASURES)
+        np.testing.assert_allclose(found.means, whole.means, rtol=0, atol=1e-14)
+
+
+@pytest.mark.slow
+def test_partitions_said_to_be_whole_are_checked():
+    table = table_of()
+    queries = table["qid"].to_numpy()
+    inside = int(np.flatnonzero(queries[1:] == queries[:-1])[20]) + 1
+    frame = partitions(table, [inside])
+    message = rf"query {queries[inside]} has rows in partitions 0 and 1"
+    with pytest.raises(InputError, match=message):
+        evaluate(Rows(frame, scattered="raise"), MEASURES)
+    ends = np.flatnonzero(queries[1:] != queries[:-1]) + 1
+    whole = partitions(table, [ends[3], ends[20]])
+    told = evaluate(Rows(whole, scattered="raise"), MEASURES)
+    found = evaluate(Rows(frame), MEASURES)
+    np.testing.assert_allclose(told.means, found.means, rtol=0, atol=1e-14)
+
+
+@pytest.mark.slow
+def test_bags_of_frames():
+    table = table_of()
+    expected = in_memory(table)
+    parts = [table.iloc[:100], table.iloc[100:101], table.iloc[101:]]
+    as_columns = [{name: part[name].to_numpy() for name in part} for part in parts]
+    for frames, n_partitions in ((parts, 1), (as_columns, 3)):
+        rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
+        found = evaluate(rows, MEASURES)
+        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
+    for place, nothing in ((0, []), (1, [table[:0]]), (2, []), (0, [table[:0]])):
+        elements = [[parts[0]], [pd.concat(parts[1:])]]
+        elements.insert(place, nothing)
+        partitions = {("part", number): each for number, each in enumerate(elements)}
+        found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
+        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="rows holds no rows"):
+        evaluate(Rows(bag.Bag({("part", 0): []}, "part", 1)), MEASURES)
+    with pytest.raises(TypeError, match="partition 0 of the bag holds 1"):
+        evaluate(Rows(bag.from_sequence([1, 2], npartitions=1)), MEASURES)
+
+
+@pytest.mark.slow
+def test_query_ids_in_the_index():
+    table = table_of()
+    frame = dd.from_pandas(table.set_index("qid").sort_index(kind="stable"), npartitions=4)
+    found = evaluate(Rows(frame), MEASURES)
+    np.testing.assert_allclose(found.means, in_memory(table), rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_empty_partitions_and_none_at_all():
+    table = table_of()
+    frame = partitions(table, [0, 0, len(table)])
+    np.testing.assert_allclose(evaluate(Rows(frame), MEASURES).means, in_memory(table), atol=1e-12)
+    with pytest.raises(InputError, match="rows holds no rows"):
+        evaluate(Rows(partitions(table.iloc[:0], [0])), MEASURES)
+
+
+@pytest.mark.slow
+def test_bad_partitions_are_named():
+    table = table_of()
+    missing = table.astype({"qid": float})
+    missing.loc[150, "qid"] = np.nan
+    with pytest.raises(InputError, match=r"1 null\(s\) in partition 1, the first at its row 50"):
+        evaluate(Rows(partitions(missing, [100])), MEASURES)
+    parts = [table.iloc[:100], table.iloc[100:].astype({"qid": float})]
+    frame = dd.from_map(lambda part: part, parts, meta=table.iloc[:0])
+    with pytest.raises(InputError, match="has dtype float64 in partition 1, expected int64"):
+        evaluate(Rows(frame), MEASURES)
+    infinite = table.copy()
+    infinite.loc[150, "score"] = np.inf
+    end = int(np.flatnonzero(infinite["qid"].to_numpy()[1:] != infinite["qid"].to_numpy()[:-1])[0])
+    with pytest.raises(InputError, match="partition 1: column 'score' holds 1"):
+        evaluate(Rows(partitions(infinite, [end + 1])), MEASURES)
+    with pytest.raises(InputError, match=r"partition \d, shuffled by query: column 'score' holds"):
+        evaluate(Rows(partitions(infinite, [end + 2, 170])), MEASURES)
+    twice = pd.concat([table, table[["score"]]], axis=1)
+    with pytest.raises(InputError, match="rows has several columns 'score'"):
+        evaluate(Rows(dd.from_pandas(twice, npartitions=2)), MEASURES)
+    with pytest.raises(TypeError, match="source must name rows, got dask"):
+        Rows(dask.array.ones((3, 3)))
+    with pytest.raises(InputError, match="rows has no column 'score'"):
+        evaluate(Rows(partitions(table.drop(columns="score"), [9])), MEASURES)
+
+
+@pytest.mark.slow
+def test_what_stays_on_the_workers(tmp_path):
+    frame = partitions(table_of(), [50])
+    with pytest.raises(InputError, match="out is not possible"):
+        evaluate(Rows(frame), MEASURES, out=tmp_path / "values.parquet")
+    with pytest.raises(TypeError, match="source is a Dask Series"):
+        Rows(frame["score"])
+
+
+@pytest.mark.slow
+def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
+    """The client holds at no time the steps of more than one partition."""
+    table = table_of(n_queries=100)
+    table = table.assign(score=1.0 + 1e-13 * np.arange(len(table)))
+    expected = threshold_curve(**arrays({name: table[name] for name in table}))
+    taken = []
+    add = entry_search.Search.add
+
+    def noted(self, keys, changes):
+        taken.append(len(keys))
+        add(self, keys, changes)
+
+    monkeypatch.setattr(entry_search.Search, "add", noted)
+    rows = Rows(partitions(table, [150, 350, 750, 750, 1250]), folder=tmp_path)
+    for most in (1 << 19, 100):
+        monkeypatch.setattr(entry_search, "MOST_STEPS", most)
+        monkeypatch.setattr(entry_bins, "MOST_STEPS", most)
+        curve = threshold_curve(rows)
+        assert curve.best_threshold == expected.best_threshold
+        assert curve.best_value == pytest.approx(expected.best_value, rel=1e-15)
+    assert len(taken) > 3
+    assert sum(taken[1:]) == taken[0] > 2 * max(taken[1:])
+    assert not list(tmp_path.iterdir())

@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.tree._tree import Tree
 
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import _models, _untrusted, load_model, save_model
-from skfilterrank.io._untrusted import unpacked
+from skfilterrank.io import _models, load_model, save_model
+from skfilterrank.io._models import unpacked
 
 LIMIT = 10**5
 
@@ -115,7 +115,7 @@ def test_sizes_that_are_lies(monkeypatch):
     size = (2 * LIMIT).to_bytes(4, "little")
     while (at := data.find(size)) >= 0:
         data[at : at + 4] = (10).to_bytes(4, "little")
-    monkeypatch.setattr(_untrusted, "_READ_BYTES", 1 << 12)
+    monkeypatch.setattr(_models, "_READ_BYTES", 1 << 12)
     with pytest.raises(zipfile.BadZipFile, match="CRC"):
         unpacked(bytes(data), LIMIT, "m")
 

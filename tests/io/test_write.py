@@ -112,11 +112,11 @@ def test_ranks_are_those_of_trec_eval():
     [
         ({"run": ["a", "b c"]}, "run holds 'b c', which a TREC file cannot carry"),
         ({"run": ["a", ""]}, "run holds ''"),
-        ({"run": [1, np.nan]}, "run holds no id in row 1"),
+        ({"run": [1, np.nan]}, "run holds no id in column 'qid' in row 1"),
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
         ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
-        ({"docnos": ["a", None]}, "docnos holds no id in row 1"),
-        ({"docnos": ["a", "a"]}, r"document 'a' is twice in query '1' \(again in row 1\)"),
+        ({"docnos": ["a", None]}, "run holds no id in column 'docno' in row 1"),
+        ({"docnos": ["a", "a"]}, r"document 'a' twice in topic '1' in row 1 \(first in row 0\)"),
         (
             {"y_score": [1, np.nan]},
             "y_score holds 1 NaN, the first at row 1",
@@ -211,7 +211,11 @@ def test_qrels(tmp_path):
             "qrels holds the label -1 in row",
         ),
         ({"label": [1, np.inf, 0]}, {}, "qrels holds the label inf in row 1"),
-        ({"label": ["x", "y", "z"]}, {}, "column 'label' of qrels must hold numbers, got 'x'"),
+        (
+            {"label": ["x", "y", "z"]},
+            {},
+            "qrels holds 'x' in column 'label' in row 0, where a",
+        ),
         ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
         ({"docno": ["", "1", "2"]}, {}, "docno holds '', which a TREC file cannot carry"),
         ({"docno": ["\ufeffa", "1", "2"]}, {}, "which a TREC file cannot carry"),

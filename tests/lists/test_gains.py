@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,6 @@ def assert_gains(actual, expected):
         [2, -1, None],
         [2, -1, pd.NA],
         (2.0, -1.0, float("nan")),
-        [Decimal(2), Decimal(-1), None],
         np.array([2, -1, np.nan]),
         np.array([2, -1, np.nan], dtype=np.float32),
         np.array([2, -1, np.nan], dtype=np.float16),

@@ -23,19 +23,6 @@ class HasArray:
         return np.array(self.values, dtype=dtype)
 
 
-class HasDlpack:
-    """Gives its memory away by DLPack only."""
-
-    def __init__(self, values):
-        self.values = np.asarray(values)
-
-    def __dlpack__(self, **kwargs):
-        return self.values.__dlpack__(**kwargs)
-
-    def __dlpack_device__(self):
-        return self.values.__dlpack_device__()
-
-
 class Refuses:
     """Raises whatever is asked of it."""
 
@@ -150,7 +137,6 @@ ODD = {
     "Arrow nulls": lambda: pa.nulls(6),
     "Arrow table": lambda: pa.table({"a": range(6), "b": range(6)}),
     "__array__": lambda: HasArray([1.0, 0, 2, 0, 1, 0]),
-    "__dlpack__": lambda: HasDlpack([1.0, 0, 2, 0, 1, 0]),
     "refuses": Refuses,
     "sparse": lambda: sparse.csr_array(np.eye(6)),
     "sparse column": lambda: sparse.csc_matrix(np.ones((6, 1))),

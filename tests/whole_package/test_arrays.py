@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from odd_values import HasArray, HasDlpack
+from odd_values import HasArray
 from profiles import times
 from skfilterrank._lists.arrays import as_number_array
 from skfilterrank.comparison import SystemScores
@@ -69,7 +69,6 @@ LABELS = {
     "Arrow chunked array": lambda values: pa.chunked_array([values[:2], values[2:]], pa.int64()),
     "Arrow dictionary": lambda values: pa.array(values, pa.int64()).dictionary_encode(),
     "what has __array__": lambda values: HasArray(np.array(values, dtype=float)),
-    "what has __dlpack__": lambda values: HasDlpack(np.array(values, dtype=float)),
 }
 labels = st.lists(st.sampled_from([None, -1, 0, 1, 2]), min_size=5, max_size=5)
 scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)

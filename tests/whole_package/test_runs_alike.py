@@ -486,7 +486,7 @@ def test_a_bad_run_is_named(function):
     for change, message in (
         ({"score": np.nan}, "column 'score' of run holds 3 NaN"),
         ({"score": np.inf}, r"column 'score' of run holds 3 \+inf"),
-        ({"score": "high"}, "column 'score' of run must hold numbers, got 'high'"),
+        ({"score": "high"}, "run holds 'high' in column 'score' in row 0, where a number"),
         ({"docno": ["x", None, "y"]}, "holds no id in column 'docno' in row 1"),
         ({"docno": "a"}, "holds document 'a' twice in topic '1'"),
     ):
