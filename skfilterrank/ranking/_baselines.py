@@ -13,8 +13,8 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin, all_or_nothing
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._wrapping import WrappingRanker, takes_unjudged
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
+from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
+from skfilterrank.ranking._training_rows import count_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 

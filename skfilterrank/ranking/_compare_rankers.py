@@ -17,12 +17,12 @@ from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._methods.shared_features import share_features
+from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
-from skfilterrank.ranking._methods.shared_features import share_features
 from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
 from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 

@@ -26,8 +26,8 @@ from skfilterrank._response import check_columns, has_method
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
+from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
+from skfilterrank.ranking._training_rows import count_unjudged
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):

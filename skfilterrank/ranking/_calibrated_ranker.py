@@ -7,7 +7,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.arrays import label_array
 from skfilterrank._core.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -21,13 +20,12 @@ from skfilterrank._sklearn_compat import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank._wrapping import WrappingRanker
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._out_of_fold import (
     check_inner,
-    find_splits,
     is_prefit,
-    tuning_scores,
+    out_of_fold,
 )
-from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 
 # What stands for the probability of filtered rows in log-odds, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
@@ -247,10 +245,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         splits = None
         if not prefit:
             advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
-            splits = find_splits(self, label_array(y), data.groups, advice=advice)
-        tuning = tuning_scores(self, inner, data, self._score_gains, splits)
+            splits = data.split(self, advice=advice)
+        tuning = out_of_fold(self, inner, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
-        self._fit_curve(tuning.scores, data.gains[tuning.rows])
+        self._fit_curve(tuning.held_out.scores, data.gains[tuning.held_out.rows])
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -366,7 +364,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from skfilterrank.ranking._calibration.calibrated import ScoreColumn
+    >>> from skfilterrank.ranking._calibrated_ranker import ScoreColumn
     >>> ScoreColumn().fit([0.5, 2.0]).predict([[1.0], [3.0]])
     array([1., 3.])
     """

@@ -180,7 +180,7 @@ def xgboost_early_stopping(
     True
     """
     xgboost = import_optional("xgboost", "xgboost_early_stopping")
-    from skfilterrank.ranking._fitting.xgboost_stopping import MeasureStopping
+    from skfilterrank.ranking._xgboost_stopping import MeasureStopping
 
     rounds = check_count(early_stopping_rounds, "early_stopping_rounds")
     held_out = _HeldOut(measure, y, find_groups(groups, y, X), gains)

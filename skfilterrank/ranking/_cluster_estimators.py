@@ -11,7 +11,7 @@ from skfilterrank._rows.dask_frames import import_dask
 from skfilterrank._sklearn_compat import final_step
 from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.adapters import clone_inside
+from skfilterrank.ranking._fit_with_groups import clone_inside
 
 _LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
 

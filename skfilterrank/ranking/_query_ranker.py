@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator
 from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import all_or_nothing
 from skfilterrank._wrapping import WrappingRanker
-from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
-from skfilterrank.ranking._fitting.out_of_fold import has_fixed_scale
-from skfilterrank.ranking._fitting.training_rows import prepare_rows
-from skfilterrank.ranking._fitting.validation import (
+from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
+from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
     warn_unless_stopped_by,
 )
+from skfilterrank.ranking._out_of_fold import has_fixed_scale
+from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class QueryRanker(WrappingRanker, BaseEstimator):
@@ -160,7 +160,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             check_no_sets(eval_set)
             held = held_out_rows(self.validation_fraction, data.groups, data.judged)
             data, rows = data.with_held_out(held), np.flatnonzero(~held)
-        self.estimator_ = data.fit(self.estimator, rows)
+        self.estimator_ = data.fit_on(self.estimator, rows)
         if self.validation_fraction is not None:
             warn_unless_stopped_by(self.validation_fraction, self.estimator_)
         return self

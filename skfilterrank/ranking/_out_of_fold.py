@@ -1,8 +1,12 @@
-"""Out-of-fold scores: each query is scored by a model that has not seen it."""
+"""Out-of-fold scores: each query is scored by a model that has not seen it.
+
+Rows come from a reader: TrainingRows of arrays, or PartitionedRows of Dask DataFrames.
+"""
 
 import itertools
 import time
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -11,16 +15,18 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_choice, is_number, is_whole_number
-from skfilterrank._core.floats import mean_tolerance
+from skfilterrank._core.checks import check_choice, check_groups, is_number, is_whole_number
+from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.query_weights import query_weights
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import document_scores, has_method
-from skfilterrank._sklearn_compat import BaseSearchCV, final_step, safe_indexing
+from skfilterrank._response import has_method
+from skfilterrank._sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank._wrapping import group_parameter
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.ranking._fitting.training_rows import TARGETS, TrainingRows
+from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.thresholds import JudgedScores, machine_labels
 
 
 def is_prefit(cv) -> bool:
@@ -42,108 +48,159 @@ def has_fixed_scale(estimator) -> bool:
     return is_classifier(final) or group_parameter(final) is None
 
 
-class FoldScores(NamedTuple):
-    """Scores of one fold's held-out rows."""
+class FittedFold(NamedTuple):
+    """A model that has not seen the held-out rows of a split.
 
-    rows: np.ndarray
-    scores: np.ndarray
+    `scores` are those of the held-out rows, None where a reader scores all folds in one pass;
+    `estimator` is None where the model is not needed any more.
+    """
+
+    estimator: Any
+    scores: np.ndarray | None
     fit_time: float
     score_time: float
-    estimator: object | None
 
 
-def fit_and_score(estimator, data: TrainingRows, gains, train, test, keep) -> FoldScores:
-    """Fit on the training rows and score the held-out rows."""
-    begin = time.perf_counter()
-    if not data.judged[train].any():
-        raise InputError(
-            f"y has no judged row among the {len(train)} rows that a fold of the cross-validation "
-            "learns from: lower cv, or give more labels."
-        )
-    try:
-        fitted = data.fit(estimator, train)
-    except ValueError as error:
-        error.add_note(
-            f"This came up in a fold of the cross-validation, with {len(train)} of "
-            f"{len(data.groups)} rows to learn from: if the fold lacks a label, lower cv."
-        )
-        raise
-    middle = time.perf_counter()
-    scores = document_scores(
-        fitted, safe_indexing(data.X, test), groups=data.groups[test], gains=gains
+class OutOfFold(NamedTuple):
+    """Scores of held-out rows, and the final model.
+
+    `folds` is empty without cross-validation. `is_calibrated` tells whether the final model gave
+    the scores, and to queries it had not seen.
+    """
+
+    estimator: Any
+    folds: list[FittedFold]
+    held_out: Any
+    is_calibrated: bool
+
+    def times(self) -> dict[str, np.ndarray]:
+        """Return the seconds of each fold."""
+        names = ("fit_time", "score_time")
+        if self.folds[0].scores is None:
+            names = names[:1]
+        return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
+
+
+def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=False) -> OutOfFold:
+    """Fit an estimator on each split, score the held-out rows, and fit it on all rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Has the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
+    estimator : estimator
+        Is cloned; where `splits` is None it is fitted already.
+    rows : TrainingRows or PartitionedRows
+        Reader of the rows.
+    score_gains : None, "exp2", dict or callable
+        Gains of the classes of a classifier.
+    splits : sized iterable or None
+        Made by ``rows.split``.
+    calibrates : bool
+        Whether a model of one split is kept because it is calibrated.
+    """
+    if splits is None:
+        final = in_memory(estimator)
+        held_out = rows.held_out([FittedFold(final, None, 0.0, 0.0)], score_gains)
+        return OutOfFold(final, [], held_out, True)
+    refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
+    rescale = refit and needs_rescaling(model.rescale, estimator)
+    folds = fit_folds(
+        rows,
+        estimator,
+        splits,
+        score_gains,
+        keep=rescale or not refit,
+        n_jobs=model.n_jobs,
+        verbose=model.verbose,
     )
-    return FoldScores(
-        test, scores, middle - begin, time.perf_counter() - middle, fitted if keep else None
-    )
+    final = rows.fit(estimator) if refit else folds[0].estimator
+    scales = None
+    if rescale:
+        models = [*(fold.estimator for fold in folds), final]
+        scales = rows.scales(models, splits, score_gains)
+    held_out = rows.held_out(folds, score_gains, splits, scales)
+    return OutOfFold(final, folds, held_out, not (refit or rows.tears_queries(splits)))
 
 
-def out_of_fold_scores(estimator, data, gains, splits, *, keep=False, n_jobs=None, verbose=0):
-    """Fit and score every fold; the same result whatever `n_jobs` is."""
-    folds = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(fit_and_score)(estimator, data, gains, train, test, keep) for train, test in splits
+def fit_folds(
+    rows, estimator, splits, score_gains, *, keep=False, n_jobs=None, verbose=0
+) -> list[FittedFold]:
+    """Fit and score every fold; the result does not depend on `n_jobs`."""
+    folds = Parallel(n_jobs=n_jobs if rows.are_in_memory else None, return_as="generator")(
+        delayed(_fit_fold)(rows, estimator, split, score_gains, keep) for split in splits
     )
     # leave=None: a bar under another bar goes when it is done.
     bar = tqdm(folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None)
     return list(bar)
 
 
-# Share of the queries that a threshold with a guarantee is calibrated on.
-_CALIBRATION_SHARE = 0.3
+def _fit_fold(rows, estimator, split, score_gains, keep):
+    """Fit on the training rows of a split, and score its held-out rows."""
+    begin = time.perf_counter()
+    fitted = rows.fit(estimator, split)
+    middle = time.perf_counter()
+    scores = rows.score_fold(fitted, split, score_gains)
+    end = time.perf_counter()
+    keep = keep or scores is None
+    return FittedFold(fitted if keep else None, scores, middle - begin, end - middle)
 
 
-class TuningScores(NamedTuple):
-    """Scores of held-out rows, and the final model.
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Scores of rows in memory by models that have not seen them.
 
-    `rows` are row numbers of the data and `index` their queries, in which a query that is held out
-    twice makes two. `folds` is empty without cross-validation. `is_calibrated` says whether the
-    final model gave the scores, and to queries it had not seen.
+    Attributes
+    ----------
+    data : TrainingRows
+        All rows.
+    rows : ndarray of int
+        Numbers of the held-out rows.
+    scores : ndarray of float64
+        Their scores.
+    lists : GroupIndex
+        Their queries; one that is held out twice makes two lists.
+    are_of_folds : bool
+        Whether cross-validation has held the rows out.
     """
 
-    estimator: object
-    folds: list
+    data: Any
     rows: np.ndarray
     scores: np.ndarray
-    index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
-    is_calibrated: bool
+    lists: GroupIndex
+    are_of_folds: bool
+
+    def fit_threshold(self, threshold, *, columns=None, query_weight=None, judged_by=None) -> dict:
+        """Fit a threshold on the scores; return what it finds in each fold."""
+        data, rows = self.data, self.rows
+        n_queries = int(data.groups.max()) + 1
+        queries = self.lists.query_ids % n_queries
+        lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
+        if query_weight is not None:
+            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
+            lists.weights = None if weights is None else weights[queries]
+        judged = JudgedScores(
+            lists,
+            data.labels[rows],
+            queries,
+            columns or {},
+            folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
+            names=(data.ids[rows], rows),
+            machines=None if judged_by is None else machine_labels(judged_by, data.gains)[rows],
+            # Scores out of fold and those of the model fitted on all rows may differ in spread.
+            watches_scale=False,
+        )
+        threshold.fit_judged(judged)
+        return vars(threshold).pop("fold_results_", {})
 
 
-def find_splits(model, labels, groups, *, calibrates=False, advice="") -> list:
-    """Split rows by query as `cv` of the model says; one split where a threshold calibrates."""
-    cv = _CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-    return make_splits(cv, labels, groups, single=model.refit is False, advice=advice)
-
-
-def tuning_scores(model, inner, data, score_gains, splits, *, calibrates=False) -> TuningScores:
-    """Fit an estimator on each split and score the held-out rows; `splits` None: it is fitted."""
-    if splits is None:
-        scores = document_scores(inner, data.X, groups=data.groups, gains=score_gains)
-        rows, index = np.arange(len(data.groups)), GroupIndex.from_groups(data.groups)
-        return TuningScores(inner, [], rows, scores.astype(np.float64, copy=False), index, True)
-    refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
-    rescale = refit and needs_rescaling(model.rescale, inner)
-    folds = out_of_fold_scores(
-        inner,
-        data,
-        score_gains,
-        splits,
-        keep=rescale or not refit,
-        n_jobs=model.n_jobs,
-        verbose=model.verbose,
-    )
-    estimator = data.fit(inner) if refit else folds[0].estimator
-    if rescale:
-        folds = to_refitted_scale(folds, splits, estimator, data, score_gains)
-    of_folds = tuple(zip(*folds))
-    rows, scores = np.concatenate(of_folds[0]), np.concatenate(of_folds[1])
-    # A query that is held out by several folds makes a list in each.
-    fold = np.repeat(np.arange(len(folds)), tuple(map(len, of_folds[0])))
-    lists = data.groups[rows] + fold * (int(data.groups.max()) + 1)
-    is_calibrated = not refit and not any(
-        count_shared(data.groups[train], data.groups[test]) for train, test in splits
-    )
-    index = GroupIndex.from_groups(lists)
-    scores = scores.astype(np.float64, copy=False)
-    return TuningScores(estimator, folds, rows, scores, index, is_calibrated)
+# Share of the queries that a threshold with a guarantee is calibrated on.
+CALIBRATION_SHARE = 0.3
+DEFAULT_FOLDS = 5
+# Rows that suffice for a mean and a standard deviation of scores.
+SAMPLE_ROWS = 10_000
+TARGETS = ("auto", "binary", "gain", "grade", "label")
+RESCALES = ("auto", True, False)
 
 
 def check_inner(model) -> None:
@@ -159,9 +216,6 @@ def check_inner(model) -> None:
     check_choice(model.target, "target", TARGETS)
     check_choice(model.rescale, "rescale", RESCALES)
     check_cv(model.cv)
-
-
-DEFAULT_FOLDS = 5
 
 
 def check_cv(cv) -> None:
@@ -213,11 +267,8 @@ def make_splits(
         raise InputError(
             f"cv makes no split: expected at least one (train, test), got {brief(cv)}."
         )
-    if single and len(splits) != 1:
-        raise InputError(
-            f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
-            "cv=0.2 or another single split, or refit=True."
-        )
+    if single:
+        check_single(len(splits))
     highest = max(int(rows.max(initial=-1)) for split in splits for rows in split)
     if highest >= len(groups):
         raise InputError(
@@ -234,6 +285,15 @@ def make_splits(
             )
             break
     return splits
+
+
+def check_single(n_splits: int) -> None:
+    """Raise for several splits, none of whose models is to be kept."""
+    if n_splits != 1:
+        raise InputError(
+            f"refit=False keeps the model of the only split, but cv makes {n_splits}: use cv=0.2 "
+            "or another single split, or refit=True."
+        )
 
 
 def _dealt_folds(groups, n_folds):
@@ -284,69 +344,18 @@ def count_shared(left, right):
     return np.count_nonzero(seen.all(axis=0))
 
 
-RESCALES = ("auto", True, False)
-# Enough for a mean and a standard deviation; scoring all training rows again would take time.
-SAMPLE_ROWS = 10_000
-
-
 def needs_rescaling(rescale, estimator) -> bool:
     """Whether to put the folds' scores on one scale; "auto" asks whether there is none already."""
     return not has_fixed_scale(estimator) if rescale == "auto" else rescale
 
 
-def to_refitted_scale(folds, splits, refitted, data, gains) -> list:
-    """Folds with their held-out scores on the scale of the refitted model.
+def to_scale(scores, own, final) -> np.ndarray:
+    """Bring scores of one model to the scale of another; each is a mean and a deviation.
 
-    A model's scale is the mean and the standard deviation of its scores of rows that it was
-    trained on. All models are too sure of such rows, so that their scales compare.
-
-    Parameters
-    ----------
-    folds : list of FoldScores
-        With their estimators.
-    splits : list of (train, test)
-        Row numbers, in the order of `folds`.
-    refitted : estimator
-        Fitted on all judged rows.
-    data : TrainingRows
-        All rows.
-    gains : None, "exp2", dict or callable
-        As for :func:`document_scores`.
-
-    Returns
-    -------
-    list of FoldScores
-        Filtered rows stay at -inf. Where a model gives all its training rows one score, its
-        scores are shifted but not stretched.
+    A model's scale is that of its scores of rows it was trained on. All models are too sure of such
+    rows, so that their scales compare. Hidden rows stay at -inf. Where a model gives all its
+    training rows one score, its scores are shifted but not stretched.
     """
-    mean, deviation = _training_scale(refitted, np.arange(len(data.groups)), data, gains)
-    rescaled = []
-    for fold, (train, _) in zip(folds, splits):
-        own_mean, own_deviation = _training_scale(fold.estimator, train, data, gains)
-        stretch = deviation / own_deviation if deviation > 0 and own_deviation > 0 else 1.0
-        rescaled.append(fold._replace(scores=mean + (fold.scores - own_mean) * stretch))
-    return rescaled
-
-
-def _training_scale(model, rows, data, gains):
-    """Mean and standard deviation of a model's scores of judged rows it was trained on."""
-    rows = _whole_queries(rows, data.groups)
-    scores = document_scores(
-        model, safe_indexing(data.X, rows), groups=data.groups[rows], gains=gains
-    ).astype(np.float64, copy=False)
-    scores = scores[data.judged[rows] & np.isfinite(scores)]
-    if not len(scores):
-        return 0.0, 0.0
-    mean, deviation = scores.mean(), scores.std()
-    # The standard deviation of equal scores need not be exactly 0.
-    return mean, deviation if deviation > mean_tolerance(scores) else 0.0
-
-
-def _whole_queries(rows, groups):
-    """Rows of evenly spaced queries, about `SAMPLE_ROWS` of them; all where there are fewer."""
-    step = -(-len(rows) // SAMPLE_ROWS)
-    if step == 1:
-        return rows
-    chosen = np.zeros(int(groups.max()) + 1, dtype=bool)
-    chosen[np.flatnonzero(np.bincount(groups[rows]))[::step]] = True
-    return rows[chosen[groups[rows]]]
+    (own_mean, own_deviation), (mean, deviation) = own, final
+    stretch = deviation / own_deviation if deviation > 0 and own_deviation > 0 else 1.0
+    return mean + (scores - own_mean) * stretch

@@ -9,21 +9,32 @@ import inspect
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._core.checks import QID
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.results import counted
 from skfilterrank._response import before_last, in_library_form, library_errors
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
+    feature_names,
     final_step,
+    first_step,
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._wrapping import group_parameter, needs_own_form
+from skfilterrank._wrapping import (
+    check_finite_columns,
+    group_parameter,
+    needs_own_form,
+    refuse_dates,
+)
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_GRADES = 31
@@ -269,3 +280,39 @@ def together(X, y, groups, params):
         return X, y, index, dict(params)
     params = check_method_params(X, params, indices=order)
     return safe_indexing(X, order), safe_indexing(y, order), index, dict(params)
+
+
+def raise_for_bad_columns(X, estimator, error):
+    """Raise an error that names the columns of X which the estimator cannot take, if any."""
+    owner = type(final_step(estimator)).__name__
+    try:
+        values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        if not hasattr(first_step(estimator), "transform"):
+            _raise_for_text(X, owner, error)
+        return
+    allow_nan = get_tags(estimator).input_tags.allow_nan
+    try:
+        check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
+    except InputError as named:
+        raise named from error
+    largest = np.finfo(np.float32).max
+    numbers = values.data if sparse.issparse(values) else values
+    if (np.abs(numbers) > largest).any():
+        raise InputError(
+            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, which is the largest "
+            f"that {owner} takes: replace it by a smaller one."
+        ) from error
+
+
+def _raise_for_text(X, owner, error):
+    """Raise an error that names the columns of a table which hold no numbers, if any."""
+    refuse_dates(X)
+    if isinstance(X, pd.DataFrame):
+        names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
+        if names:
+            raise InputError(
+                f"X has {counted(len(names), 'column')} that {owner} does not take as they are, "
+                f"such as {brief(names[0])} of dtype {X[names[0]].dtype}: make numbers of them, "
+                "as by OrdinalEncoder in a Pipeline, or categories where it takes these."
+            ) from error

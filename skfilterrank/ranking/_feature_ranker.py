@@ -1,4 +1,4 @@
-"""Checked input of the rankers of this package that learn from features."""
+"""The base of rankers that learn from a matrix of features, and the measure of their scores."""
 
 from typing import NamedTuple
 
@@ -14,17 +14,20 @@ from skfilterrank._core.checks import (
     refuse_query_column,
 )
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank._wrapping import check_finite_columns, refuse_dates
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.held_out import read_eval_set
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
-from skfilterrank.ranking._fitting.validation import (
+from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
+    read_eval_set,
     warn_unless_stopped_by,
 )
+from skfilterrank.ranking._training_rows import count_unjudged
 
 
 class QueryRows(NamedTuple):
@@ -134,3 +137,39 @@ def column(X, number) -> np.ndarray:
     stored = slice(X.indptr[number], X.indptr[number + 1])
     dense[X.indices[stored]] = X.data[stored]
     return dense
+
+
+class MeasuredRows:
+    """Rows, and what they are measured by.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure.
+    gains : ndarray of shape (n_rows,)
+        Gains of the documents, NaN where unjudged.
+    index : GroupIndex
+        Their queries.
+    ties : str or None, default=None
+        How rows of equal scores are ordered; None takes the measure's own default.
+    """
+
+    def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex, ties: str | None = None):
+        self.parsed, self.gains, self.index = parsed, gains, index
+        # Negative where lower values of the measure are better.
+        self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
+        self._kernel = parsed.measure.bind(parsed.k, parsed.options)
+        ties = ties or parsed.measure.ties[0]
+        self._lists = RankedLists(gains, np.zeros(len(gains)), groups=index, ties=ties)
+
+    def per_query(self, scores, threshold: float | None = None) -> np.ndarray:
+        """One value per query, NaN where undefined; what scores below the threshold is filtered."""
+        return self._lists.with_scores(scores, threshold).per_query(self._kernel)
+
+    def mean(self, scores, threshold: float | None = None) -> float:
+        """Mean over queries; those for which the measure is undefined count 0."""
+        return float(np.nan_to_num(self.per_query(scores, threshold), nan=0.0).mean())
+
+    def __call__(self, scores, threshold: float | None = None) -> float:
+        """The mean, with its sign turned so that higher is better."""
+        return self.sign * self.mean(scores, threshold)
