@@ -38,7 +38,7 @@ class QueryRows(NamedTuple):
     queries: np.ndarray
 
     def take(self, rows) -> "QueryRows":
-        """Some of the rows: a mask, or row numbers in the order that is wanted."""
+        """Take some rows, by a mask or by row numbers in the wanted order."""
         return QueryRows(self.X[rows], self.gains[rows], self.queries[rows])
 
 
@@ -75,7 +75,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return X
 
     def _judged_rows(self, X, y, groups, *, reset=True) -> QueryRows:
-        """The judged rows of what `fit` is given; sets `n_unjudged_`."""
+        """Check the rows of `fit`, and return the judged ones; sets `n_unjudged_`."""
         groups = self._find_groups(X, y, groups)
         X = self._check_features(X, reset=reset)
         gains = as_gains(y, self.gains, name="y")
@@ -97,7 +97,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows if judged.all() else rows.take(judged)
 
     def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups, *, reset=True) -> tuple:
-        """The judged rows to learn from, and those of each held-out set."""
+        """Return the judged rows to learn from, and those of each held-out set."""
         rows = self._judged_rows(X, y, groups, reset=reset)
         if self.validation_fraction is None:
             return rows, self._held_out_rows(eval_set, eval_groups)
@@ -107,11 +107,11 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows.take(~held), [rows.take(held)]
 
     def _lost_without_groups(self) -> str:
-        """Say what cannot be learned from rows without query ids; raise where nothing can."""
+        """Describe the loss where there are no query ids; raise where nothing can be learned."""
         return "there is no order to learn and all scores are 0"
 
     def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:
-        """The judged rows of each held-out set that `fit` is given."""
+        """Return the judged rows of each held-out set of `fit`."""
         if eval_set is None and self.early_stopping_rounds is not None:
             raise InputError(
                 "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop by, "
@@ -130,7 +130,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
 
 
 def column(X, number) -> np.ndarray:
-    """A column as a dense float64 vector, to be read only."""
+    """Return a column as a dense float64 vector, to be read only."""
     if not sparse.issparse(X):
         return X[:, number].astype(np.float64, copy=False)
     dense = np.zeros(X.shape[0])
@@ -140,7 +140,7 @@ def column(X, number) -> np.ndarray:
 
 
 class MeasuredRows:
-    """Rows, and what they are measured by.
+    """Rows whose measure is computed again and again, by other scores.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class MeasuredRows:
     index : GroupIndex
         Their queries.
     ties : str or None, default=None
-        How rows of equal scores are ordered; None takes the measure's own default.
+        Order of rows of equal scores; None takes the measure's default.
     """
 
     def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex, ties: str | None = None):
@@ -163,13 +163,13 @@ class MeasuredRows:
         self._lists = RankedLists(gains, np.zeros(len(gains)), groups=index, ties=ties)
 
     def per_query(self, scores, threshold: float | None = None) -> np.ndarray:
-        """One value per query, NaN where undefined; what scores below the threshold is filtered."""
+        """Measure each query, NaN where undefined; rows below the threshold are hidden."""
         return self._lists.with_scores(scores, threshold).per_query(self._kernel)
 
     def mean(self, scores, threshold: float | None = None) -> float:
-        """Mean over queries; those for which the measure is undefined count 0."""
+        """Average over queries; those without a value count 0."""
         return float(np.nan_to_num(self.per_query(scores, threshold), nan=0.0).mean())
 
     def __call__(self, scores, threshold: float | None = None) -> float:
-        """The mean, with its sign turned so that higher is better."""
+        """Return the mean, negated where lower is better."""
         return self.sign * self.mean(scores, threshold)

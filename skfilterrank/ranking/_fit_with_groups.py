@@ -41,7 +41,7 @@ _MOST_GRADES = 31
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:
-    """Some rows of X, y, the query ids if there are any, and what `fit` is given for each row."""
+    """Take some rows of X, y, query ids if any, and parameters of `fit` with an entry per row."""
     return (
         safe_indexing(X, rows),
         safe_indexing(y, rows),
@@ -51,7 +51,7 @@ def cut_rows(rows, X, y, groups, fit_params) -> tuple:
 
 
 def clone_inside(estimator):
-    """An unfitted copy, to the same parameters."""
+    """Clone an estimator; an error names parameters that cannot be cloned."""
     try:
         return clone(estimator)
     except RuntimeError as error:
@@ -141,18 +141,18 @@ def _fit_last(estimator, X, y, groups, held_out, params):
 
 
 def _pairs(held_out):
-    """X and y of each held-out set."""
+    """Return X and y of each held-out set."""
     return [(X, y) for X, y, *_ in held_out]
 
 
 def _columns(held_out):
-    """Parameters of `fit` with a list of each held-out set's entries."""
+    """Return parameters of `fit` with a list of each held-out set's entries."""
     names = dict.fromkeys(name for *_, columns in held_out for name in columns)
     return {name: [columns.get(name) for *_, columns in held_out] for name in names}
 
 
 def _queries_of_steps(before, groups):
-    """Query ids for the steps before the last that ask for them, as their Pipeline takes them."""
+    """Return query ids for the steps before the last that ask for them, by parameters of `fit`."""
     if metadata_routing_enabled():
         asked = get_routing_for_object(before).consumes("fit_transform", ["groups"])
         return dict.fromkeys(asked, groups)
@@ -165,7 +165,7 @@ def _queries_of_steps(before, groups):
 
 
 def _split_parameters(pipeline, params):
-    """Parameters of `fit` for the Pipeline's earlier steps, and for the last."""
+    """Split parameters of `fit` into those of a Pipeline's earlier steps, and of the last."""
     name = pipeline.steps[-1][0]
     if metadata_routing_enabled():
         last = process_routing(pipeline, "fit", **params)[name].fit
@@ -241,7 +241,7 @@ def check_grades(ranker, y, wanted):
 
 
 def _eval_parameters(estimator, sets):
-    """Held-out sets by the names that `fit` gives them."""
+    """Return held-out sets by the names that `fit` gives them."""
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set or "
@@ -254,7 +254,7 @@ def _eval_parameters(estimator, sets):
 
 
 def _weigh_queries(ranker, params, name, index):
-    """Put one weight per query in the place of those of rows in query order, if there are any."""
+    """Replace weights of rows in query order, if any, by one weight per query."""
     if params.get(name) is None:
         return
     weights = np.asarray(params[name])
@@ -268,7 +268,7 @@ def _weigh_queries(ranker, params, name, index):
 
 
 def row_codes(index) -> np.ndarray:
-    """Query number of each row of data in query order."""
+    """Number the query of each row of data in query order."""
     return np.repeat(np.arange(index.n_queries), index.sizes)
 
 

@@ -50,7 +50,7 @@ class HeldOutSet(NamedTuple):
 def read_eval_set(
     eval_set, eval_groups, gains, *, needs_groups: bool, columns: dict | None = None
 ) -> list[HeldOutSet]:
-    """The held-out sets of `fit`; rows without a label are left out, with a warning.
+    """Read the held-out sets of `fit`; rows without a label are left out, with a warning.
 
     `gains` turns labels into gains. Without query ids each row is a query of its own, which is an
     error where `needs_groups` says so. `columns` has for each name an entry by set.
@@ -67,7 +67,7 @@ def read_eval_set(
 
 
 def split_columns(fit_params) -> tuple[dict, dict]:
-    """Parameters of `fit` without those of held-out sets, and those by their plain names."""
+    """Split parameters of `fit` from those of held-out sets, which get their plain names."""
     of_sets = {
         name.rpartition("__")[2]: value
         for name, value in fit_params.items()
@@ -78,7 +78,7 @@ def split_columns(fit_params) -> tuple[dict, dict]:
 
 
 def _by_set(values, name, n_sets, is_pair):
-    """What a parameter holds of each held-out set; None where nothing."""
+    """List the values of a parameter for each held-out set; None where there is none."""
     if isinstance(values, dict):
         values = [values.get(number) for number in range(n_sets)]
     elif is_pair and not (isinstance(values, list | tuple) and len(values) == 1):
@@ -92,7 +92,7 @@ def _by_set(values, name, n_sets, is_pair):
 
 
 def _sets(eval_set, eval_groups):
-    """X, y and the given query ids of each held-out set."""
+    """List X, y and the given query ids of each held-out set."""
     if eval_set is None:
         return []
     if _is_pair(eval_set):
@@ -116,19 +116,19 @@ def _sets(eval_set, eval_groups):
 
 
 def _is_pair(eval_set):
-    """Whether an eval_set is one pair of features and labels."""
+    """Tell if an eval_set is one pair of features and labels."""
     return isinstance(eval_set, tuple) and len(eval_set) == 2 and not _is_set(eval_set[0])
 
 
 def _is_set(item):
-    """Whether the first item of a pair is itself a pair of features and labels."""
+    """Tell if the first item of a pair is itself a pair of features and labels."""
     is_pair = isinstance(item, list | tuple) and len(item) == 2
     # A list of two rows is a pair too, but of single rows.
     return is_pair and (isinstance(item, tuple) or len(getattr(item[0], "shape", ())) == 2)
 
 
 def _described(value):
-    """Kind and size of a value that came instead of a pair."""
+    """Describe kind and size of a value that was given instead of a pair."""
     shape = getattr(value, "shape", None)
     if shape is None and hasattr(value, "__len__"):
         return f"a {type(value).__name__} of {len(value)}"
@@ -136,7 +136,7 @@ def _described(value):
 
 
 def _read_set(X, y, ids, gains, needs_groups, columns):
-    """The judged rows of one held-out set."""
+    """Read the judged rows of one held-out set."""
     check_container(X, "X of eval_set")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
@@ -183,7 +183,7 @@ def check_no_sets(eval_set) -> None:
 
 
 def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
-    """Mask of the judged rows of the queries that are held out, always the same ones.
+    """Make a mask of the judged rows of the queries that are held out, always the same ones.
 
     `codes` numbers the query of each row. Unjudged rows stay behind, to be counted there.
     """
@@ -202,7 +202,7 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
 
 
 def warn_unless_stopped_by(fraction, estimator) -> None:
-    """Say so where a fitted estimator made no use of the queries that were held out for it."""
+    """Warn where a fitted estimator made no use of the queries that were held out for it."""
     final = fitted_end(estimator)
     while isinstance(final, WrappingRanker):
         final = fitted_end(final._fitted_inner())
@@ -216,7 +216,7 @@ def warn_unless_stopped_by(fraction, estimator) -> None:
 
 
 def _stops_early(fitted):
-    """Whether a held-out set decides how many rounds there are; True where nothing tells."""
+    """Tell if a held-out set decides the number of rounds; True where that is unknown."""
     if isinstance(fitted, RankerMixin):
         return getattr(fitted, "early_stopping_rounds", 1) is not None
     if is_model(fitted, "lightgbm", "LGBMModel"):

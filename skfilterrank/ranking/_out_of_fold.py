@@ -30,12 +30,12 @@ from skfilterrank.thresholds import JudgedScores, machine_labels
 
 
 def is_prefit(cv) -> bool:
-    """Whether `cv` says that the estimator is fitted already."""
+    """Tell if the estimator is fitted already."""
     return isinstance(cv, str) and cv == "prefit"
 
 
 def has_fixed_scale(estimator) -> bool:
-    """Whether scores of the estimator fitted on other rows mean the same.
+    """Tell if scores of the estimator keep their scale when it is fitted on other rows.
 
     Probabilities and predicted gains have the scale of what is learned. A ranker learns from the
     order of a query's documents, and no loss says how large its scores should be.
@@ -237,7 +237,7 @@ def check_cv(cv) -> None:
 def make_splits(
     cv, labels, groups, *, single: bool, advice: str = ""
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Row numbers of the training and the held-out rows of each fold.
+    """Number the training and the held-out rows of each fold.
 
     `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
     ends the message where there are too few queries for folds.
@@ -311,7 +311,7 @@ def _dealt_folds(groups, n_folds):
 
 
 def _given_splits(cv):
-    """Row numbers of the folds that a list of (train, test) holds."""
+    """Read the row numbers of a list of (train, test)."""
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
         for rows in itertools.chain.from_iterable(splits):
@@ -336,7 +336,7 @@ def check_each_held_out_once(cv, splits, n_rows) -> None:
 
 
 def count_shared(left, right):
-    """Number of queries that occur on both sides; queries are numbered from 0."""
+    """Count queries that occur on both sides; queries are numbered from 0."""
     n_queries = int(max(left.max(initial=0), right.max(initial=0))) + 1
     seen = np.zeros((2, n_queries), dtype=bool)
     seen[0, left] = True
@@ -345,7 +345,7 @@ def count_shared(left, right):
 
 
 def needs_rescaling(rescale, estimator) -> bool:
-    """Whether to put the folds' scores on one scale; "auto" asks whether there is none already."""
+    """Tell if the folds' scores are to be put on one scale; "auto": unless they have one."""
     return not has_fixed_scale(estimator) if rescale == "auto" else rescale
 
 

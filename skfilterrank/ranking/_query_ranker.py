@@ -19,12 +19,12 @@ from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class QueryRanker(WrappingRanker, BaseEstimator):
-    """Fit any classifier, regressor or ranker with one query id per row.
+    """A ranker that fits any classifier, regressor or ranker with one query id per row.
 
     LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's a number per
     row and sorted rows, a classifier to be told which documents are good. Inside this, all of them
     are fitted with the labels as they are and with `groups`, rows in any order, so that
-    scikit-learn's model selection can fit them. Nothing is filtered.
+    scikit-learn's model selection can fit them. Nothing is hidden.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         (learns the gain), a ranker such as LGBMRanker, XGBRanker or CatBoostRanker (learns the
         order of the gains), or a Pipeline that ends in one.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None
         Share of the training queries, whole ones, that `fit` holds out for an estimator that stops
         early, in place of an `eval_set`; always the same ones. A warning says where it does not
         stop. See :func:`lightgbm_metric`.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
 
     Attributes
@@ -108,7 +108,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     @property
     def has_fixed_scale(self) -> bool:  # type: ignore[override]  # what the estimator says
-        """Whether scores of the estimator fitted on other rows mean the same."""
+        """True where scores keep their scale when the estimator is fitted on other rows."""
         return has_fixed_scale(self.estimator)
 
     @all_or_nothing
@@ -166,7 +166,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Score the rows of X; of a classifier the score is the probability of a gain above 0.
+        """Score the rows of X; a classifier scores by the probability of a gain above 0.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
+            Scores, higher is better, -inf where hidden.
         """
         try:
             return self._scores_inside(X, groups)

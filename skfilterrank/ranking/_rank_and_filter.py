@@ -57,7 +57,7 @@ _FEW_FORBIDDEN = 50
 
 
 class RankAndFilter(WrappingRanker, BaseEstimator):
-    """Rank each query's documents by an estimator's score, and hide those under a threshold.
+    """A ranker of documents by any estimator's score, which hides those under a threshold.
 
     The estimator learns from judged (query, document) rows. The threshold is fitted on the scores
     that query-grouped cross-validation gives to rows its models have not seen: by default it is the

@@ -70,7 +70,7 @@ class TrainingRows:
         return int(np.count_nonzero(~self.judged))
 
     def with_held_out(self, rows) -> "TrainingRows":
-        """The same with a mask of rows as the held-out set."""
+        """Return these rows with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
         # What scores start from, held-out ones do too; they count alike.
         starts = {
@@ -199,7 +199,7 @@ def prepare_rows(
     without_groups=None,
     taught=None,
 ) -> TrainingRows:
-    """Check everything `fit` was given.
+    """Check everything that `fit` was given.
 
     `taught` is as in `tell_unjudged`.
     Where `groups` is None each row is a query of its own, with the warning `without_groups`, and
@@ -264,7 +264,7 @@ def _read_fit_params(fit_params, judged, encoder):
 
 
 def _metrics_of_targets(value, encoder):
-    """A parameter of `fit`, in which metrics of ours know what an encoder makes of gains."""
+    """Return a parameter of `fit`, in which our metrics know the encoder of gains."""
     if isinstance(value, LightGBMMetric):
         return value.of_targets(encoder)
     if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
@@ -306,7 +306,7 @@ def _refuse_rankers_in_ensembles(estimator):
 
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
-    """Gain of each row; an estimator inside that is given gains must not map them once more."""
+    """Compute gains of rows; an estimator inside must not map these to gains once more."""
     name = None
     if not given_labels:
         for each in estimators_inside(estimator):
@@ -331,7 +331,7 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
 
 
 def _number_queries(estimator, groups, n_rows, without_groups):
-    """Number of the query of each row; without query ids, each row is one."""
+    """Number the query of each row; without query ids, each row is one."""
     if groups is not None:
         return check_groups(groups, n_rows=n_rows).codes()
     if needs_groups(estimator):
@@ -353,7 +353,7 @@ def _number_queries(estimator, groups, n_rows, without_groups):
 
 
 def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
-    """A classifier needs gains above 0 and others."""
+    """Raise for a classifier without gains above 0, or without others."""
     if n_good in (0, n_judged):
         which = "no gain is" if n_good == 0 else "every gain is"
         raise InputError(
@@ -363,7 +363,7 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
 
 
 def _check_weights(values, name, judged):
-    """Weights of rows are numbers from 0 up, wherever there is a label."""
+    """Raise for weights of judged rows that are no numbers from 0 up."""
     n_entries, n_rows = count_rows(values, name), len(judged)
     if n_entries != n_rows:
         raise InputError(f"{name} has {n_entries} entries but X has {n_rows} rows.")
@@ -377,7 +377,7 @@ def _check_weights(values, name, judged):
 
 
 def _check_order(estimator, gains):
-    """A ranker needs gains that differ."""
+    """Raise for a ranker whose gains are all equal."""
     if (gains == gains[0]).all():
         raise InputError(
             f"all {len(gains)} judged rows have the gain {gains[0]:g}: "
@@ -396,7 +396,7 @@ def _encode_judged(encoder, gains, labels, judged):
 
 
 def resolve_target(estimator, target: str) -> str:
-    """The target that suits the estimator, where "auto" is asked."""
+    """Return the target; for "auto" that which suits the estimator."""
     if target != "auto":
         return target
     final = final_step(estimator)
@@ -410,21 +410,21 @@ def resolve_target(estimator, target: str) -> str:
 
 
 def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
-    """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+    """Tell if a classifier's classes are labels rather than 1 for a gain above 0."""
     if prefit and is_classifier(estimator):
         return not set(estimator.classes_) <= {0, 1}
     return resolve_target(estimator, target) == "label"
 
 
 class TargetEncoder:
-    """Turn gains (and labels) into the target, the same way in every fold."""
+    """An encoder of gains (and labels) as the target, alike in every fold."""
 
     def __init__(self, kind: str, gains):
         self.kind = kind
         self.levels = np.unique(gains[~np.isnan(gains)])
 
     def encode(self, gains, labels):
-        """Target of judged rows."""
+        """Compute the target of judged rows."""
         if self.kind == "binary":
             return (gains > 0).astype(np.int64)
         if self.kind == "gain":
@@ -443,7 +443,7 @@ class TargetEncoder:
 
 
 def count_unjudged(judged) -> int:
-    """Number of rows without a label, with a warning; an error where none has one."""
+    """Count rows without a label, with a warning; raise where none has one."""
     return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
 
 
