@@ -75,9 +75,8 @@ class OutOfFold(NamedTuple):
 
     def times(self) -> dict[str, np.ndarray]:
         """Return the seconds of each fold."""
-        names = ("fit_time", "score_time")
-        if self.folds[0].scores is None:
-            names = names[:1]
+        is_timed = self.folds[0].scores is not None
+        names = ["fit_time", "score_time"] if is_timed else ["fit_time"]
         return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
 
 
