@@ -23,8 +23,8 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
 from skfilterrank.ranking import make_text_features
-from skfilterrank.ranking._fitting.adapters import fit_with_groups
-from skfilterrank.ranking._fitting.training_rows import TargetEncoder
+from skfilterrank.ranking._fit_with_groups import fit_with_groups
+from skfilterrank.ranking._training_rows import TargetEncoder
 
 N_FOLDS = 5
 

@@ -25,24 +25,24 @@ _PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re
 
 
 class RankerMixin:
-    """What makes an estimator a ranker: queries in `fit`, in `predict` and in `score`.
+    """Mixin of all rankers: queries in `fit`, in `predict` and in `score`.
 
     A ranker of your own inherits from this class and from :class:`sklearn.base.BaseEstimator`, in
     this order, and has two methods: ``fit(X, y, groups=None)`` and ``predict(X, groups=None)``,
-    which returns one score per row, -inf where it filters. `score` and the routing of `groups`
-    through scikit-learn come with the mixin, and :class:`RankAndFilter`,
+    which returns one score per row, -inf where it hides the row. `score` and the routing of
+    `groups` through scikit-learn come with the mixin, and :class:`RankAndFilter`,
     :class:`CalibratedRanker`, :class:`QueryRanker` and :class:`FilterOnly` take the ranker as they
     take those of this library.
 
     Attributes
     ----------
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions. Usually a parameter of the constructor.
     gains : None, "exp2", dict or callable, default=None
-        How `score` turns a label into a gain. Usually a parameter of the constructor.
+        Map from labels to gains in `score`. Usually a parameter of the constructor.
     ranking_target : {"gain", "binary", "grade", "label"}, default="gain"
-        What :class:`RankAndFilter` gives the ranker to learn where ``target="auto"``.
+        Target that :class:`RankAndFilter` gives the ranker where ``target="auto"``.
     needs_groups : bool, default=False
         Whether there is nothing to learn without query ids, so that a missing `groups` is an
         error of the estimators around the ranker.
@@ -56,14 +56,14 @@ class RankerMixin:
 
     See Also
     --------
-    RankAndFilter : Adds the threshold that filters.
+    RankAndFilter : Adds the threshold that hides documents.
     QueryRanker : Makes a ranker of an estimator of another library.
 
     Notes
     -----
     **Without queries.** A ranker that was fitted without query ids took each row for a query of its
     own, and without query ids `score` does the same: what is reported is the mean that `fit` saw,
-    and what a filter does to single documents. Where nothing is filtered such a score cannot tell
+    and the effect of a filter on single documents. Where nothing is hidden such a score cannot tell
     one ranker from another. A ranker that was fitted with query ids raises instead of guessing.
 
     Examples
@@ -116,8 +116,8 @@ class RankerMixin:
     ) -> "RankerMixin":
         """Learn from the rows of X.
 
-        What is said here of a parameter holds for every ranker that has it; the docstring of a
-        ranker's own `fit` takes it over with a line such as "{groups}".
+        A parameter means the same in every ranker that has it; the docstring of a ranker's own
+        `fit` takes its description over by a line such as "{groups}".
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class RankerMixin:
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
+            Scores, higher is better, -inf where hidden.
         """
         raise NotImplementedError(f"{type(self).__name__} has no predict(X, groups=None).")
 
@@ -176,7 +176,7 @@ class RankerMixin:
         query_weight: QueryWeight = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Mean of `measure` over the queries of X.
+        """Compute the mean of `measure` over the queries of X.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class RankerMixin:
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
             that was fitted without query ids takes each row for a query of its own.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
-            What each query counts in the mean, as in
+            Weight of each query in the mean, as in
             :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
             `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
@@ -238,15 +238,15 @@ class RankerMixin:
         return y, self.gains
 
     def _score_measure(self) -> ParsedMeasure:
-        """The measure that `score` returns."""
+        """Return the measure that `score` computes."""
         return parse_measure(self.measure)
 
     def _without_filtered(self, scores):
-        """Scores, -inf also where `predict` leaves it to its caller to filter."""
+        """Return scores, -inf also where `predict` leaves hiding to its caller."""
         return scores
 
     def _find_groups(self, X, y, groups):
-        """Query ids of the rows that `fit` is given, or None; there must be labels."""
+        """Find query ids of the rows of `fit`, or return None; raise without labels."""
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
@@ -266,7 +266,7 @@ class RankerMixin:
 
 
 def _completed(doc, said_once):
-    """A docstring with the parameters of another in the place of lines such as "{groups}"."""
+    """Complete a docstring: lines such as "{groups}" become parameters of another docstring."""
     known = {
         match[1]: match[0] for match in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
     }

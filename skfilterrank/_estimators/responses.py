@@ -19,7 +19,7 @@ from skfilterrank.exceptions import InputError, brief
 
 
 def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> np.ndarray:
-    """Score the rows of X: higher is better, -inf where filtered.
+    """Score the rows of X: higher is better, -inf where hidden.
 
     A classifier scores by its probability that the gain is above 0 (else by its decision
     function), anything else by what it predicts. Query ids go to the estimators whose `predict`
@@ -74,7 +74,7 @@ def check_columns(estimator, X) -> None:
 
 
 def last_step(estimator, X, groups=None):
-    """The fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
+    """Return the fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, BaseSearchCV):
             estimator = estimator.best_estimator_
@@ -87,7 +87,7 @@ def last_step(estimator, X, groups=None):
 
 
 def before_last(pipeline, X, groups=None):
-    """X as the last step sees it; query ids go to the steps whose `transform` asks for them."""
+    """Transform X for the last step; query ids go to steps whose `transform` asks for them."""
     for _, step in pipeline.steps[:-1]:
         if step not in (None, "passthrough"):
             X = step.transform(X, **_queries_for(step.transform, groups))
@@ -95,7 +95,7 @@ def before_last(pipeline, X, groups=None):
 
 
 def _queries_for(method, groups):
-    """Query ids, for a method that asks for them."""
+    """Return query ids as a parameter, for a method that asks for them."""
     if groups is None or not _takes_groups(getattr(method, "__func__", method)):
         return {}
     return {"groups": groups}
@@ -103,19 +103,19 @@ def _queries_for(method, groups):
 
 @lru_cache(maxsize=256)
 def _takes_groups(function):
-    """Whether a function has a parameter `groups`, which takes long to see for a single query."""
+    """Tell if a function has a parameter `groups`; cached, as inspecting takes long."""
     return "groups" in inspect.signature(function).parameters
 
 
 def has_method(estimator, name) -> bool:
-    """Whether an estimator has a method, at the latest once it is fitted."""
+    """Tell if an estimator has a method, at the latest once it is fitted."""
     # An unfitted stack does not know what its default final estimator has.
     is_default = getattr(estimator, "final_estimator", "given") is None
     return hasattr(estimator, name) or (is_default and hasattr(type(estimator), name))
 
 
 def _classifier_scores(estimator, X, gains):
-    """P(gain > 0), or the decision function of two classes."""
+    """Compute P(gain > 0), or the decision function of two classes."""
     classes = estimator.classes_
     is_good = as_gains(classes, gains, name="the classifier's classes") > 0
     if hasattr(estimator, "predict_proba"):
@@ -134,13 +134,13 @@ def _classifier_scores(estimator, X, gains):
 
 
 def is_model(estimator, library, base) -> bool:
-    """Whether an estimator is of a library, which is not imported for that."""
+    """Tell if an estimator is of a library, without importing it."""
     module = sys.modules.get(library)
     return module is not None and isinstance(estimator, getattr(module, base))
 
 
 def in_library_form(estimator, X):
-    """X in a form that the estimator takes, where what holds it is no matter."""
+    """Convert X to a container that the estimator takes."""
     if sparse.issparse(X):
         # CatBoost takes no sparse arrays, nor does LightGBM's predict, and neither COO.
         return X if sparse.isspmatrix_csr(X) else sparse.csr_matrix(X)
@@ -160,7 +160,7 @@ def _is_arrow(X):
 
 
 def _with_numpy_numbers(frame):
-    """A table whose numbers of Arrow's types are numpy's; NaN where missing."""
+    """Convert numbers of Arrow's types to numpy's; NaN where missing."""
     types = {
         column: "float64" if frame[column].isna().any() else dtype.numpy_dtype
         for column, dtype in frame.dtypes.items()
@@ -188,7 +188,7 @@ def _refuse_dictionaries(estimator, X):
 
 @contextmanager
 def library_errors(estimator):
-    """Errors of libraries that are no ValueError, as one that names the estimator."""
+    """Raise errors of libraries that are no ValueError as one that names the estimator."""
     kinds: tuple[type[Exception], ...] = ()
     for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError")):
         if module in sys.modules:

@@ -47,7 +47,7 @@ def inner_attribute(owner, name, *, last=False):
 
 
 class WrapsFitted:
-    """Features as the fitted estimator inside knows them."""
+    """Features of the fitted estimator inside."""
 
     @property
     def n_features_in_(self) -> int:
@@ -81,7 +81,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
             _refuse_numbers(X)
 
     def _chooses_columns(self):
-        """Whether a transformer comes first, which may choose columns by name, and looks itself."""
+        """Tell if a transformer comes first, which may choose columns by name, and checks them."""
         return hasattr(_first_step(self._unfitted_inner()), "transform")
 
     def _check_columns(self, X):
@@ -96,7 +96,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
             check_n_features(self, X, reset=False)
 
     def _unfitted_inner(self):
-        """The estimator that is cloned and fitted."""
+        """Return the estimator that is cloned and fitted."""
         return self.estimator
 
     @property
@@ -115,7 +115,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return np.ravel(inner_attribute(self, "coef_", last=True))
 
     def _inside_routing(self):
-        """What the estimator asks scikit-learn for; queries it is given by this ranker."""
+        """Return the routing of the estimator without `groups`, which this ranker passes itself."""
         return without_groups(get_routing_for_object(self._unfitted_inner()))
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -137,11 +137,11 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
-        """Whether the estimator learns nothing without query ids."""
+        """True where the estimator learns nothing without query ids."""
         return needs_groups(self._unfitted_inner())
 
     def _find_groups(self, X, y, groups):
-        """Query ids of the rows that `fit` is given, whose columns are remembered."""
+        """Find query ids of the rows of `fit`, and remember its columns."""
         groups = super()._find_groups(X, y, groups)
         self._remember_columns(X)
         if not self._chooses_columns():
@@ -149,7 +149,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return groups
 
     def _scores_inside(self, X, groups, gains=None):
-        """What the fitted estimator scores, float64."""
+        """Score rows by the fitted estimator, as float64."""
         check_is_fitted(self)
         self._check_columns(X)
         groups = find_groups(groups, X)
@@ -157,7 +157,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return scores.astype(np.float64, copy=False)
 
     def _inside_parameters(self, fit_params):
-        """Parameters of `fit` that go to the estimator."""
+        """Select the parameters of `fit` that go to the estimator."""
         if metadata_routing_enabled():
             return process_routing(self, "fit", **fit_params).estimator.fit
         return fit_params
@@ -172,7 +172,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return tags
 
     def _fitted_inner(self):
-        """The fitted estimator inside, or None."""
+        """Return the fitted estimator inside, or None."""
         return getattr(self, "estimator_", None)
 
 
@@ -184,7 +184,7 @@ OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 
 
 def group_parameter(final) -> str | None:
-    """Name of the parameter of `fit` that takes the queries, or None."""
+    """Name the parameter of `fit` that takes the queries, or return None."""
     if isinstance(final, BaseSearchCV):
         return "groups"
     parameters = inspect.signature(final.fit).parameters
@@ -198,12 +198,12 @@ def group_parameter(final) -> str | None:
 
 
 def needs_own_form(estimator):
-    """Whether the estimator's `fit` wants the queries in another form than an id per row."""
+    """Tell if `fit` of the estimator wants queries in another form than an id per row."""
     return group_parameter(final_step(estimator)) in OTHER_GROUPS
 
 
 def estimators_inside(estimator) -> list:
-    """The estimator and those it wraps, from the outermost to the one that learns."""
+    """List the estimator and those it wraps, from the outermost to the one that learns."""
     inside = [final_step(estimator)]
     while isinstance(inside[-1], BaseSearchCV) or getattr(inside[-1], "is_transparent", False):
         inner = inside[-1].estimator
@@ -214,7 +214,7 @@ def estimators_inside(estimator) -> list:
 
 
 def needs_groups(estimator) -> bool:
-    """Whether the estimator learns nothing without query ids."""
+    """Tell if the estimator learns nothing without query ids."""
     learner = estimators_inside(estimator)[-1]
     if isinstance(learner, WrappingRanker):
         # Another part's, such as CompletedLabels, which asks for what its estimator asks for.
@@ -223,27 +223,27 @@ def needs_groups(estimator) -> bool:
 
 
 def takes_unjudged(estimator) -> bool:
-    """Whether the `fit` of the estimator, or of what a search around it fits, takes NaN labels."""
+    """Tell if `fit` of the estimator, or of the one that a search fits, takes NaN labels."""
     inside = estimators_inside(estimator)
     fitted = next((each for each in inside if not isinstance(each, BaseSearchCV)), inside[-1])
     return isinstance(fitted, RankerMixin) and fitted.takes_unjudged
 
 
 def _first_step(estimator):
-    """What sees X first inside an estimator."""
+    """Return the first estimator inside that sees X."""
     while isinstance(first := first_step(estimator), WrappingRanker):
         estimator = first._unfitted_inner()
     return first
 
 
 def _takes_one_column(estimator):
-    """Whether what sees X first wants one number for each document, and looks for itself."""
+    """Tell if the first estimator inside wants one number per document, and checks it."""
     first = _first_step(estimator)
     return hasattr(first, "__sklearn_tags__") and get_tags(first).input_tags.one_d_array
 
 
 def _unnamed_columns(X):
-    """Labels of the columns of a table that are no names, such as numbers."""
+    """Return labels of the columns of a table that are no names, such as numbers."""
     columns = getattr(X, "columns", None)
     return None if columns is None or feature_names(X) is not None else list(columns)
 
@@ -313,7 +313,7 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
 
 
 def _places(X, is_bad):
-    """Row and column of each bad value."""
+    """Find row and column of each bad value."""
     if not sparse.issparse(X):
         return np.nonzero(is_bad(X))
     coordinates = X.tocoo()
@@ -322,7 +322,7 @@ def _places(X, is_bad):
 
 
 def _message(kind, rows, columns, owner, names):
-    """Text that says which values are wrong, where, and what to do."""
+    """Write a message: the wrong values, their places, and what to do."""
     distinct = np.unique(columns)
     named = ", ".join(
         str(column) if names is None else f"{column} ({brief(names[column])})"

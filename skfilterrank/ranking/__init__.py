@@ -7,16 +7,15 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
-from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
+from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
 from skfilterrank.ranking._compare_rankers import RankerComparison, compare_rankers
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
-from skfilterrank.ranking._fitting.early_stopping import (
+from skfilterrank.ranking._early_stopping import (
     catboost_metric,
     lightgbm_metric,
     xgboost_early_stopping,
 )
-from skfilterrank.ranking._fitting.query_ranker import QueryRanker
+from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
 from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores, score_table
 from skfilterrank.ranking._fusion.fuse_learned import fuse_learned
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
@@ -26,6 +25,7 @@ from skfilterrank.ranking._methods.make_ranker import get_ranker_names, make_ran
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
+from skfilterrank.ranking._query_ranker import QueryRanker
 from skfilterrank.ranking._query_scaler import QueryScaler
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by_preferences

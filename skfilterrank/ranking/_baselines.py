@@ -13,25 +13,24 @@ from skfilterrank._lists.checks import check_groups, check_random_state, count_r
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.sklearn_compat import final_step
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
+from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
+from skfilterrank.ranking._training_rows import count_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
 
 class FilterAll(RankerMixin, BaseEstimator):
-    """Show nothing: every document is filtered.
+    """A baseline that shows nothing: every document is hidden.
 
-    Its nDCG_f is the score of the empty list, which any filter should beat. It learns nothing and
-    looks at nothing.
+    Its nDCG_f is that of the empty list, which any filter should beat. It learns nothing.
 
     Parameters
     ----------
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
     gains : None, "exp2", dict or callable, default=None
-        How `score` turns a label into a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains in `score`, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     See Also
     --------
@@ -63,7 +62,7 @@ class FilterAll(RankerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X, y=None, groups=None) -> "FilterAll":
-        """Look whether there are query ids, and at nothing else.
+        """Note whether there are query ids.
 
         Parameters
         ----------
@@ -82,7 +81,7 @@ class FilterAll(RankerMixin, BaseEstimator):
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Filter every row.
+        """Hide every row.
 
         Parameters
         ----------
@@ -109,18 +108,18 @@ class FilterAll(RankerMixin, BaseEstimator):
 
 
 class FilterOnly(WrappingRanker, BaseEstimator):
-    """Filter as a model does, and show what it keeps in random order.
+    """A baseline that hides what a model hides, and shows the rest in random order.
 
-    What is lost against the model is what its ranking is worth.
+    The loss against the model is the worth of its ranking.
 
     Parameters
     ----------
     estimator : estimator
-        RankAndFilter, or any estimator whose `predict` gives -inf where it filters. It is cloned
-        and fitted; wrap it in :class:`sklearn.frozen.FrozenEstimator` to use one that is fitted
-        already.
+        RankAndFilter, or any estimator whose `predict` gives -inf where it hides a row. It is
+        cloned and fitted; wrap it in :class:`sklearn.frozen.FrozenEstimator` to use one that is
+        fitted already.
     random_state : int, RandomState instance or None, default=None
-        Where the random order comes from. An int repeats it in every fit.
+        Source of the random order. An int repeats it in every fit.
 
     Attributes
     ----------
@@ -129,7 +128,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     seed_ : int
         Seed of the random scores, drawn from `random_state` by `fit`.
     n_unjudged_ : int
-        Rows with a NaN label, which nothing was learned from.
+        Rows with a NaN label, which are not learned from.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -143,10 +142,10 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     Notes
     -----
     The "filter-only" baseline of section 5.4 of [1]_. `predict` draws one uniform score from
-    [0, 1) for each row of X, kept or not, from a generator started with `seed_`: the same rows in
-    the same order get the same scores however often it is called, and another order of the rows
-    another shuffle. The mean over all shuffles needs no randomness: give all that is kept one
-    score and let a measure average over ties.
+    [0, 1) for each row of X, shown or hidden, from a generator started with `seed_`: the same rows
+    in the same order get the same scores however often it is called, and another order of the rows
+    another shuffle. The mean over all shuffles needs no randomness: give all rows that are shown
+    one score and let a measure average over ties.
 
     References
     ----------
@@ -173,7 +172,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     @property
     def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
-        """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
+        """Measure that `score` returns: that of the estimator, or nDCG_f."""
         return self._ranker_inside().measure
 
     @property
@@ -182,12 +181,12 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         return self._ranker_inside().gains
 
     def _ranker_inside(self):
-        """The ranker inside, else what a ranker is unless it says otherwise."""
+        """Return the ranker inside, or the base of all rankers with its defaults."""
         inner = final_step(self.estimator)
         return inner if isinstance(inner, RankerMixin) else RankerMixin
 
     def _score_measure(self) -> ParsedMeasure:
-        """The measure of the estimator, with the cut-off it was tuned for."""
+        """Return the measure of the estimator, with the cut-off it was tuned for."""
         inner = final_step(self._fitted_inner())
         if isinstance(inner, RankerMixin):
             return inner._score_measure()
@@ -224,7 +223,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         if queries is not None:
             check_groups(queries, n_rows=count_rows(X))
         judged = ~np.asarray(pd.isna(y))
-        # Lists of labels per row and the like are for the estimator to refuse.
+        # The estimator refuses labels that are lists.
         self.n_unjudged_ = np.count_nonzero(~judged) if judged.ndim == 1 else 0
         if self.n_unjudged_ and not takes_unjudged(self.estimator):
             count_unjudged(judged)
@@ -234,7 +233,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Give rows that the estimator keeps a random score.
+        """Draw a random score for each row that the estimator shows.
 
         Parameters
         ----------
@@ -244,7 +243,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Scores in [0, 1), -inf where the estimator filters.
+            Scores in [0, 1), -inf where the estimator hides the row.
         """
         scores = self._scores_inside(X, groups)
         drawn = np.random.RandomState(self.seed_).uniform(size=len(scores))

@@ -17,12 +17,12 @@ from skfilterrank._lists.printable import printable
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._methods.shared_features import share_features
+from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
-from skfilterrank.ranking._methods.shared_features import share_features
 from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
 from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 
@@ -31,12 +31,12 @@ _RANK_ONLY = "rank-only ({})"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankerComparison(Result):
-    """What :func:`compare_rankers` found.
+    """Scores of the systems that :func:`compare_rankers` compares.
 
     Attributes
     ----------
     scores : dict of str to ndarray of shape (n_rows,), dtype float64
-        Scores of every system, -inf where filtered, for
+        Scores of every system, -inf where hidden, for
         :func:`skfilterrank.metrics.rank_filter_report`: each model under its own name, then
         "rank-only (name)" and "filter-only (name)", then "filter-all".
     cv_scores : dict of str to float
@@ -60,7 +60,7 @@ class RankerComparison(Result):
         return {name: ranking for name, ranking in own.items() if ranking in self.scores}
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each model ("model"): "cv_score", and "is_best"."""
+        """Make a row for each model ("model"): "cv_score", and "is_best"."""
         names = pd.Index(self.cv_scores or [self.best], name="model")
         scores = [self.cv_scores.get(name, np.nan) for name in names]
         return pd.DataFrame({"cv_score": scores, "is_best": names == self.best}, index=names)
@@ -214,7 +214,7 @@ def _is_tuned(model):
 
 
 def _check_models(models):
-    """Models that can be told apart by one measure."""
+    """Raise for models that one measure does not compare."""
     if not isinstance(models, Mapping) or not models:
         raise InputError(
             f"models must be a dict {{name: RankAndFilter}} of at least one, got {brief(models)}."
@@ -244,14 +244,14 @@ def _measure_name(model):
 
 
 def _progress(n_fits, verbose):
-    """A bar over all fits."""
+    """Make a progress bar over all fits."""
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10
     return tqdm(total=n_fits, unit="model", disable=not verbose, mininterval=interval)
 
 
 def _fit(models, name, rows, bar, verbose, part="all rows"):
-    """Fit a clone of a model, and say so."""
+    """Fit a clone of a model, and advance the bar."""
     X, y, groups, judged_by = rows
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
@@ -264,13 +264,13 @@ def _fit(models, name, rows, bar, verbose, part="all rows"):
 
 
 def _predict(model, X, codes):
-    """Scores with and without the filter."""
+    """Score rows with and without the filter."""
     kept = model.predict(X, groups=codes)
     return kept, model.decision_function(X, groups=codes)
 
 
 def _out_of_fold(models, rows, splits, bar, verbose):
-    """Scores of each model for each row from a clone that has not seen the row's query."""
+    """Score each row by a clone of each model that has not seen the row's query."""
     X, y, codes = rows
     kept = {name: np.empty(len(codes)) for name in models}
     ranked = {name: np.empty(len(codes)) for name in models}
@@ -283,7 +283,7 @@ def _out_of_fold(models, rows, splits, bar, verbose):
                 with warnings.catch_warnings():
                     # The scores of all folds are compared with those of ranking alone.
                     warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
-                    # It is said of the models that are fitted on all rows.
+                    # The models that are fitted on all rows warn of it.
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
                 kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
@@ -296,7 +296,7 @@ def _value(model, y, scores, codes):
 
 
 def _baselines(kept, ranked):
-    """Scores by each model's ranking alone, by its filter alone, and of the empty list."""
+    """Make scores of each model's ranking alone, of its filter alone, and of the empty list."""
     (n_rows,) = next(iter(kept.values())).shape
     out = {_RANK_ONLY.format(name): scores for name, scores in ranked.items()}
     for name, scores in kept.items():

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside
-from skfilterrank._lists.arrays import is_dask, label_array
+from skfilterrank._estimators.responses import document_scores, has_method
+from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
+from skfilterrank._lists.arrays import is_dask
 from skfilterrank._lists.checks import (
     check_choice,
     check_groups,
@@ -18,26 +19,26 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
-from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.query_weights import QueryWeight, query_weights
+from skfilterrank._lists.query_weights import QueryWeight
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.sklearn_compat import fitted_end
+from skfilterrank._lists.sklearn_compat import final_step, fitted_end
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._cluster_fit import fit_on_partitions
-from skfilterrank.ranking._cluster_serving import over_partitions, score_partitions
-from skfilterrank.ranking._filter_estimator import check_filter_estimator, harm_scores
-from skfilterrank.ranking._fitting.out_of_fold import check_inner, find_splits, tuning_scores
-from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold
+from skfilterrank.ranking._partitioned_rows import (
+    PartitionedRows,
+    score_partitions,
+    serve_partitions,
+)
+from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     AutoThreshold,
     BaseThreshold,
     FixedThreshold,
-    JudgedScores,
     TunedThreshold,
-    machine_labels,
 )
 
 # Attributes of the fitted threshold that the model has, too.
@@ -56,7 +57,7 @@ _FEW_FORBIDDEN = 50
 
 
 class RankAndFilter(WrappingRanker, BaseEstimator):
-    """Rank each query's documents by an estimator's score, and hide those under a threshold.
+    """A ranker of documents by any estimator's score, which hides those under a threshold.
 
     The estimator learns from judged (query, document) rows. The threshold is fitted on the scores
     that query-grouped cross-validation gives to rows its models have not seen: by default it is the
@@ -335,55 +336,59 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
+        given = {"query_weight": query_weight, "judged_by": judged_by}
+        rows: TrainingRows | PartitionedRows
+        two = None
         if is_dask(X):
-            of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
-            if given := [name for name, value in of_rows.items() if value is not None]:
-                raise InputError(
-                    f"{given[0]} is not possible where X is a Dask DataFrame. Leave it out, or fit "
-                    "on rows in memory."
-                )
-            fit_on_partitions(self, threshold, X, y, groups, self._inside_parameters(fit_params))
-            self._take_from_threshold()
-            return self
-        groups = self._find_groups(X, y, groups)
-        if groups is None and threshold.is_calibrated:
-            threshold._rows_as_queries(0)
-        two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
-        has_two = two is not None and np.ndim(y) == 2
-        inner, is_prefit = self.estimator, self._is_prefit
-        data = prepare_rows(
-            inner,
-            X,
-            y if two is None else two.relevance,
-            groups,
-            gains=self.gains if two is None else None,
-            target=self.target,
-            prefit=is_prefit,
-            eval_set=eval_set,
-            eval_groups=eval_groups,
-            fit_params=self._inside_parameters(fit_params),
-            taught=("relevance", "estimator") if has_two else None,
-            without_groups="RankAndFilter was fitted without query ids: each row is taken for a "
-            "query of its own (pure filtering).",
-        )
-        threshold._check_weights(query_weight)
+            fit_params = self._inside_parameters(fit_params)
+            given |= {"eval_set": eval_set}
+            rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
+            given = {}
+        else:
+            groups = self._find_groups(X, y, groups)
+            if groups is None and threshold.is_calibrated:
+                threshold._rows_as_queries(0)
+            if self.filter_estimator is not None:
+                two = read_two_labels(y, self.gains)
+            rows = prepare_rows(
+                self.estimator,
+                X,
+                y if two is None else two.relevance,
+                groups,
+                gains=self.gains if two is None else None,
+                target=self.target,
+                prefit=self._is_prefit,
+                eval_set=eval_set,
+                eval_groups=eval_groups,
+                fit_params=self._inside_parameters(fit_params),
+                taught=("relevance", "estimator") if two is not None and np.ndim(y) == 2 else None,
+                without_groups="RankAndFilter was fitted without query ids: each row is taken for "
+                "a query of its own (pure filtering).",
+            )
+            if two is not None:
+                rows = replace(rows, gains=two.gains, labels=two.gains)
+            threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
-        self.n_unjudged_ = data.n_unjudged
-        as_labels = two is None and learns_labels(inner, self.target, prefit=is_prefit)
+        self.n_unjudged_ = rows.n_unjudged
+        as_labels = two is None and learns_labels(
+            self.estimator, self.target, prefit=self._is_prefit
+        )
         self._score_gains = self.gains if as_labels else None
         if threshold._is_fixed:
-            self.estimator_ = inner if is_prefit else data.fit(inner)
+            is_fitted = self._is_prefit
+            self.estimator_ = in_memory(self.estimator) if is_fitted else rows.fit(self.estimator)
             self.filter_ = threshold.fit()
         else:
-            labels = label_array(y if two is None else two.gains)
-            taught = ("harm", "filter_estimator") if has_two else None
-            self._tune(threshold, data, two, labels, query_weight, judged_by, taught)
-        self._take_from_threshold()
+            taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
+            self._tune(threshold, rows, two, taught, given)
+        for name in _OF_THRESHOLD:
+            if name in vars(self.filter_):
+                setattr(self, name, vars(self.filter_)[name])
         return self
 
     @property
     def _is_prefit(self):
-        return isinstance(self.cv, str) and self.cv == "prefit"
+        return is_prefit(self.cv)
 
     def _check_parameters(self) -> BaseThreshold:
         """Check the parameters; return the unfitted threshold."""
@@ -417,114 +422,66 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
         return threshold
 
-    def _tune(self, threshold, data, two, labels, query_weight, judged_by, taught):
+    def _tune(self, threshold, rows, two: TwoLabels | None, taught, given):
         """Fit the threshold on out-of-fold scores, and the final models."""
         splits = None
         if not self._is_prefit:
-            splits = find_splits(
-                self,
-                labels,
-                data.groups,
-                calibrates=threshold.is_calibrated,
-                advice=""
-                if threshold.is_calibrated
-                else "; a RankAndFilter with a fixed threshold needs no folds",
-            )
-        tuning = tuning_scores(
-            self,
-            self.estimator,
-            data,
-            self._score_gains,
-            splits,
-            calibrates=threshold.is_calibrated,
-        )
+            no_folds = "; a RankAndFilter with a fixed threshold needs no folds"
+            advice = "" if threshold.is_calibrated else no_folds
+            splits = rows.split(self, calibrates=threshold.is_calibrated, advice=advice)
+        how = {"splits": splits, "calibrates": threshold.is_calibrated}
+        tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
         self.estimator_ = tuning.estimator
-        gains, columns = data.gains, {}
         if two is not None:
-            gains = two.gains
-            columns[FILTER_SCORE] = self._tune_filter(threshold, data, two, splits, taught)
-        rows, index = tuning.rows, tuning.index
-        n_queries = int(data.groups.max()) + 1
-        # A query that is held out several times makes several lists.
-        queries = index.query_ids % n_queries
-        lists = RankedLists(gains[rows], tuning.scores, groups=index)
-        if query_weight is not None:
-            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
-            lists.weights = None if weights is None else weights[queries]
-        judged = JudgedScores(
-            lists,
-            labels[rows],
-            queries,
-            columns,
-            folds=index.query_ids // n_queries if tuning.folds else None,
-            names=(data.ids[rows], rows),
-            machines=None if judged_by is None else machine_labels(judged_by, gains)[rows],
-            # Scores out of fold and those of the model fitted on all rows may differ in spread.
-            watches_scale=False,
-        )
+            given["columns"] = {FILTER_SCORE: self._tune_filter(rows, two, taught, how)}
         try:
-            self.filter_ = threshold.fit_judged(judged)
+            found = tuning.held_out.fit_threshold(threshold, **given)
         except ValueError as error:
             if threshold.is_calibrated and tuning.folds:
-                error.add_note(
-                    f"cv={brief(self.cv)} gives {index.n_queries} queries to calibrate on."
-                )
+                n_queries = tuning.held_out.lists.n_queries
+                error.add_note(f"cv={brief(self.cv)} gives {n_queries} queries to calibrate on.")
             raise
+        self.filter_ = threshold
         if threshold.is_calibrated:
-            self._qualify_certificate(tuning, data)
+            self._qualify_certificate(tuning)
         self.cv_results_ = {}
         if tuning.folds:
-            found = vars(self.filter_).pop("fold_results_")
-            _, _, fit_times, score_times, _ = zip(*tuning.folds)
-            times = {"fit_time": np.array(fit_times), "score_time": np.array(score_times)}
-            self.cv_results_ = {"n_queries": found.pop("n_queries")} | times | found
+            self.cv_results_ = {"n_queries": found.pop("n_queries")} | tuning.times() | found
 
-    def _tune_filter(self, threshold, data, two: TwoLabels, splits, taught):
-        """Fit the second model; return its out-of-fold scores, row by row of the splits."""
-        inner = self.filter_estimator
-        if splits is not None and not np.nanmax(two.harm, initial=0.0) > 0:
+    def _tune_filter(self, rows, two: TwoLabels, taught, how):
+        """Fit the second model; return its out-of-fold scores."""
+        inner, is_fitted = self.filter_estimator, self._is_prefit
+        if not (is_fitted or np.nanmax(two.harm, initial=0.0) > 0):
             raise InputError(
                 "no row is forbidden, so filter_estimator has nothing to learn: check y and gains= "
                 "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
             )
         harm = prepare_rows(
-            inner,
-            data.X,
-            two.harm,
-            data.groups,
-            gains=None,
-            prefit=splits is None,
-            taught=taught,
+            inner, rows.X, two.harm, rows.groups, gains=None, prefit=is_fitted, taught=taught
         )
         n_forbidden = int(np.nansum(two.harm))
-        if splits is not None and n_forbidden < _FEW_FORBIDDEN:
+        if not is_fitted and n_forbidden < _FEW_FORBIDDEN:
             warn_user(
                 f"filter_estimator learns from {counted(n_forbidden, 'forbidden row')}, fewer than "
                 f"{_FEW_FORBIDDEN}: what it hides may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
-        tuning = tuning_scores(self, inner, harm, None, splits, calibrates=threshold.is_calibrated)
+        tuning = out_of_fold(self, inner, harm, None, **how)
         self.filter_estimator_ = tuning.estimator
-        return tuning.scores
+        return tuning.held_out.scores
 
-    def _take_from_threshold(self):
-        """Take over attributes of the fitted threshold."""
-        found = vars(self.filter_)
-        for name in _OF_THRESHOLD:
-            if name in found:
-                setattr(self, name, found[name])
-
-    def _qualify_certificate(self, tuning, data):
+    def _qualify_certificate(self, tuning):
         """State in the certificate whether it holds exactly."""
         fitted = []
         if self._is_prefit:
             for inner in (self.estimator, self.filter_estimator):
                 if inner is not None:
                     fitted += [fitted_end(inner), *estimators_inside(inner)]
-        n_known = count_known_queries(fitted, data.X, data.ids)
+        held_out = tuning.held_out
+        n_known = count_known_queries(fitted, held_out.data.X, held_out.data.ids)
         if n_known:
             warn_user(
-                f"{n_known} of {tuning.index.n_queries} calibration queries are queries that the "
+                f"{n_known} of {held_out.lists.n_queries} calibration queries are queries that the "
                 "estimator was fitted on, so that the certificate need not hold for new ones. "
                 "Calibrate on queries that it has not seen.",
                 FitWarning,
@@ -535,7 +492,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             assumes_unseen=self._is_prefit,
         )
 
-    @over_partitions
     def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X, -inf where hidden.
 
@@ -552,7 +508,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         return self._filtered("predict", X, groups)
 
-    @over_partitions
     def decision_function(self, X, groups=None) -> np.ndarray:
         """Return finite margins, at least 0 exactly where the row is shown.
 
@@ -568,7 +523,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         return self._filtered("decision_function", X, groups)
 
-    @over_partitions
     def rank(self, X, groups=None) -> np.ndarray:
         """Rank the rows of each query; 1 is the first document, 0 is hidden.
 
@@ -589,15 +543,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             If there are no query ids.
         """
         check_is_fitted(self)
-        if not count_rows(X):
-            return np.empty(0, dtype=np.int64)
-        if find_groups(groups, X) is None:
-            check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
+        if not is_dask(X):
+            if not count_rows(X):
+                return np.empty(0, dtype=np.int64)
+            if find_groups(groups, X) is None:
+                check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
         return self._filtered("rank", X, groups)
 
     def _filtered(self, method, X, groups):
         """Ask the threshold about the scores of the rows."""
         check_is_fitted(self)
+        if is_dask(X):
+            return serve_partitions(self, method, X, groups)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         ask = getattr(self.filter_, method)
@@ -695,3 +652,30 @@ def make_threshold(threshold) -> BaseThreshold:
 
 
 _BY_NAME = {"tune": TunedThreshold, "auto": AutoThreshold}
+
+
+def check_filter_estimator(estimator) -> None:
+    """Raise a ValueError for a second model that cannot be used."""
+    final = final_step(estimator)
+    if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
+        raise InputError(
+            "filter_estimator must be a classifier or a regressor that learns what is forbidden, "
+            f"got {brief(final)}."
+        )
+    if needs_groups(estimator):
+        raise InputError(
+            f"filter_estimator must be a classifier or a regressor, got {brief(final)}, which "
+            "learns an order within queries. The probability of harm has to mean the same in all."
+        )
+
+
+def harm_scores(estimator, X, groups) -> np.ndarray:
+    """Score rows by a fitted second model, higher for what is to be hidden."""
+    final = final_step(estimator)
+    classes = getattr(estimator, "classes_", None)
+    if is_classifier(final) and classes is not None and len(classes) == 1:
+        raise InputError(
+            f"filter_estimator has seen no label but {brief(classes[0])}, so that it cannot tell "
+            "what is forbidden. Give rows of both kinds."
+        )
+    return document_scores(estimator, X, groups=groups).astype(np.float64, copy=False)

@@ -21,7 +21,7 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     is_optimizable,
     optimizable_measures,
 )
-from skfilterrank.ranking._fitting.ranker_input import (
+from skfilterrank.ranking._feature_ranker import (
     column,
 )
 

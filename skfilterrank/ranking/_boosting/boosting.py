@@ -8,8 +8,7 @@ from skfilterrank._lists.checks import check_count, check_flag
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows
+from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, QueryRows
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:

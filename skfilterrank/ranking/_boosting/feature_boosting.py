@@ -12,8 +12,8 @@ from skfilterrank.ranking._boosting.boosting import (
     first_best,
     rows_with_order,
 )
-from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.ranker_input import (
+from skfilterrank.ranking._feature_ranker import (
+    MeasuredRows,
     QueryRows,
     column,
 )

@@ -19,7 +19,7 @@ from skfilterrank.ranking._boosting.boosting import (
     rows_with_order,
 )
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
-from skfilterrank.ranking._fitting.ranker_input import (
+from skfilterrank.ranking._feature_ranker import (
     QueryRows,
     column,
 )

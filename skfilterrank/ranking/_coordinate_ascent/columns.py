@@ -5,7 +5,7 @@ from scipy import sparse
 
 from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.ranking._fitting.ranker_input import column
+from skfilterrank.ranking._feature_ranker import column
 
 
 def spread(values, codes=None, sizes=None) -> float:

@@ -21,9 +21,9 @@ from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, count_crossings
 from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
-from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.ranker_input import (
+from skfilterrank.ranking._feature_ranker import (
     FeatureRanker,
+    MeasuredRows,
 )
 
 

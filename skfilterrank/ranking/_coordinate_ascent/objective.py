@@ -8,7 +8,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
+from skfilterrank.ranking._feature_ranker import MeasuredRows
 
 
 class Objective(MeasuredRows):

@@ -16,16 +16,16 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.samples import PROBABILITY, is_sample, refuse_sample
 from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._fusion.columns import FusionMixin
+from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
+from skfilterrank.ranking._fusion.learned import LinearRankFusion
+from skfilterrank.ranking._fusion.lists import as_score_matrix
+from skfilterrank.ranking._out_of_fold import (
     check_cv,
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
-from skfilterrank.ranking._fusion.columns import FusionMixin
-from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
-from skfilterrank.ranking._fusion.learned import LinearRankFusion
-from skfilterrank.ranking._fusion.lists import as_score_matrix
 
 
 def fuse_learned(

@@ -13,10 +13,10 @@ from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._fitting.training_rows import prepare_rows
 from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.lists import FILTERED, is_filtered
 from skfilterrank.ranking._fusion.scales import NORMALIZATIONS, normalized
+from skfilterrank.ranking._training_rows import prepare_rows
 
 LEARNERS = ("coordinate_ascent", "logistic")
 

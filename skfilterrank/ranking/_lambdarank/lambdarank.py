@@ -23,7 +23,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._fitting.ranker_input import FeatureRanker
+from skfilterrank.ranking._feature_ranker import FeatureRanker
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 

@@ -17,12 +17,12 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
+from skfilterrank.ranking._query_ranker import QueryRanker
 
 _LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 _LEARNERS = ("linear", "trees", "blend")

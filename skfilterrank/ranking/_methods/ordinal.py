@@ -26,8 +26,8 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
+from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
+from skfilterrank.ranking._training_rows import count_unjudged
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):

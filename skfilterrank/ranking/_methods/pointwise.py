@@ -4,8 +4,8 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._methods.standardizer import Standardizer
+from skfilterrank.ranking._query_ranker import QueryRanker
 
 
 def make_random_forest(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryRanker:

@@ -3,8 +3,8 @@
 from lightgbm import LGBMRanker
 
 from skfilterrank._lists.checks import check_choice
-from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._methods.optional import import_optional
+from skfilterrank.ranking._query_ranker import QueryRanker
 
 BACKENDS = ("lightgbm", "catboost")
 

@@ -26,12 +26,12 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import PreferenceMatrix, preference_matrix
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
+    fit_folds,
     make_splits,
-    out_of_fold_scores,
 )
-from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 
 # Resamples of queries drawn at a time.
 _CELLS = 2**22
@@ -225,10 +225,10 @@ def search_by_preferences(
             splits = make_splits(cv, label_array(y), data.groups, single=False)
             check_each_held_out_once(cv, splits, len(data.groups))
         score_gains = gains if learns_labels(model, "auto", prefit=False) else None
-        folds = out_of_fold_scores(model, data, score_gains, splits, n_jobs=n_jobs)
+        folds = fit_folds(data, model, splits, score_gains, n_jobs=n_jobs)
         scores[number] = np.empty(len(data.groups))
-        for fold in folds:
-            scores[number][fold.rows] = fold.scores
+        for (_, test), fold in zip(splits, folds):
+            scores[number][test] = fold.scores
     preferences = preference_matrix(
         y, scores, groups=index.query_ids[index.codes()], kind=kind, gains=gains, ties=ties
     )

@@ -8,23 +8,23 @@ from sklearn.base import BaseEstimator
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.gains import Gains
-from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
-from skfilterrank.ranking._fitting.out_of_fold import has_fixed_scale
-from skfilterrank.ranking._fitting.training_rows import prepare_rows
-from skfilterrank.ranking._fitting.validation import (
+from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
+from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
     warn_unless_stopped_by,
 )
+from skfilterrank.ranking._out_of_fold import has_fixed_scale
+from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class QueryRanker(WrappingRanker, BaseEstimator):
-    """Fit any classifier, regressor or ranker with one query id per row.
+    """A ranker that fits any classifier, regressor or ranker with one query id per row.
 
     LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's a number per
     row and sorted rows, a classifier to be told which documents are good. Inside this, all of them
     are fitted with the labels as they are and with `groups`, rows in any order, so that
-    scikit-learn's model selection can fit them. Nothing is filtered.
+    scikit-learn's model selection can fit them. Nothing is hidden.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         (learns the gain), a ranker such as LGBMRanker, XGBRanker or CatBoostRanker (learns the
         order of the gains), or a Pipeline that ends in one.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None
         Share of the training queries, whole ones, that `fit` holds out for an estimator that stops
         early, in place of an `eval_set`; always the same ones. A warning says where it does not
         stop. See :func:`lightgbm_metric`.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
 
     Attributes
@@ -108,7 +108,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     @property
     def has_fixed_scale(self) -> bool:  # type: ignore[override]  # what the estimator says
-        """Whether scores of the estimator fitted on other rows mean the same."""
+        """True where scores keep their scale when the estimator is fitted on other rows."""
         return has_fixed_scale(self.estimator)
 
     @all_or_nothing
@@ -160,13 +160,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             check_no_sets(eval_set)
             held = held_out_rows(self.validation_fraction, data.groups, data.judged)
             data, rows = data.with_held_out(held), np.flatnonzero(~held)
-        self.estimator_ = data.fit(self.estimator, rows)
+        self.estimator_ = data.fit_on(self.estimator, rows)
         if self.validation_fraction is not None:
             warn_unless_stopped_by(self.validation_fraction, self.estimator_)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Score the rows of X; of a classifier the score is the probability of a gain above 0.
+        """Score the rows of X; a classifier scores by the probability of a gain above 0.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
+            Scores, higher is better, -inf where hidden.
         """
         try:
             return self._scores_inside(X, groups)

@@ -30,7 +30,7 @@ def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "Light
         Query id of each row of the held-out set, in the order of its rows, for a classifier or a
         regressor. None takes the queries that LightGBM's data set holds, as a ranker's does.
     gains : None, "exp2", dict or callable, default=None
-        How a label of LightGBM's data set becomes a gain. Inside a :class:`QueryRanker` or a
+        Map from labels of LightGBM's data set to gains. Inside a :class:`QueryRanker` or a
         :class:`RankAndFilter`, which give a ranker grades instead of labels, None means the gains
         from which these grades were made.
 
@@ -75,7 +75,7 @@ def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "Light
 def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "CatBoostMetric":
     """Make a metric for CatBoost out of a measure, for early stopping and for the log.
 
-    CatBoost tells its metrics nothing of queries, so that this one has to be given them.
+    CatBoost gives its metrics no queries, so that they are given here.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "Ca
     groups : array-like of shape (n_rows,), default=None
         Their query ids. None looks for an index level "qid" on `y`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain.
+        Map from labels to gains.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def xgboost_early_stopping(
     groups : array-like of shape (n_rows,), default=None
         Their query ids. None looks for an index level "qid" on `y`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain.
+        Map from labels to gains.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def xgboost_early_stopping(
     True
     """
     xgboost = import_optional("xgboost", "xgboost_early_stopping")
-    from skfilterrank.ranking._fitting.xgboost_stopping import MeasureStopping
+    from skfilterrank.ranking._xgboost_stopping import MeasureStopping
 
     rounds = check_count(early_stopping_rounds, "early_stopping_rounds")
     held_out = _HeldOut(measure, y, find_groups(groups, y, X), gains)
@@ -191,7 +191,7 @@ def xgboost_early_stopping(
 
 
 class _Metric:
-    """A measure, and how labels become gains."""
+    """A measure, and the gains of labels."""
 
     def __init__(self, measure, gains):
         self.parsed = parse_measure(measure)
@@ -200,11 +200,11 @@ class _Metric:
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether higher values of the measure are better."""
+        """True where higher values of the measure are better."""
         return self.parsed.measure.greater_is_better
 
     def value(self, y, scores, groups) -> float:
-        """The measure's own value, by its own defaults."""
+        """Compute the measure's value, by its own defaults."""
         value = self.parsed.utility(y, scores, groups=groups, gains=self.gains)
         return value if self.greater_is_better else 0.0 - value
 
@@ -217,7 +217,7 @@ class LightGBMMetric(_Metric):
         self.groups = groups
 
     def of_targets(self, encoder) -> "LightGBMMetric":
-        """The metric of what an encoder makes of gains; a classifier cannot give them back."""
+        """Return the metric for encoded gains; from a classifier's targets none can be regained."""
         if self.gains is not None or encoder.kind in ("gain", "label"):
             return self
         if encoder.kind == "grade":
@@ -232,7 +232,7 @@ class LightGBMMetric(_Metric):
         )
 
     def __call__(self, labels, scores, weight=None, group=None):
-        """Name, value, and whether higher is better."""
+        """Return name, value, and True where higher is better."""
         if hasattr(scores, "get_label"):
             labels, scores, group = scores.get_label(), labels, scores.get_group()
         groups = self.groups
@@ -272,15 +272,15 @@ class CatBoostMetric(_HeldOut):
         return self
 
     def is_max_optimal(self):
-        """Whether higher is better."""
+        """Tell CatBoost if higher is better."""
         return self.greater_is_better
 
     def get_final_error(self, error, weight):
-        """The value itself."""
+        """Return the value itself."""
         return error
 
     def evaluate(self, approxes, target, weight):
-        """The value, and the weight 1; 0 of rows that are not the held-out ones."""
+        """Return the value, and the weight 1; the value of other rows is 0."""
         rows = self._find_rows(np.asarray(target, dtype=np.float32))
         thread = get_ident()
         self._n_others[thread] = 0 if rows is not None else self._n_others.get(thread, 0) + 1
@@ -295,7 +295,7 @@ class CatBoostMetric(_HeldOut):
         return self.value(self.y[rows], scores, self.index.codes()[rows]), 1.0
 
     def _find_rows(self, target):
-        """The order in which CatBoost has the held-out rows, None where these are others."""
+        """Find the order in which CatBoost has the held-out rows; None of other rows."""
         if len(target) != len(self.y):
             return None
         grades = np.searchsorted(np.unique(self.y), self.y)

@@ -3,12 +3,12 @@
 from xgboost import DMatrix
 from xgboost.callback import EarlyStopping
 
-# How the held-out rows stand in the results of evaluation.
+# Name of the held-out rows in the results of evaluation.
 LOG_NAME = "held_out"
 
 
 class MeasureStopping(EarlyStopping):
-    """Measures held-out rows after each round, and stops when that has not improved.
+    """A callback that stops training when the measure of held-out rows does not improve.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ class MeasureStopping(EarlyStopping):
         self._matrix = None
 
     def before_training(self, model):
-        """Forget an earlier fit, and make the matrix, which no copy of this could take along."""
+        """Forget an earlier fit, and make the matrix, which cannot be copied."""
         self.stopping_history, self.best_scores, self.current_rounds = {}, {}, 0
         is_matrix = isinstance(self.X, DMatrix)
         self._matrix = self.X if is_matrix else DMatrix(self.X, enable_categorical=True)
         return super().before_training(model)
 
     def after_iteration(self, model, epoch, evals_log):
-        """Measure, write that into the log, and say whether to stop."""
+        """Measure, write the value into the log, and return True to stop."""
         held_out = self.held_out
         value = held_out.value(held_out.y, model.predict(self._matrix), held_out.index)
         log = evals_log.setdefault(LOG_NAME, {}).setdefault(self.metric_name, [])

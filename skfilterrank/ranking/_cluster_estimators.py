@@ -11,18 +11,18 @@ from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._files.dask_frames import import_dask
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.adapters import clone_inside
+from skfilterrank.ranking._fit_with_groups import clone_inside
 
 _LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
 
 
 def trains_on_cluster(estimator) -> bool:
-    """Whether an estimator, or the last step of a Pipeline, learns from Dask collections."""
+    """Tell if an estimator, or the last step of a Pipeline, learns from Dask collections."""
     return _library(final_step(estimator)) is not None
 
 
 def _library(estimator):
-    """Name of the library of a Dask estimator, also of a class derived from one; or None."""
+    """Name the library of a Dask estimator, or of a class derived from one; None of others."""
     for base in type(estimator).__mro__:
         library = base.__module__.partition(".")[0]
         if base.__name__.startswith(_LIBRARIES.get(library, "\0")):
@@ -102,14 +102,14 @@ def fit_on_cluster(estimator, rows, features, target, query, fit_params):
 
 
 def _run_lengths(numbers):
-    """Sizes of the queries of a partition, whose rows are together."""
+    """Count the rows of each query of a partition, whose rows are together."""
     values = numbers.to_numpy()
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     return pd.Series(np.diff(np.append(starts, len(values))))
 
 
 def in_memory(fitted):
-    """A fitted model that scores arrays, without a cluster."""
+    """Return a fitted model in a form that scores arrays without a cluster."""
     library = _library(fitted)
     if library is None:
         return fitted

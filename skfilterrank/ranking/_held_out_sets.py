@@ -1,17 +1,26 @@
-"""Held-out sets as `fit` is given them: one reader for every ranker."""
+"""Held-out sets of fit: given as eval_set, or taken from the training queries."""
 
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import indexable
 
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import is_model
+from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import check_container, check_groups, count_rows, find_groups
+from skfilterrank._lists.checks import (
+    check_container,
+    check_groups,
+    check_share,
+    count_rows,
+    find_groups,
+)
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
 from skfilterrank._lists.user_warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
 # Parameters of `fit` in other libraries that have an entry for each row of each held-out set, by
 # the one that has an entry for each row of X.
@@ -41,7 +50,7 @@ class HeldOutSet(NamedTuple):
 def read_eval_set(
     eval_set, eval_groups, gains, *, needs_groups: bool, columns: dict | None = None
 ) -> list[HeldOutSet]:
-    """The held-out sets of `fit`; rows without a label are left out, with a warning.
+    """Read the held-out sets of `fit`; rows without a label are left out, with a warning.
 
     `gains` turns labels into gains. Without query ids each row is a query of its own, which is an
     error where `needs_groups` says so. `columns` has for each name an entry by set.
@@ -58,7 +67,7 @@ def read_eval_set(
 
 
 def split_columns(fit_params) -> tuple[dict, dict]:
-    """Parameters of `fit` without those of held-out sets, and those by their plain names."""
+    """Split parameters of `fit` from those of held-out sets, which get their plain names."""
     of_sets = {
         name.rpartition("__")[2]: value
         for name, value in fit_params.items()
@@ -69,7 +78,7 @@ def split_columns(fit_params) -> tuple[dict, dict]:
 
 
 def _by_set(values, name, n_sets, is_pair):
-    """What a parameter holds of each held-out set; None where nothing."""
+    """List the values of a parameter for each held-out set; None where there is none."""
     if isinstance(values, dict):
         values = [values.get(number) for number in range(n_sets)]
     elif is_pair and not (isinstance(values, list | tuple) and len(values) == 1):
@@ -83,7 +92,7 @@ def _by_set(values, name, n_sets, is_pair):
 
 
 def _sets(eval_set, eval_groups):
-    """X, y and the given query ids of each held-out set."""
+    """List X, y and the given query ids of each held-out set."""
     if eval_set is None:
         return []
     if _is_pair(eval_set):
@@ -107,19 +116,19 @@ def _sets(eval_set, eval_groups):
 
 
 def _is_pair(eval_set):
-    """Whether an eval_set is one pair of features and labels."""
+    """Tell if an eval_set is one pair of features and labels."""
     return isinstance(eval_set, tuple) and len(eval_set) == 2 and not _is_set(eval_set[0])
 
 
 def _is_set(item):
-    """Whether the first item of a pair is itself a pair of features and labels."""
+    """Tell if the first item of a pair is itself a pair of features and labels."""
     is_pair = isinstance(item, list | tuple) and len(item) == 2
     # A list of two rows is a pair too, but of single rows.
     return is_pair and (isinstance(item, tuple) or len(getattr(item[0], "shape", ())) == 2)
 
 
 def _described(value):
-    """Kind and size of a value that came instead of a pair."""
+    """Describe kind and size of a value that was given instead of a pair."""
     shape = getattr(value, "shape", None)
     if shape is None and hasattr(value, "__len__"):
         return f"a {type(value).__name__} of {len(value)}"
@@ -127,7 +136,7 @@ def _described(value):
 
 
 def _read_set(X, y, ids, gains, needs_groups, columns):
-    """The judged rows of one held-out set."""
+    """Read the judged rows of one held-out set."""
     check_container(X, "X of eval_set")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
@@ -162,3 +171,59 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
         queries = GroupIndex.from_groups(queries[rows]).codes()
         columns = {name: safe_indexing(values, rows) for name, values in columns.items()}
     return HeldOutSet(X, labels, row_gains, queries, columns)
+
+
+def check_no_sets(eval_set) -> None:
+    """Raise where there are held-out sets already."""
+    if eval_set is not None:
+        raise InputError(
+            "validation_fraction holds out queries of its own, and eval_set was given too: use one "
+            "of the two."
+        )
+
+
+def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
+    """Make a mask of the judged rows of the queries that are held out, always the same ones.
+
+    `codes` numbers the query of each row. Unjudged rows stay behind, to be counted there.
+    """
+    check_share(fraction, "validation_fraction")
+    judged = np.broadcast_to(judged, codes.shape)
+    # Of these alone something can be measured.
+    queries = np.unique(codes[judged])
+    n_held = max(1, round(fraction * len(queries)))
+    if n_held >= len(queries):
+        raise InputError(
+            f"validation_fraction={fraction:g} holds out {n_held} of {len(queries)} judged queries "
+            "and leaves none to learn from: lower it, or give more queries."
+        )
+    drawn = np.random.RandomState(0).permutation(queries)[:n_held]
+    return judged & np.isin(codes, drawn)
+
+
+def warn_unless_stopped_by(fraction, estimator) -> None:
+    """Warn where a fitted estimator made no use of the queries that were held out for it."""
+    final = fitted_end(estimator)
+    while isinstance(final, WrappingRanker):
+        final = fitted_end(final._fitted_inner())
+    if not _stops_early(final):
+        warn_user(
+            f"validation_fraction={fraction:g} holds queries out of the training, and "
+            f"{type(final).__name__} did not stop by them: set early_stopping_rounds (of "
+            f"{type(final).__name__}), or leave validation_fraction out to learn from all queries.",
+            FitWarning,
+        )
+
+
+def _stops_early(fitted):
+    """Tell if a held-out set decides the number of rounds; True where that is unknown."""
+    if isinstance(fitted, RankerMixin):
+        return getattr(fitted, "early_stopping_rounds", 1) is not None
+    if is_model(fitted, "lightgbm", "LGBMModel"):
+        return fitted.best_iteration_ > 0
+    if is_model(fitted, "xgboost", "XGBModel"):
+        return hasattr(fitted, "best_iteration")
+    if is_model(fitted, "catboost", "CatBoost"):
+        settings = fitted.get_all_params()
+        return settings.get("use_best_model", False) or "od_type" in settings
+    return True

@@ -9,18 +9,29 @@ import inspect
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
-from skfilterrank._estimators.wrapping import group_parameter, needs_own_form
+from skfilterrank._estimators.wrapping import (
+    check_finite_columns,
+    group_parameter,
+    needs_own_form,
+    refuse_dates,
+)
 from skfilterrank._lists.checks import QID
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import (
     BaseSearchCV,
     check_method_params,
+    feature_names,
     final_step,
+    first_step,
     metadata_routing_enabled,
     safe_indexing,
 )
@@ -30,7 +41,7 @@ _MOST_GRADES = 31
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:
-    """Some rows of X, y, the query ids if there are any, and what `fit` is given for each row."""
+    """Take some rows of X, y, query ids if any, and parameters of `fit` with an entry per row."""
     return (
         safe_indexing(X, rows),
         safe_indexing(y, rows),
@@ -40,7 +51,7 @@ def cut_rows(rows, X, y, groups, fit_params) -> tuple:
 
 
 def clone_inside(estimator):
-    """An unfitted copy, to the same parameters."""
+    """Clone an estimator; an error names parameters that cannot be cloned."""
     try:
         return clone(estimator)
     except RuntimeError as error:
@@ -130,18 +141,18 @@ def _fit_last(estimator, X, y, groups, held_out, params):
 
 
 def _pairs(held_out):
-    """X and y of each held-out set."""
+    """Return X and y of each held-out set."""
     return [(X, y) for X, y, *_ in held_out]
 
 
 def _columns(held_out):
-    """Parameters of `fit` with a list of each held-out set's entries."""
+    """Return parameters of `fit` with a list of each held-out set's entries."""
     names = dict.fromkeys(name for *_, columns in held_out for name in columns)
     return {name: [columns.get(name) for *_, columns in held_out] for name in names}
 
 
 def _queries_of_steps(before, groups):
-    """Query ids for the steps before the last that ask for them, as their Pipeline takes them."""
+    """Return query ids for the steps before the last that ask for them, by parameters of `fit`."""
     if metadata_routing_enabled():
         asked = get_routing_for_object(before).consumes("fit_transform", ["groups"])
         return dict.fromkeys(asked, groups)
@@ -154,7 +165,7 @@ def _queries_of_steps(before, groups):
 
 
 def _split_parameters(pipeline, params):
-    """Parameters of `fit` for the Pipeline's earlier steps, and for the last."""
+    """Split parameters of `fit` into those of a Pipeline's earlier steps, and of the last."""
     name = pipeline.steps[-1][0]
     if metadata_routing_enabled():
         last = process_routing(pipeline, "fit", **params)[name].fit
@@ -230,7 +241,7 @@ def check_grades(ranker, y, wanted):
 
 
 def _eval_parameters(estimator, sets):
-    """Held-out sets by the names that `fit` gives them."""
+    """Return held-out sets by the names that `fit` gives them."""
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set or "
@@ -243,7 +254,7 @@ def _eval_parameters(estimator, sets):
 
 
 def _weigh_queries(ranker, params, name, index):
-    """Put one weight per query in the place of those of rows in query order, if there are any."""
+    """Replace weights of rows in query order, if any, by one weight per query."""
     if params.get(name) is None:
         return
     weights = np.asarray(params[name])
@@ -257,7 +268,7 @@ def _weigh_queries(ranker, params, name, index):
 
 
 def row_codes(index) -> np.ndarray:
-    """Query number of each row of data in query order."""
+    """Number the query of each row of data in query order."""
     return np.repeat(np.arange(index.n_queries), index.sizes)
 
 
@@ -269,3 +280,39 @@ def together(X, y, groups, params):
         return X, y, index, dict(params)
     params = check_method_params(X, params, indices=order)
     return safe_indexing(X, order), safe_indexing(y, order), index, dict(params)
+
+
+def raise_for_bad_columns(X, estimator, error):
+    """Raise an error that names the columns of X which the estimator cannot take, if any."""
+    owner = type(final_step(estimator)).__name__
+    try:
+        values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        if not hasattr(first_step(estimator), "transform"):
+            _raise_for_text(X, owner, error)
+        return
+    allow_nan = get_tags(estimator).input_tags.allow_nan
+    try:
+        check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
+    except InputError as named:
+        raise named from error
+    largest = np.finfo(np.float32).max
+    numbers = values.data if sparse.issparse(values) else values
+    if (np.abs(numbers) > largest).any():
+        raise InputError(
+            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, which is the largest "
+            f"that {owner} takes: replace it by a smaller one."
+        ) from error
+
+
+def _raise_for_text(X, owner, error):
+    """Raise an error that names the columns of a table which hold no numbers, if any."""
+    refuse_dates(X)
+    if isinstance(X, pd.DataFrame):
+        names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
+        if names:
+            raise InputError(
+                f"X has {counted(len(names), 'column')} that {owner} does not take as they are, "
+                f"such as {brief(names[0])} of dtype {X[names[0]].dtype}: make numbers of them, "
+                "as by OrdinalEncoder in a Pipeline, or categories where it takes these."
+            ) from error

@@ -1,4 +1,4 @@
-"""Checked input of the rankers of this package that learn from features."""
+"""The base of rankers that learn from a matrix of features, and the measure of their scores."""
 
 from typing import NamedTuple
 
@@ -16,15 +16,18 @@ from skfilterrank._lists.checks import (
     refuse_query_column,
 )
 from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.held_out import read_eval_set
-from skfilterrank.ranking._fitting.training_rows import count_unjudged
-from skfilterrank.ranking._fitting.validation import (
+from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
+    read_eval_set,
     warn_unless_stopped_by,
 )
+from skfilterrank.ranking._training_rows import count_unjudged
 
 
 class QueryRows(NamedTuple):
@@ -35,7 +38,7 @@ class QueryRows(NamedTuple):
     queries: np.ndarray
 
     def take(self, rows) -> "QueryRows":
-        """Some of the rows: a mask, or row numbers in the order that is wanted."""
+        """Take some rows, by a mask or by row numbers in the wanted order."""
         return QueryRows(self.X[rows], self.gains[rows], self.queries[rows])
 
 
@@ -72,7 +75,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return X
 
     def _judged_rows(self, X, y, groups, *, reset=True) -> QueryRows:
-        """The judged rows of what `fit` is given; sets `n_unjudged_`."""
+        """Check the rows of `fit`, and return the judged ones; sets `n_unjudged_`."""
         groups = self._find_groups(X, y, groups)
         X = self._check_features(X, reset=reset)
         gains = as_gains(y, self.gains, name="y")
@@ -94,7 +97,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows if judged.all() else rows.take(judged)
 
     def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups, *, reset=True) -> tuple:
-        """The judged rows to learn from, and those of each held-out set."""
+        """Return the judged rows to learn from, and those of each held-out set."""
         rows = self._judged_rows(X, y, groups, reset=reset)
         if self.validation_fraction is None:
             return rows, self._held_out_rows(eval_set, eval_groups)
@@ -104,11 +107,11 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows.take(~held), [rows.take(held)]
 
     def _lost_without_groups(self) -> str:
-        """Say what cannot be learned from rows without query ids; raise where nothing can."""
+        """Describe the loss where there are no query ids; raise where nothing can be learned."""
         return "there is no order to learn and all scores are 0"
 
     def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:
-        """The judged rows of each held-out set that `fit` is given."""
+        """Return the judged rows of each held-out set of `fit`."""
         if eval_set is None and self.early_stopping_rounds is not None:
             raise InputError(
                 "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop by, "
@@ -127,10 +130,46 @@ class FeatureRanker(RankerMixin, BaseEstimator):
 
 
 def column(X, number) -> np.ndarray:
-    """A column as a dense float64 vector, to be read only."""
+    """Return a column as a dense float64 vector, to be read only."""
     if not sparse.issparse(X):
         return X[:, number].astype(np.float64, copy=False)
     dense = np.zeros(X.shape[0])
     stored = slice(X.indptr[number], X.indptr[number + 1])
     dense[X.indices[stored]] = X.data[stored]
     return dense
+
+
+class MeasuredRows:
+    """Rows whose measure is computed again and again, by other scores.
+
+    Parameters
+    ----------
+    parsed : ParsedMeasure
+        The measure.
+    gains : ndarray of shape (n_rows,)
+        Gains of the documents, NaN where unjudged.
+    index : GroupIndex
+        Their queries.
+    ties : str or None, default=None
+        Order of rows of equal scores; None takes the measure's default.
+    """
+
+    def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex, ties: str | None = None):
+        self.parsed, self.gains, self.index = parsed, gains, index
+        # Negative where lower values of the measure are better.
+        self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
+        self._kernel = parsed.measure.bind(parsed.k, parsed.options)
+        ties = ties or parsed.measure.ties[0]
+        self._lists = RankedLists(gains, np.zeros(len(gains)), groups=index, ties=ties)
+
+    def per_query(self, scores, threshold: float | None = None) -> np.ndarray:
+        """Measure each query, NaN where undefined; rows below the threshold are hidden."""
+        return self._lists.with_scores(scores, threshold).per_query(self._kernel)
+
+    def mean(self, scores, threshold: float | None = None) -> float:
+        """Average over queries; those without a value count 0."""
+        return float(np.nan_to_num(self.per_query(scores, threshold), nan=0.0).mean())
+
+    def __call__(self, scores, threshold: float | None = None) -> float:
+        """Return the mean, negated where lower is better."""
+        return self.sign * self.mean(scores, threshold)

@@ -27,7 +27,7 @@ from skfilterrank.ranking import (
     lightgbm_metric,
     make_ranker,
 )
-from skfilterrank.ranking._fitting.validation import held_out_rows
+from skfilterrank.ranking._held_out_sets import held_out_rows
 
 CAT = {"thread_count": 1, "verbose": 0, "allow_writing_files": False, "random_seed": 0}
 LIGHT = LGBMRanker(n_estimators=60, early_stopping_round=4, verbose=-1, n_jobs=1)

@@ -1,12 +1,14 @@
 """The rows that an estimator inside a ranker is fitted on: checked, numbered, and their targets."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import document_scores
 from skfilterrank._estimators.wrapping import (
     OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
@@ -17,36 +19,50 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.arrays import label_array
 from skfilterrank._lists.checks import check_groups, check_numbers, count_rows
+from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._fitting.adapters import (
+from skfilterrank.ranking._cluster_estimators import refuse_arrays
+from skfilterrank.ranking._early_stopping import LightGBMMetric
+from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
     cut_rows,
     fit_with_groups,
+    raise_for_bad_columns,
 )
-from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
-from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
-from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
-from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
+from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
+from skfilterrank.ranking._out_of_fold import (
+    CALIBRATION_SHARE,
+    SAMPLE_ROWS,
+    HeldOutScores,
+    count_shared,
+    make_splits,
+    to_scale,
+)
 
 
-class TrainingRows(NamedTuple):
-    """Everything with one entry per row that a fit needs; gains are NaN where unjudged.
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Reader of rows in memory, checked and numbered; gains are NaN where unjudged.
 
     `groups` numbers the queries from 0, and `ids` are their ids as they were given.
     """
 
-    X: object
+    X: Any
     target: np.ndarray
     gains: np.ndarray
+    labels: np.ndarray
     groups: np.ndarray
     ids: np.ndarray
     judged: np.ndarray
     fit_params: dict
-    held_out: list
+    eval_sets: list
+
+    are_in_memory: ClassVar[bool] = True
 
     @property
     def n_unjudged(self) -> int:
@@ -54,7 +70,7 @@ class TrainingRows(NamedTuple):
         return int(np.count_nonzero(~self.judged))
 
     def with_held_out(self, rows) -> "TrainingRows":
-        """The same with a mask of rows as the held-out set."""
+        """Return these rows with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
         # What scores start from, held-out ones do too; they count alike.
         starts = {
@@ -63,9 +79,88 @@ class TrainingRows(NamedTuple):
             if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
             and value is not None
         }
-        return self._replace(held_out=[cut_rows(rows, self.X, self.target, self.groups, starts)])
+        return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.groups, starts)])
 
-    def fit(self, estimator, rows=None):
+    def split(self, model, *, calibrates=False, advice="") -> list:
+        """Split rows by query as `cv` of a model says; one split where a threshold calibrates."""
+        cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
+        return make_splits(cv, self.labels, self.groups, single=model.refit is False, advice=advice)
+
+    def fit(self, estimator, split=None):
+        """Fit a clone on the training rows of a split (None: all)."""
+        if split is None:
+            return self.fit_on(estimator)
+        train, _ = split
+        if not self.judged[train].any():
+            raise InputError(
+                f"y has no judged row among the {len(train)} rows that a fold of the "
+                "cross-validation learns from: lower cv, or give more labels."
+            )
+        try:
+            return self.fit_on(estimator, train)
+        except ValueError as error:
+            error.add_note(
+                f"This came up in a fold of the cross-validation, with {len(train)} of "
+                f"{len(self.groups)} rows to learn from: if the fold lacks a label, lower cv."
+            )
+            raise
+
+    def score_fold(self, fitted, split, score_gains) -> np.ndarray:
+        """Score the held-out rows of a split."""
+        return self._scores(fitted, split[1], score_gains)
+
+    def _scores(self, fitted, rows, score_gains):
+        X = safe_indexing(self.X, rows)
+        return document_scores(fitted, X, groups=self.groups[rows], gains=score_gains)
+
+    def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
+        """Compute mean and deviation of the scores of each model, of rows it was trained on.
+
+        The last model is fitted on all rows.
+        """
+        trained = [*(train for train, _ in splits), np.arange(len(self.groups))]
+        return [self._scale(*each, score_gains) for each in zip(models, trained)]
+
+    def _scale(self, fitted, rows, score_gains):
+        # Whole queries, evenly spaced: enough for a mean and a standard deviation.
+        step = -(-len(rows) // SAMPLE_ROWS)
+        if step > 1:
+            chosen = np.zeros(int(self.groups.max()) + 1, dtype=bool)
+            chosen[np.flatnonzero(np.bincount(self.groups[rows]))[::step]] = True
+            rows = rows[chosen[self.groups[rows]]]
+        scores = self._scores(fitted, rows, score_gains).astype(np.float64, copy=False)
+        scores = scores[self.judged[rows] & np.isfinite(scores)]
+        if not len(scores):
+            return 0.0, 0.0
+        mean, deviation = scores.mean(), scores.std()
+        # The standard deviation of equal scores need not be exactly 0.
+        return mean, deviation if deviation > mean_tolerance(scores) else 0.0
+
+    def held_out(self, folds, score_gains, splits=None, scales=None) -> HeldOutScores:
+        """Join the scores of the held-out rows; without splits those of all rows by one model."""
+        if splits is None:
+            scores = document_scores(
+                folds[0].estimator, self.X, groups=self.groups, gains=score_gains
+            )
+            rows, lists = np.arange(len(self.groups)), self.groups
+        else:
+            of_folds = [fold.scores for fold in folds]
+            if scales is not None:
+                of_folds = [to_scale(*each, scales[-1]) for each in zip(of_folds, scales)]
+            scores = np.concatenate(of_folds)
+            rows = np.concatenate([test for _, test in splits])
+            # A query that is held out by several folds makes a list in each.
+            fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in splits])
+            lists = self.groups[rows] + fold * (int(self.groups.max()) + 1)
+        scores = scores.astype(np.float64, copy=False)
+        index = GroupIndex.from_groups(lists)
+        return HeldOutScores(self, rows, scores, index, are_of_folds=splits is not None)
+
+    def tears_queries(self, splits) -> bool:
+        """Tell whether a query has rows on both sides of a split."""
+        return any(count_shared(self.groups[train], self.groups[test]) for train, test in splits)
+
+    def fit_on(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
         estimator = clone_inside(estimator)
         if rows is None and self.judged.all():
@@ -79,9 +174,11 @@ class TrainingRows(NamedTuple):
                 rows, self.X, self.target, self.groups, self.fit_params
             )
         try:
-            fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
+            fit_with_groups(
+                estimator, X, target, groups, held_out=self.eval_sets, fit_params=params
+            )
         except (TypeError, ValueError) as error:
-            for each in (X, *(held_out[0] for held_out in self.held_out)):
+            for each in (X, *(held_out[0] for held_out in self.eval_sets)):
                 raise_for_bad_columns(each, estimator, error)
             raise
         return estimator
@@ -102,7 +199,7 @@ def prepare_rows(
     without_groups=None,
     taught=None,
 ) -> TrainingRows:
-    """Check everything `fit` was given.
+    """Check everything that `fit` was given.
 
     `taught` is as in `tell_unjudged`.
     Where `groups` is None each row is a query of its own, with the warning `without_groups`, and
@@ -129,10 +226,10 @@ def prepare_rows(
     columns: dict = {}
     if fit_params:
         fit_params, columns = _read_fit_params(fit_params, judged, encoder)
-    held_out = []
+    eval_sets = []
     if eval_set is not None:
         uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
-        held_out = [
+        eval_sets = [
             (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns)
             for s in read_eval_set(
                 eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
@@ -140,16 +237,17 @@ def prepare_rows(
         ]
     elif columns:
         raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
-    codes = _number_queries(estimator, groups, n_rows, without_groups)
+    codes, labels = _number_queries(estimator, groups, n_rows, without_groups), label_array(y)
     return TrainingRows(
         X=X,
-        target=_encode_judged(encoder, row_gains, y, judged),
+        target=_encode_judged(encoder, row_gains, labels, judged),
         gains=row_gains,
+        labels=labels,
         groups=codes,
         ids=codes if groups is None else np.asarray(groups),
         judged=judged,
         fit_params=fit_params or {},
-        held_out=held_out,
+        eval_sets=eval_sets,
     )
 
 
@@ -166,7 +264,7 @@ def _read_fit_params(fit_params, judged, encoder):
 
 
 def _metrics_of_targets(value, encoder):
-    """A parameter of `fit`, in which metrics of ours know what an encoder makes of gains."""
+    """Return a parameter of `fit`, in which our metrics know the encoder of gains."""
     if isinstance(value, LightGBMMetric):
         return value.of_targets(encoder)
     if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
@@ -208,7 +306,7 @@ def _refuse_rankers_in_ensembles(estimator):
 
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
-    """Gain of each row; an estimator inside that is given gains must not map them once more."""
+    """Compute gains of rows; an estimator inside must not map these to gains once more."""
     name = None
     if not given_labels:
         for each in estimators_inside(estimator):
@@ -233,7 +331,7 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
 
 
 def _number_queries(estimator, groups, n_rows, without_groups):
-    """Number of the query of each row; without query ids, each row is one."""
+    """Number the query of each row; without query ids, each row is one."""
     if groups is not None:
         return check_groups(groups, n_rows=n_rows).codes()
     if needs_groups(estimator):
@@ -255,7 +353,7 @@ def _number_queries(estimator, groups, n_rows, without_groups):
 
 
 def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
-    """A classifier needs gains above 0 and others."""
+    """Raise for a classifier without gains above 0, or without others."""
     if n_good in (0, n_judged):
         which = "no gain is" if n_good == 0 else "every gain is"
         raise InputError(
@@ -265,7 +363,7 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
 
 
 def _check_weights(values, name, judged):
-    """Weights of rows are numbers from 0 up, wherever there is a label."""
+    """Raise for weights of judged rows that are no numbers from 0 up."""
     n_entries, n_rows = count_rows(values, name), len(judged)
     if n_entries != n_rows:
         raise InputError(f"{name} has {n_entries} entries but X has {n_rows} rows.")
@@ -279,7 +377,7 @@ def _check_weights(values, name, judged):
 
 
 def _check_order(estimator, gains):
-    """A ranker needs gains that differ."""
+    """Raise for a ranker whose gains are all equal."""
     if (gains == gains[0]).all():
         raise InputError(
             f"all {len(gains)} judged rows have the gain {gains[0]:g}: "
@@ -287,22 +385,18 @@ def _check_order(estimator, gains):
         )
 
 
-def _encode_judged(encoder, gains, y, judged):
-    """Targets of all rows; those of unjudged rows are never read."""
-    labels = label_array(y) if encoder.kind == "label" else None
+def _encode_judged(encoder, gains, labels, judged):
+    """Compute the targets of all rows; those of unjudged rows are never read."""
     if judged.all():
         return encoder.encode(gains, labels)
-    known = encoder.encode(gains[judged], None if labels is None else labels[judged])
+    known = encoder.encode(gains[judged], labels[judged])
     target = np.zeros(len(gains), dtype=known.dtype)
     target[judged] = known
     return target
 
 
-TARGETS = ("auto", "binary", "gain", "grade", "label")
-
-
 def resolve_target(estimator, target: str) -> str:
-    """The target that suits the estimator, where "auto" is asked."""
+    """Return the target; for "auto" that which suits the estimator."""
     if target != "auto":
         return target
     final = final_step(estimator)
@@ -316,21 +410,21 @@ def resolve_target(estimator, target: str) -> str:
 
 
 def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
-    """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+    """Tell if a classifier's classes are labels rather than 1 for a gain above 0."""
     if prefit and is_classifier(estimator):
         return not set(estimator.classes_) <= {0, 1}
     return resolve_target(estimator, target) == "label"
 
 
 class TargetEncoder:
-    """Turn gains (and labels) into the target, the same way in every fold."""
+    """An encoder of gains (and labels) as the target, alike in every fold."""
 
     def __init__(self, kind: str, gains):
         self.kind = kind
         self.levels = np.unique(gains[~np.isnan(gains)])
 
     def encode(self, gains, labels):
-        """Target of judged rows."""
+        """Compute the target of judged rows."""
         if self.kind == "binary":
             return (gains > 0).astype(np.int64)
         if self.kind == "gain":
@@ -349,7 +443,7 @@ class TargetEncoder:
 
 
 def count_unjudged(judged) -> int:
-    """Number of rows without a label, with a warning; an error where none has one."""
+    """Count rows without a label, with a warning; raise where none has one."""
     return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
 
 

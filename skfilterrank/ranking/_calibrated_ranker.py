@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.arrays import label_array
 from skfilterrank._lists.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -21,25 +20,24 @@ from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
-from skfilterrank.ranking._fitting.out_of_fold import (
+from skfilterrank.ranking._out_of_fold import (
     check_inner,
-    find_splits,
     is_prefit,
-    tuning_scores,
+    out_of_fold,
 )
-from skfilterrank.ranking._fitting.training_rows import learns_labels, prepare_rows
+from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 
-# What stands for the probability of filtered rows in log-odds, and the highest below 1.
+# Probability of hidden rows in log-odds, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
 class CalibratedRanker(WrappingRanker, BaseEstimator):
-    """Turn any estimator's scores into the probability that a document's gain is above 0.
+    """A ranker that turns any estimator's scores into the probability of a gain above 0.
 
     Scores of a ranker have no scale, and those of a classifier are often too sure. Here the
     estimator's scores of queries it has not seen, by query-grouped cross-validation, are set
     against the labels, and a rising curve from score to probability is fitted. A threshold on such
-    scores means something: 0.5 filters what is more likely bad than good.
+    scores has a meaning: 0.5 hides documents that are more likely bad than good.
 
     Parameters
     ----------
@@ -55,14 +53,15 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         millionth. Isotonic regression gives many rows one probability, and a ranking would lose
         their order.
     target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
-        What the estimator is given to learn, as in :class:`RankAndFilter`.
+        Target of the estimator, as in :class:`RankAndFilter`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
-        How held-out scores come about. None: 5 folds by query. An int: that many folds. A float
-        between 0 and 1: one split that holds out that share of the queries. A splitter or an
-        iterable of (train, test) row numbers is used as it is. "prefit": `estimator` is fitted
-        already, and all rows given to `fit`, which it should not have seen, are for the curve.
+        Cross-validation that gives held-out scores. None: 5 folds by query. An int: that many
+        folds. A float between 0 and 1: one split that holds out that share of the queries. A
+        splitter or an iterable of (train, test) row numbers is used as it is. "prefit": `estimator`
+        is fitted already, and all rows given to `fit`, which it should not have seen, are for the
+        curve.
     refit : bool, default=True
         Whether to fit the estimator on all rows once the curve is found. False needs a `cv` of one
         split and keeps that split's model.
@@ -70,7 +69,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Whether to bring each fold's scores to the scale of the refitted estimator before the curve
         is fitted to them; "auto" does so for rankers. As in :class:`RankAndFilter`.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
@@ -120,8 +119,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     and ``1 / (n_bad + 2)`` for others. All probabilities keep at least a millionth away from 0 and
     1.
 
-    A row the estimator filters (score -inf) has probability 0, and keeps -inf in :meth:`predict`.
-    Such rows are left out of the fit of the curve.
+    A row that the estimator hides (score -inf) has probability 0, and keeps -inf in
+    :meth:`predict`. Such rows are left out of the fit of the curve.
 
     The curve is the same for all queries. What a ranker's score means may differ from query to
     query; probabilities are then right on average over queries, not within each.
@@ -144,7 +143,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     >>> bool(0 < probability.min() < 0.5 < probability.max() < 1)
     True
 
-    Filter what is more likely bad than good:
+    Hide documents that are more likely bad than good:
 
     >>> model = RankAndFilter(ranker, threshold=0.5, measure="ndcg_f@3").fit(X, y, groups=groups)
     >>> bool(model.score(X, y, groups=groups) > 0.7)
@@ -184,12 +183,12 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.verbose = verbose
 
     def _unfitted_inner(self):
-        """The estimator that is cloned and fitted; for "passthrough" one that returns X."""
+        """Return the estimator that is cloned and fitted; for "passthrough" one that returns X."""
         is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
         return ScoreColumn() if is_word else self.estimator
 
     def _is_prefit(self):
-        """Whether all rows that `fit` gets are for the wrapper alone."""
+        """Tell if `fit` has all rows for the curve alone."""
         has_scores = self.estimator is not self._unfitted_inner()
         return is_prefit(self.cv) or (has_scores and self.cv is None)
 
@@ -247,10 +246,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         splits = None
         if not prefit:
             advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
-            splits = find_splits(self, label_array(y), data.groups, advice=advice)
-        tuning = tuning_scores(self, inner, data, self._score_gains, splits)
+            splits = data.split(self, advice=advice)
+        tuning = out_of_fold(self, inner, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
-        self._fit_curve(tuning.scores, data.gains[tuning.rows])
+        self._fit_curve(tuning.held_out.scores, data.gains[tuning.held_out.rows])
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -264,8 +263,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Probabilities, -inf where the estimator filters. With `break_ties` up to a millionth
-            higher than those of :meth:`predict_proba`, in the order of the raw scores.
+            Probabilities, -inf where the estimator hides the row. With `break_ties` up to a
+            millionth higher than those of :meth:`predict_proba`, in the order of the raw scores.
         """
         scores, good = self._scores_and_probabilities(X, groups)
         if self.break_ties:
@@ -276,7 +275,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         return np.where(scores == -np.inf, -np.inf, good)
 
     def predict_proba(self, X, groups=None) -> np.ndarray:
-        """Probability that the gain of each row is above 0, and that it is not.
+        """Compute the probability that the gain of each row is above 0, and that it is not.
 
         Parameters
         ----------
@@ -286,13 +285,15 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows, 2), dtype float64
-            Second column: P(gain > 0); 0 where the estimator filters.
+            Second column: P(gain > 0); 0 where the estimator hides the row.
         """
         _, good = self._scores_and_probabilities(X, groups)
         return np.column_stack([1.0 - good, good])
 
     def decision_function(self, X, groups=None) -> np.ndarray:
-        """Log-odds that the gain of each row is above 0: finite, in the order of :meth:`predict`.
+        """Compute finite log-odds that the gain of each row is above 0.
+
+        Their order is that of :meth:`predict`.
 
         Parameters
         ----------
@@ -303,7 +304,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         -------
         ndarray of shape (n_rows,), dtype float64
             ``log(p / (1 - p))`` of what :meth:`predict` gives, at least 0 where that is at least
-            0.5; where the estimator filters about -708, which is below all others.
+            0.5; where the estimator hides the row about -708, which is below all others.
         """
         return logit(np.clip(self.predict(X, groups=groups), _LEAST, _MOST))
 
@@ -334,7 +335,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             )
 
     def _scores_and_probabilities(self, X, groups):
-        """Raw scores, and P(gain > 0)."""
+        """Compute raw scores, and P(gain > 0)."""
         check_is_fitted(self)
         scores = self._scores_inside(X, groups, self._score_gains)
         good = np.zeros(len(scores))
@@ -355,7 +356,7 @@ _COLUMN = "score"
 
 
 class ScoreColumn(RegressorMixin, BaseEstimator):
-    """Predict the scores that X holds.
+    """A regressor that returns the scores that X holds.
 
     X is one score per row, in one dimension or in one column, or a table with a column "score".
     Scores are numbers, -inf where a row is filtered already.
@@ -366,7 +367,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from skfilterrank.ranking._calibration.calibrated import ScoreColumn
+    >>> from skfilterrank.ranking._calibrated_ranker import ScoreColumn
     >>> ScoreColumn().fit([0.5, 2.0]).predict([[1.0], [3.0]])
     array([1., 3.])
     """
@@ -412,7 +413,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
 
 
 def _scores_of(X):
-    """One score per row."""
+    """Read one score per row."""
     columns = getattr(X, "columns", None)
     if columns is not None:
         names = list(columns)

@@ -1,1 +1,0 @@
-"""Scores of rankers as probabilities."""

@@ -1,1 +1,0 @@
-"""Any estimator fitted with its queries, on all rows or fold by fold."""

@@ -1,0 +1,360 @@
+"""Out-of-fold scores: each query is scored by a model that has not seen it.
+
+Rows come from a reader: TrainingRows of arrays, or PartitionedRows of Dask DataFrames.
+"""
+
+import itertools
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skfilterrank._estimators.ranker_mixin import RankerMixin
+from skfilterrank._estimators.responses import has_method
+from skfilterrank._estimators.wrapping import group_parameter
+from skfilterrank._lists.checks import check_choice, check_groups, is_number, is_whole_number
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.query_weights import query_weights
+from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.thresholds import JudgedScores, machine_labels
+
+
+def is_prefit(cv) -> bool:
+    """Tell if the estimator is fitted already."""
+    return isinstance(cv, str) and cv == "prefit"
+
+
+def has_fixed_scale(estimator) -> bool:
+    """Tell if scores of the estimator keep their scale when it is fitted on other rows.
+
+    Probabilities and predicted gains have the scale of what is learned. A ranker learns from the
+    order of a query's documents, and no loss says how large its scores should be.
+    """
+    final = final_step(estimator)
+    while isinstance(final, BaseSearchCV):
+        final = final_step(final.estimator)
+    if isinstance(final, RankerMixin):
+        return final.has_fixed_scale
+    return is_classifier(final) or group_parameter(final) is None
+
+
+class FittedFold(NamedTuple):
+    """A model that has not seen the held-out rows of a split.
+
+    `scores` are those of the held-out rows, None where a reader scores all folds in one pass;
+    `estimator` is None where the model is not needed any more.
+    """
+
+    estimator: Any
+    scores: np.ndarray | None
+    fit_time: float
+    score_time: float
+
+
+class OutOfFold(NamedTuple):
+    """Scores of held-out rows, and the final model.
+
+    `folds` is empty without cross-validation. `is_calibrated` tells whether the final model gave
+    the scores, and to queries it had not seen.
+    """
+
+    estimator: Any
+    folds: list[FittedFold]
+    held_out: Any
+    is_calibrated: bool
+
+    def times(self) -> dict[str, np.ndarray]:
+        """Return the seconds of each fold."""
+        is_timed = self.folds[0].scores is not None
+        names = ["fit_time", "score_time"] if is_timed else ["fit_time"]
+        return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
+
+
+def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=False) -> OutOfFold:
+    """Fit an estimator on each split, score the held-out rows, and fit it on all rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Has the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
+    estimator : estimator
+        Is cloned; where `splits` is None it is fitted already.
+    rows : TrainingRows or PartitionedRows
+        Reader of the rows.
+    score_gains : None, "exp2", dict or callable
+        Gains of the classes of a classifier.
+    splits : sized iterable or None
+        Made by ``rows.split``.
+    calibrates : bool
+        Whether a model of one split is kept because it is calibrated.
+    """
+    if splits is None:
+        final = in_memory(estimator)
+        held_out = rows.held_out([FittedFold(final, None, 0.0, 0.0)], score_gains)
+        return OutOfFold(final, [], held_out, True)
+    refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
+    rescale = refit and needs_rescaling(model.rescale, estimator)
+    folds = fit_folds(
+        rows,
+        estimator,
+        splits,
+        score_gains,
+        keep=rescale or not refit,
+        n_jobs=model.n_jobs,
+        verbose=model.verbose,
+    )
+    final = rows.fit(estimator) if refit else folds[0].estimator
+    scales = None
+    if rescale:
+        models = [*(fold.estimator for fold in folds), final]
+        scales = rows.scales(models, splits, score_gains)
+    held_out = rows.held_out(folds, score_gains, splits, scales)
+    return OutOfFold(final, folds, held_out, not (refit or rows.tears_queries(splits)))
+
+
+def fit_folds(
+    rows, estimator, splits, score_gains, *, keep=False, n_jobs=None, verbose=0
+) -> list[FittedFold]:
+    """Fit and score every fold; the result does not depend on `n_jobs`."""
+    folds = Parallel(n_jobs=n_jobs if rows.are_in_memory else None, return_as="generator")(
+        delayed(_fit_fold)(rows, estimator, split, score_gains, keep) for split in splits
+    )
+    # leave=None: a bar under another bar goes when it is done.
+    bar = tqdm(folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None)
+    return list(bar)
+
+
+def _fit_fold(rows, estimator, split, score_gains, keep):
+    """Fit on the training rows of a split, and score its held-out rows."""
+    begin = time.perf_counter()
+    fitted = rows.fit(estimator, split)
+    middle = time.perf_counter()
+    scores = rows.score_fold(fitted, split, score_gains)
+    end = time.perf_counter()
+    keep = keep or scores is None
+    return FittedFold(fitted if keep else None, scores, middle - begin, end - middle)
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Scores of rows in memory by models that have not seen them.
+
+    Attributes
+    ----------
+    data : TrainingRows
+        All rows.
+    rows : ndarray of int
+        Numbers of the held-out rows.
+    scores : ndarray of float64
+        Their scores.
+    lists : GroupIndex
+        Their queries; one that is held out twice makes two lists.
+    are_of_folds : bool
+        Whether cross-validation has held the rows out.
+    """
+
+    data: Any
+    rows: np.ndarray
+    scores: np.ndarray
+    lists: GroupIndex
+    are_of_folds: bool
+
+    def fit_threshold(self, threshold, *, columns=None, query_weight=None, judged_by=None) -> dict:
+        """Fit a threshold on the scores; return what it finds in each fold."""
+        data, rows = self.data, self.rows
+        n_queries = int(data.groups.max()) + 1
+        queries = self.lists.query_ids % n_queries
+        lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
+        if query_weight is not None:
+            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
+            lists.weights = None if weights is None else weights[queries]
+        judged = JudgedScores(
+            lists,
+            data.labels[rows],
+            queries,
+            columns or {},
+            folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
+            names=(data.ids[rows], rows),
+            machines=None if judged_by is None else machine_labels(judged_by, data.gains)[rows],
+            # Scores out of fold and those of the model fitted on all rows may differ in spread.
+            watches_scale=False,
+        )
+        threshold.fit_judged(judged)
+        return vars(threshold).pop("fold_results_", {})
+
+
+# Share of the queries that a threshold with a guarantee is calibrated on.
+CALIBRATION_SHARE = 0.3
+DEFAULT_FOLDS = 5
+# Rows that suffice for a mean and a standard deviation of scores.
+SAMPLE_ROWS = 10_000
+TARGETS = ("auto", "binary", "gain", "grade", "label")
+RESCALES = ("auto", True, False)
+
+
+def check_inner(model) -> None:
+    """Raise a ValueError for an estimator, or a way of fitting it, that cannot be used."""
+    final = final_step(model._unfitted_inner())
+    if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
+        raise InputError(
+            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in one, "
+            f"got {brief(final)}."
+        )
+    if is_prefit(model.cv):
+        check_is_fitted(model.estimator)
+    check_choice(model.target, "target", TARGETS)
+    check_choice(model.rescale, "rescale", RESCALES)
+    check_cv(model.cv)
+
+
+def check_cv(cv) -> None:
+    """Raise a ValueError for a `cv` that cannot be used."""
+    if cv is None or is_prefit(cv):
+        return
+    if isinstance(cv, bool | str | bytes | type) or not (
+        hasattr(cv, "split")
+        or (is_whole_number(cv) and cv >= 2)
+        or (is_number(cv) and 0 < cv < 1)
+        or np.iterable(cv)
+    ):
+        raise InputError(
+            "cv must be None, a number of folds from 2 up, a share between 0 and 1, a splitter, "
+            f"an iterable of (train, test) or 'prefit', got {brief(cv)}."
+        )
+
+
+def make_splits(
+    cv, labels, groups, *, single: bool, advice: str = ""
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Number the training and the held-out rows of each fold.
+
+    `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
+    ends the message where there are too few queries for folds.
+    """
+    check_cv(cv)
+    cv = DEFAULT_FOLDS if cv is None else cv
+    if is_number(cv):
+        n_needed = int(cv) if is_whole_number(cv) else 2
+        n_queries = int(groups.max()) + 1
+        if n_queries < n_needed:
+            raise InputError(
+                f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
+                f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
+                f"queries{advice}."
+            )
+    if is_whole_number(cv) and not single:
+        return _dealt_folds(groups, int(cv))
+    if is_whole_number(cv):
+        cv = GroupKFold(int(cv), shuffle=True, random_state=0)
+    elif is_number(cv):
+        cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
+    if hasattr(cv, "split"):
+        splits = list(cv.split(np.zeros(len(groups)), labels, groups))
+    else:
+        splits = _given_splits(cv)
+    if not splits:
+        raise InputError(
+            f"cv makes no split: expected at least one (train, test), got {brief(cv)}."
+        )
+    if single:
+        check_single(len(splits))
+    highest = max(int(rows.max(initial=-1)) for split in splits for rows in split)
+    if highest >= len(groups):
+        raise InputError(
+            f"cv names row {highest} but there are {len(groups)} rows: expected row numbers from 0 "
+            f"to {len(groups) - 1}."
+        )
+    for train, test in splits:
+        n_shared = count_shared(groups[train], groups[test])
+        if n_shared:
+            warn_user(
+                f"cv splits queries: {n_shared} have rows on both sides of a split, so the "
+                "held-out scores are of queries the models have seen. Use GroupKFold.",
+                DataWarning,
+            )
+            break
+    return splits
+
+
+def check_single(n_splits: int) -> None:
+    """Raise for several splits, none of whose models is to be kept."""
+    if n_splits != 1:
+        raise InputError(
+            f"refit=False keeps the model of the only split, but cv makes {n_splits}: use cv=0.2 "
+            "or another single split, or refit=True."
+        )
+
+
+def _dealt_folds(groups, n_folds):
+    """Deal shuffled queries to folds, as GroupKFold does, which sorts the rows for each fold."""
+    fold = np.empty(int(groups.max()) + 1, dtype=np.int16 if n_folds < 1 << 15 else np.intp)
+    shuffled = np.random.RandomState(0).permutation(len(fold))
+    for number, part in enumerate(np.array_split(shuffled, n_folds)):
+        fold[part] = number
+    of_row = fold[groups]
+    splits = []
+    for number in range(n_folds):
+        held_out = of_row == number
+        splits.append((np.flatnonzero(~held_out), np.flatnonzero(held_out)))
+    return splits
+
+
+def _given_splits(cv):
+    """Read the row numbers of a list of (train, test)."""
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        for rows in itertools.chain.from_iterable(splits):
+            if rows.size and (rows.ndim != 1 or rows.dtype.kind not in "iu"):
+                raise InputError("no row numbers")
+    except Exception as error:
+        raise InputError(
+            f"cv must hold pairs (train, test) of row numbers, got {brief(cv)}."
+        ) from error
+    return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
+
+
+def check_each_held_out_once(cv, splits, n_rows) -> None:
+    """Raise where some row is held out by no split, or by several."""
+    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
+    if (times != 1).any():
+        raise InputError(
+            f"cv={brief(cv)} must hold out each row once, but holds out "
+            f"{np.count_nonzero(times == 0)} rows never and {np.count_nonzero(times > 1)} several "
+            "times: use a number of folds, or GroupKFold."
+        )
+
+
+def count_shared(left, right):
+    """Count queries that occur on both sides; queries are numbered from 0."""
+    n_queries = int(max(left.max(initial=0), right.max(initial=0))) + 1
+    seen = np.zeros((2, n_queries), dtype=bool)
+    seen[0, left] = True
+    seen[1, right] = True
+    return np.count_nonzero(seen.all(axis=0))
+
+
+def needs_rescaling(rescale, estimator) -> bool:
+    """Tell if the folds' scores are to be put on one scale; "auto": unless they have one."""
+    return not has_fixed_scale(estimator) if rescale == "auto" else rescale
+
+
+def to_scale(scores, own, final) -> np.ndarray:
+    """Bring scores of one model to the scale of another; each is a mean and a deviation.
+
+    A model's scale is that of its scores of rows it was trained on. All models are too sure of such
+    rows, so that their scales compare. Hidden rows stay at -inf. Where a model gives all its
+    training rows one score, its scores are shifted but not stretched.
+    """
+    (own_mean, own_deviation), (mean, deviation) = own, final
+    stretch = deviation / own_deviation if deviation > 0 and own_deviation > 0 else 1.0
+    return mean + (scores - own_mean) * stretch
