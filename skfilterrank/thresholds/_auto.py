@@ -12,9 +12,9 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
-from skfilterrank.thresholds._first_k import FirstK
 from skfilterrank.thresholds._judged_scores import curve_of, values_shown
 from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
+from skfilterrank.thresholds._rules import FirstK
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 

@@ -29,7 +29,7 @@ from skfilterrank._rows.rows import Rows, check_rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
-from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._certificate import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
     sizes_of_lists,
@@ -52,7 +52,7 @@ from skfilterrank.thresholds._judged_scores import (
     warn_without_good,
     worth_of_answers,
 )
-from skfilterrank.thresholds._of_rows import mean_of_rows
+from skfilterrank.thresholds._threshold_curve import mean_of_rows
 
 DEFAULT_MEASURE = "ndcg_f"
 

@@ -1,11 +1,28 @@
-"""What is promised of a threshold, and on what grounds, in a sentence and as a table."""
+"""Certificates: guarantees that risks of a threshold are low on new queries."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
+from skfilterrank._core.arrays import as_column, label_array
+from skfilterrank._core.checks import check_level_scores, is_level
+from skfilterrank._core.floats import first_of_highest, midpoint
+from skfilterrank._core.judges import is_of_machine
+from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.results import Result, counted
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.thresholds._risks import (
+    check_guarantee,
+    find_unjudged,
+    kind_of_bound,
+    most_shown,
+    queries_needed,
+    read_promises,
+)
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 _RATES = {
     "any_forbidden": "the share of queries with a forbidden document in the shown {top}",
@@ -13,7 +30,6 @@ _RATES = {
     "false_reject_rate": "the share of a query's good documents that is filtered",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
-
 _COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
@@ -235,3 +251,366 @@ def rate_in_words(risk: str, k) -> str:
     """A rate as a sentence names it."""
     top = "list" if k is None or np.isnan(k) else f"top {k:g}"
     return _RATES.get(risk.partition("@")[0], risk).format(top=top)
+
+
+def risk_certificate(
+    y_true,
+    y_score,
+    threshold: float,
+    *,
+    groups=None,
+    risks,
+    confidence_level: float = 0.95,
+    gains=None,
+    judged_by=None,
+) -> RiskCertificate:
+    """Say of a threshold that is fixed already whether it keeps its promises on new queries.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row of queries by which the threshold was not chosen, NaN
+        where unjudged. A Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf where filtered, whatever the threshold.
+    threshold : float
+        Rows with ``score >= threshold`` are shown; -inf for scores that are filtered already, as
+        those of :meth:`TunedThreshold.predict`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    risks : dict
+        Risks with their levels, as in :class:`CertifiedThreshold`. Risks with a cut-off cover the
+        first places alone; where more documents of a query are shown, the certificate says so.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    judged_by : array-like of shape (n_rows,), default=None
+        Who gave each label: "people", or the name of a machine.
+    confidence_level : float, default=0.95
+        Probability with which each bound holds, between 0 and 1. That all upper bounds are at
+        most their level is as sure: no share of the error is needed for that.
+
+    Returns
+    -------
+    RiskCertificate
+        Its promises are "kept" where the upper bound is at most its level, "broken" where the
+        lower bound is above it, else "open": there are too few queries to tell.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or no query counts for a rate.
+
+    See Also
+    --------
+    CertifiedThreshold : Chooses the threshold.
+    RiskMonitor : Takes judged queries as they come.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import risk_certificate
+    >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
+    >>> print(risk_certificate(y, scores, 0.3, groups=groups, risks={"any_forbidden@3": 0.05}))
+    With confidence 0.95, the share of queries with a forbidden document in the shown top 3 is ...
+    """
+    if not is_level(threshold):
+        raise InputError(f"threshold must be a number, got {brief(threshold)}.")
+    confidence_level = check_guarantee("confidence", confidence_level)
+    promises = read_promises(risks)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
+    labels = label_array(y_true)
+    results = {}
+    for promise in promises:
+        steps = promise.steps(lists, labels)
+        if not steps.n_queries:
+            raise InputError(f"no query counts for the risk {brief(promise.name)}: judge some.")
+        losses = steps.at(threshold)
+        make = kind_of_bound(steps, "confidence")
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=np.nan,
+            upper=np.nan,
+            n_queries=steps.n_queries,
+            n_tried=1,
+            observed=float(losses.mean()),
+            upper_bound=make(steps.n_queries, promise.max_risk, confidence_level).upper(losses),
+            lower_bound=1.0
+            - make(steps.n_queries, 1.0 - promise.max_risk, confidence_level).upper(1.0 - losses),
+        )
+    shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
+    n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
+    covered = most_shown(promises)
+    to_judge = find_unjudged(lists, promises, above=np.nextafter(float(threshold), -np.inf))
+    return RiskCertificate(
+        results,
+        confidence_level,
+        float(threshold),
+        is_chosen=False,
+        n_unjudged=len(to_judge),
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
+        max_shown=covered,
+        shows_more=covered is not None and bool(n_shown.max() > covered),
+        n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
+    )
+
+
+def machine_labels(judged_by, gains) -> np.ndarray:
+    """Rows with a label that a machine gave."""
+    if judged_by is None:
+        return np.zeros(len(gains), dtype=bool)
+    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
+    if len(judges) != len(gains):
+        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
+    if (kind := infer_dtype(judges)) not in ("string", "empty"):
+        raise InputError(
+            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
+        )
+    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
+
+
+def certify(
+    curve: ThresholdCurve,
+    lists: RankedLists,
+    *,
+    promises,
+    confidence_level,
+    guarantee="confidence",
+    labels=None,
+    between=None,
+    scores=None,
+    most=None,
+    names=None,
+    every=None,
+    levels=None,
+    keys=None,
+) -> RiskCertificate:
+    """The best threshold of a curve, higher values being better, among the certified ones.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+        Of the same rows.
+    lists : RankedLists
+        The calibration queries.
+    promises : list of Promise
+        The risks with their levels.
+    confidence_level, guarantee
+        As in :class:`CertifiedThreshold`.
+    labels : ndarray of shape (n_rows,) or None
+        The labels, for rates that are functions.
+    between : ndarray of shape (n_rows,) or None
+        The scores that a threshold may lie between; None: those of the lists.
+    scores, most, names
+        As in :func:`find_unjudged`.
+    every : list of Steps or None
+        Losses of each risk along another path than that of the scores, whose levels are thresholds.
+    levels : ndarray or None
+        The only levels of that path; None where it may be cut between any two.
+    keys : ndarray of shape (n_rows,) or None
+        Level of that path from which on a row may be shown.
+    """
+    confidence_level = check_guarantee(guarantee, confidence_level)
+    if every is None:
+        every = [promise.steps(lists, labels) for promise in promises]
+    # Along one direction a first bad threshold is bad for one rate, whose test alone has to fail:
+    # the error is shared by the directions, not by the rates.
+    # A rate whose end was chosen by looking at its losses might err from either.
+    chosen = [steps.is_chosen for steps in every]
+    n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
+    each_confidence = confidence_level
+    if n_tests > 1:
+        each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
+    tested = []
+    for promise, own in zip(promises, every):
+        if guarantee == "expectation" and own.is_chosen:
+            _raise_no_safe_end(promise)
+        steps = own.never_falling() if guarantee == "expectation" else own
+        make = kind_of_bound(steps, guarantee)
+        bound = make(steps.n_queries, promise.max_risk, each_confidence)
+        if not bound.rules_out(np.zeros(steps.n_queries)):
+            _raise_too_few(make, steps, promise, each_confidence, guarantee)
+        if not bound.rules_out(steps.start):
+            _raise_impossible(steps, promise, most)
+        n_passed = _count_passed(steps, bound)
+        lower, upper = -np.inf, np.inf
+        if n_passed < len(steps.scores):
+            limit = float(steps.scores[n_passed])
+            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
+        tested.append((promise, own, steps, bound, n_passed, lower, upper))
+        _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
+        if not (steps.start.any() or steps.losses.any()):
+            warn_user(
+                f"The risk {brief(promise.name)} is 0 on all calibration queries, whatever is "
+                "shown, so that the promise says little. Where gains below 0 are to mark what is "
+                "forbidden, give gains.",
+                FitWarning,
+            )
+    lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
+    if lower >= upper:
+        _raise_contradiction(tested)
+    between = lists.scores if between is None else between
+    threshold, value = _best_certified(curve, between, lower, upper, levels)
+    results = {}
+    for promise, own, steps, bound, n_passed, lower, upper in tested:
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=lower,
+            upper=upper,
+            n_queries=steps.n_queries,
+            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
+            observed=float(own.at(threshold).mean()),
+            upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
+        )
+    grounds = confidence_level if guarantee == "confidence" else None
+    covered = most_shown(promises, most)
+    lower = max(promise.lower for promise in results.values())
+    looked_at = promises
+    if keys is not None:
+        # Rows enter anywhere in a list, so that places by key say nothing.
+        looked_at, scores = [each._replace(k=None) for each in promises], keys
+    to_judge = find_unjudged(
+        lists,
+        looked_at,
+        scores=scores,
+        most=most if keys is None else None,
+        above=lower,
+        names=names,
+    )
+    return RiskCertificate(
+        results,
+        grounds,
+        threshold,
+        value,
+        n_unjudged=len(to_judge),
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
+        max_shown=covered,
+        shows_more=covered is not None and covered != most,
+    )
+
+
+def _count_passed(steps, bound):
+    """Number of steps before the first that fails; steps at one score pass or fail together.
+
+    As if each distinct score were tested: what passes for the largest loss that each query takes
+    in a stretch of scores passes at every score of the stretch.
+    """
+    ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
+    ends = ends[: len(steps.scores)]
+    losses = steps.start.copy()
+    n_scores, n_steps, stride = 0, 0, 1
+    while n_scores < len(ends):
+        stop = min(n_scores + stride, len(ends))
+        stretch = slice(n_steps, ends[stop - 1])
+        highest = losses.copy()
+        np.maximum.at(highest, steps.queries[stretch], steps.losses[stretch])
+        if stop == n_scores + 1:
+            highest[steps.queries[stretch]] = steps.losses[stretch]
+        if bound.rules_out(highest):
+            losses[steps.queries[stretch]] = steps.losses[stretch]
+            n_scores, n_steps, stride = stop, int(ends[stop - 1]), 2 * stride
+        elif stop == n_scores + 1:
+            break
+        else:
+            stride = max(1, (stop - n_scores) // 4)
+    return n_steps
+
+
+def _best_certified(curve, scores, lower, upper, levels=None):
+    """The certified threshold of the highest value; of equal ones, that which keeps most."""
+    # A limit cuts the stretch it lies in, of which one side is certified.
+    limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
+    thresholds = np.union1d(curve.thresholds, limits)
+    places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
+    values = curve.values[places]
+    certified = np.flatnonzero((thresholds > lower) & (thresholds <= upper))
+    value = values[certified]
+    best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
+    below = thresholds[:best].max(initial=-np.inf)
+    if levels is not None:
+        threshold = float(thresholds[best])
+    else:
+        threshold = midpoint(scores, below) if below > -np.inf else -np.inf
+    return threshold, float(values[best])
+
+
+def _raise_too_few(make, steps, promise, confidence, guarantee):
+    """Say how many queries the guarantee needs."""
+    kind = "queries with a good document" if steps.is_upward else "judged queries"
+    sure = (
+        f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    )
+    text = (
+        f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
+        f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "
+        f"({kind}), got {steps.n_queries}"
+    )
+    if steps.n_queries:
+        none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
+        text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
+    lower = " or lower confidence_level" if guarantee == "confidence" else ""
+    raise InputError(f"{text}. Give more queries, raise the level{lower}.")
+
+
+def _raise_no_safe_end(promise):
+    """Say that a mean cannot be kept by starting from whichever end looks better."""
+    raise InputError(
+        f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, and for "
+        "others where everything is: no end is the safe one, from which guarantee='expectation' "
+        "has to start. Use guarantee='confidence', or promise the two sides of it one by one."
+    )
+
+
+def _raise_impossible(steps, promise, most):
+    """Say that the safest threshold fails already."""
+    what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"
+    mean = f"{steps.start.mean():.3g}"
+    if promise.name == "false_reject_rate" and most is not None:
+        raise InputError(
+            f"{what}: showing at most {counted(most, 'document')} of each query hides {mean} of "
+            "the good documents before any threshold does. Raise its level or the cut-off of the "
+            "other rates, or promise nothing of what is shown behind it (show_beyond_k)."
+        )
+    if promise.name == "false_reject_rate":
+        raise InputError(
+            f"{what}: scores of -inf filter {mean} of the good documents before any threshold "
+            "does. Score these documents, or raise its level."
+        )
+    where = "everything" if steps.is_upward else "nothing"
+    raise InputError(
+        f"{what}: it is {mean} on the calibration queries where {where} is shown, which loses "
+        "least. Raise its level, or give a better model."
+    )
+
+
+def _raise_contradiction(tested):
+    """Say which promises bind."""
+    low = max(tested, key=lambda each: each[-2])
+    high = min(tested, key=lambda each: each[-1])
+    (first, *_, lower, _), (second, *_, upper) = low, high
+    raise InputError(
+        f"no threshold keeps all promises: {first.name} at most {first.max_risk:g} needs one above "
+        f"{lower:.4g}, {second.name} at most {second.max_risk:g} one of at most {upper:.4g}. Raise "
+        "the level of one of the two, or give more calibration queries or a better model."
+    )
+
+
+def _warn_if_trivial(scores, lower, upper, promise):
+    """Say that nothing but filtering all, or nothing, is certified."""
+    shown = scores[scores > -np.inf]
+    is_upward = upper < np.inf
+    if np.isinf(lower) and np.isinf(upper):
+        return
+    if ((shown < upper) if is_upward else (shown > lower)).any():
+        return
+    what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
+    warn_user(
+        f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
+        f"{promise.max_risk:g}: {what} is filtered. Raise its level, or give more calibration "
+        "queries or a better model.",
+        FitWarning,
+    )

@@ -11,12 +11,11 @@ from skfilterrank._core.prefixes import ends_behind, shown_at_most, ties_worst_f
 from skfilterrank._rows.rows import rows_in_memory
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, curve_of, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
-from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
+from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):

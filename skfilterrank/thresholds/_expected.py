@@ -1,20 +1,29 @@
-"""The prefix of the highest expected value, from calibrated probabilities of the gains."""
+"""Cuts of each list at the prefix of the highest expected value of a measure."""
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._core.calibrators import fit_calibrator
-from skfilterrank._core.prefixes import best_prefix
+from skfilterrank._core.floats import mean_tolerance
+from skfilterrank._core.prefixes import best_prefix, places_of_ties
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected_values import (
+    ExpectedSteps,
     best_prefix_of_steps,
     check_has_prefix_values,
     expected_steps,
-    expected_worth,
     is_plain_ndcg_f,
+    known_steps,
 )
 
 _MOST_CORRELATION = 0.95
@@ -121,18 +130,11 @@ class ExpectedThreshold(BaseThreshold):
 
     def _keys(self, scores, index, columns):
         parsed = vars(self).get("_learned_for") or self._score_measure()
-        chances, correlation = self._chances(scores), self.correlation_
-        if is_plain_ndcg_f(parsed):
-            worth = expected_worth(
-                self.gains_, chances, scores, index, k=parsed.k, correlation=correlation
-            )
-            thresholds = best_prefix(worth, scores, index, parsed.k)
-        else:
-            steps = expected_steps(
-                parsed, self.gains_, chances, scores, index, correlation=correlation
-            )
-            thresholds = best_prefix_of_steps(steps, scores, index)
-        return np.where(scores >= thresholds, 1.0, -1.0)
+        chances = self._chances(scores)
+        steps = expected_steps(
+            parsed, self.gains_, chances, scores, index, correlation=self.correlation_
+        )
+        return np.where(scores >= best_prefix_of_steps(steps, scores, index), 1.0, -1.0)
 
     def _chances(self, scores):
         """P(gain >= level) of each row, for each level but the lowest."""
@@ -191,3 +193,253 @@ def _correlation(reached, chances, codes):
         excess += spread.sum()
         most += (np.bincount(codes, density) ** 2 - np.bincount(codes, density**2)).sum()
     return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
+
+
+# Squares do not extrapolate: features are cut to these quantiles of what was learned from.
+_RANGE = (0.005, 0.995)
+# Features of each document; for measures other than nDCG_f its place, too.
+_N_FEATURES = 3
+_ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
+_PER_QUERY_FIELDS = record(
+    {
+        "mean": number(),
+        "deviation": number(),
+        "bounds": pair(number(infinite=True), number(infinite=True)),
+        "range": listed(_ROW, 2, 2),
+        "worth": record(
+            {
+                "mean": _ROW,
+                "scale": _ROW,
+                "constant": number(),
+                "linear": _ROW,
+                "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
+            }
+        ),
+    }
+)
+
+
+class PerQueryThreshold(BaseThreshold):
+    """A cut of each list where showing more is expected to do harm.
+
+    A small regression learns what a document adds to the measure from its score and from the rest
+    of its list. Each list is cut below the prefix whose expected sum is highest.
+
+    Parameters
+    ----------
+    measure : str or None, default=None
+        Measure whose expected value is maximised: any name of the measure table with a value for
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+
+    Attributes
+    ----------
+    regression_ : Worth
+        Ridge regression on squares and products of the score, the mean of the other scores of the
+        list, and the log size of the list.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        As of :class:`TunedThreshold`.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    ExpectedThreshold : Follows from probabilities of gains.
+    LearnedThreshold : Learns from more features of the list, and tunes the cut.
+
+    Notes
+    -----
+    Given the scores, the expected nDCG_f of a list that shows its first n documents is, up to a
+    constant, the sum over their places i of ``u_i / log2(i + 1)``. Here ``u`` is the expected
+    worth E[gain / (I - W)]. With the exact u, this cut is the best possible one for the given
+    order. The regression is small on purpose, since there are often only some hundred queries to
+    learn from. For other measures it learns the change of the measure by each document, and the
+    log of its place is a fourth feature.
+
+    It learns from the first 2 k places of each list, with all that are tied there, between which
+    and nothing the decision lies. Unjudged rows are not learned from. Rows that score -inf are no
+    part of their list. Nothing here is random.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import PerQueryThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> cut = PerQueryThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
+    array([1, 0, 2])
+    """
+
+    # Keys are 1 where a row is shown and -1 where not: the level is no matter of tuning.
+    _level = 0.0
+
+    def _parsed(self):
+        parsed = super()._parsed()
+        check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
+
+    def _learn(self, judged, parsed):
+        gains, scores, index = judged.gains, judged.scores, judged.index
+        self._learn_lists(gains, scores, index, parsed)
+        keys, codes = self._keys(scores, index, {}), judged.codes
+        for train, test in judged.fold_rows():
+            inner = type(self)()
+            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
+            if inner._learn_lists(gains[train], scores[train], of_train, parsed):
+                keys[test] = inner._keys(scores[test], of_test, {})
+        return keys
+
+    def _learn_lists(self, gains, scores, index, parsed) -> bool:
+        """Learn scales and the regression; tell whether there is a row to learn from."""
+        self._learned_for = parsed
+        finite = scores[np.isfinite(scores)]
+        self.mean_ = float(finite.mean()) if len(finite) else 0.0
+        deviation = float(finite.std()) if len(finite) else 0.0
+        # The standard deviation of equal scores need not be exactly 0.
+        self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
+        features = self._features(scores, index, parsed)
+        self.range_ = np.quantile(features, _RANGE, axis=0)
+        features = np.clip(features, *self.range_)
+        if is_plain_ndcg_f(parsed):
+            worth = normalised_gains(gains, index, parsed.k)
+        else:
+            worth = known_steps(parsed, gains, scores, index)
+        learned = np.isfinite(scores) & ~np.isnan(gains)
+        if parsed.k is not None:
+            learned &= places_of_ties(scores, index) < 2 * parsed.k
+        self.regression_ = Worth.fitted(features[learned], worth[learned])
+        self.bounds_ = -np.inf, np.inf
+        if not is_plain_ndcg_f(parsed):
+            # No regression may say that a measure falls where it never did.
+            found = worth[learned] if learned.any() else np.zeros(1)
+            self.bounds_ = float(found.min()), float(found.max())
+        return bool(learned.any())
+
+    def _keys(self, scores, index, columns):
+        parsed = vars(self).get("_learned_for") or self._score_measure()
+        features = np.clip(self._features(scores, index, parsed), *self.range_)
+        worth = self.regression_.predict(features)
+        if is_plain_ndcg_f(parsed):
+            thresholds = best_prefix(worth, scores, index, parsed.k)
+        else:
+            is_counted = scores > -np.inf
+            if parsed.k is not None:
+                is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
+            worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
+            steps = ExpectedSteps(
+                np.zeros(index.n_queries), np.maximum(worth, 0.0), np.maximum(-worth, 0.0)
+            )
+            thresholds = best_prefix_of_steps(steps, scores, index)
+        return np.where(scores >= thresholds, 1.0, -1.0)
+
+    def _features(self, scores, index, parsed):
+        """Features of each row, with its place where the worth depends on it."""
+        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
+        if is_plain_ndcg_f(parsed):
+            return features
+        return np.column_stack([features, np.log1p(places_of_ties(scores, index))])
+
+    def _state(self):
+        return {
+            "mean": self.mean_,
+            "deviation": self.deviation_,
+            "bounds": list(self.bounds_),
+            "range": self.range_.tolist(),
+            "worth": {
+                name: np.asarray(value).tolist()
+                for name, value in self.regression_._asdict().items()
+            },
+        }
+
+    def _restore(self, state, name):
+        state = _PER_QUERY_FIELDS(state, name)
+        self.mean_, self.deviation_ = state["mean"], state["deviation"]
+        self.range_, worth = np.array(state["range"]), state["worth"]
+        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
+        if {len(row) for row in rows} != {len(worth["products"])}:
+            raise InputError(f"{name} must hold as many numbers for each feature.")
+        self.bounds_ = state["bounds"]
+        self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
+
+
+class Worth(NamedTuple):
+    """A regression of the worth on squares and products of standardised features.
+
+    It holds the numbers of the four estimators that find them, which take ten times as long for
+    the twenty documents of a query.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    constant: float
+    linear: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def fitted(cls, features, worth):
+        """Fit a ridge regression; zero without rows to learn from."""
+        if not len(worth):
+            features, worth = np.zeros((1, features.shape[1])), np.zeros(1)
+        model = make_pipeline(
+            StandardScaler(),
+            PolynomialFeatures(2, include_bias=False),
+            StandardScaler(),
+            Ridge(10.0),
+        )
+        # Of features without spread StandardScaler may take a root of less than 0, and then 1.
+        with np.errstate(invalid="ignore"):
+            model.fit(features, worth)
+        first, powers, second, ridge = (step for _, step in model.steps)
+        weights = ridge.coef_ / second.scale_
+        constant = float(ridge.intercept_ - weights @ second.mean_)
+        n = features.shape[1]
+        products = np.zeros((n, n))
+        for row, weight in zip(powers.powers_[n:], weights[n:]):
+            products[tuple(np.repeat(np.arange(n), row))] = weight
+        return cls(first.mean_, first.scale_, constant, weights[:n], products)
+
+    def predict(self, features) -> np.ndarray:
+        """Compute the expected worth of each row."""
+        z = (features - self.mean) / self.scale
+        return self.constant + z @ self.linear + ((z @ self.products) * z).sum(axis=1)
+
+
+def normalised_gains(gains, index, k):
+    """Divide the gain of each row by I - W of its query; 0 where undefined or unjudged."""
+    bounds = dcg_bounds(gains, groups=index, k=k)
+    spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
+    scale = np.zeros(len(spread))
+    np.divide(1.0, spread, out=scale, where=spread > 0)
+    return np.nan_to_num(gains) * scale[index.codes()]
+
+
+def score_and_rest(scores, index):
+    """Compute features of a document: its score, and the rest of its list.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,), float64
+        Standardised scores, -inf where filtered.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 3), float64
+        The score; the sum of the other scores of the list over its size, which is their mean
+        pulled to 0 as if there were one document more; the logarithm of the size. Filtered rows
+        are no part of the list and have a score of 0.
+    """
+    codes = index.codes()
+    shown = np.isfinite(scores)
+    scores = np.where(shown, scores, 0.0)
+    total = np.bincount(codes, weights=scores, minlength=index.n_queries)[codes]
+    size = np.bincount(codes, weights=shown, minlength=index.n_queries)[codes]
+    size = np.maximum(size, 1.0)
+    return np.column_stack([scores, (total - scores) / size, np.log(size)])

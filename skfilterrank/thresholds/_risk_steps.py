@@ -17,7 +17,7 @@ from skfilterrank._core.entry_steps import (
 from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.prefixes import list_order
+from skfilterrank._core.prefixes import Ranking
 from skfilterrank.exceptions import InputError, brief
 
 # Queries that a function is asked about by themselves.
@@ -257,7 +257,7 @@ def steps_of_function(
     name = getattr(loss, "__name__", type(loss).__name__)
     n_queries = lists.index.n_queries
     codes = lists.index.codes()
-    order, _, _ = list_order(lists.scores, lists.index, lists.gains)
+    order = Ranking(lists.scores, lists.index, lists.gains).order
     entries = Entries.of(lists, keys, of_set=True)
     labels, codes = labels[order], codes[order]
     sizes = np.bincount(codes, minlength=n_queries)

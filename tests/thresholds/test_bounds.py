@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from skfilterrank.thresholds._bounds import (
+from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
     MeanBound,

@@ -26,7 +26,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     risk_certificate,
 )
-from skfilterrank.thresholds._bounds import BinomialBound
+from skfilterrank.thresholds._risks import BinomialBound
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")

@@ -22,9 +22,8 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
-from skfilterrank.thresholds._certify import certify
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._certificate import certify
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")

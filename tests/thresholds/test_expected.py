@@ -12,9 +12,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import f_score, ndcg_f_score
 from skfilterrank.thresholds import ExpectedThreshold, TunedThreshold, load_threshold
+from skfilterrank.thresholds._expected import normalised_gains
 from skfilterrank.thresholds._expected_values import expected_worth
 from skfilterrank.thresholds._judged_scores import JudgedScores
-from skfilterrank.thresholds._per_query import normalised_gains
 
 INF = np.inf
 
@@ -32,9 +32,10 @@ def learned(k, gains, scores, groups):
 
 
 def worth_of(cut, scores, index, k=None):
-    return expected_worth(
+    parts = expected_worth(
         cut.gains_, cut._chances(scores), scores, index, k=k, correlation=cut.correlation_
     )
+    return parts.sum(axis=0)
 
 
 class TestNdcgF:

@@ -19,12 +19,12 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._judged_scores import JudgedScores
-from skfilterrank.thresholds._per_query import (
+from skfilterrank.thresholds._expected import (
     Worth,
     normalised_gains,
     score_and_rest,
 )
+from skfilterrank.thresholds._judged_scores import JudgedScores
 
 INF = np.inf
 
