@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._names import names_of
-from skfilterrank.thresholds._abstention import RiskCoverageCurve, risk_coverage_curve
+from skfilterrank.thresholds._abstention import RiskCoverageCurve as RiskCoverageCurve
+from skfilterrank.thresholds._abstention import risk_coverage_curve
 from skfilterrank.thresholds._auto import AutoThreshold
-from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise, risk_certificate
+from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
+from skfilterrank.thresholds._certificate import RiskCertificate, risk_certificate
 from skfilterrank.thresholds._certificate import machine_labels as machine_labels
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
@@ -20,21 +21,17 @@ from skfilterrank.thresholds._judged_scores import (
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._list_features import list_features
-from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
+from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold, LargestGap, Surprise
 from skfilterrank.thresholds._segmented import SegmentedThreshold
-from skfilterrank.thresholds._threshold_curve import (
-    ThresholdCurve,
-    TradeOffCurve,
-    threshold_curve,
-    trade_off_curve,
-)
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
+from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
+from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 __all__ = [
     "AutoThreshold",
-    "BaseThreshold",
     "CertifiedThreshold",
     "ExpectedThreshold",
     "FirstK",
@@ -43,14 +40,9 @@ __all__ = [
     "LearnedThreshold",
     "PerQueryThreshold",
     "RiskCertificate",
-    "RiskCoverageCurve",
     "RiskMonitor",
-    "RiskPromise",
-    "RiskStatus",
     "SegmentedThreshold",
     "Surprise",
-    "ThresholdCurve",
-    "TradeOffCurve",
     "TunedThreshold",
     "list_features",
     "load_threshold",

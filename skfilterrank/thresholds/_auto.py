@@ -12,9 +12,10 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
-from skfilterrank.thresholds._judged_scores import curve_of, values_shown
+from skfilterrank.thresholds._judged_scores import values_shown
 from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
 from skfilterrank.thresholds._rules import FirstK
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 
@@ -171,7 +172,7 @@ class AutoThreshold(BaseThreshold):
         )
         lists = judged.lists.with_ties(parsed.measure.ties[0])
         entries = EntryValues.of(lists, parsed, keys)
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         # By the candidate that is chosen without the list's fold.
         fold, found = fold_of_lists(clusters), np.zeros(len(judged.codes), dtype=bool)
         for number in range(fold.max() + 1):

@@ -41,7 +41,6 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     SCORE,
     JudgedScores,
-    curve_of,
     margins_of,
     number_clusters,
     read_scores,
@@ -52,7 +51,7 @@ from skfilterrank.thresholds._judged_scores import (
     warn_without_good,
     worth_of_answers,
 )
-from skfilterrank.thresholds._threshold_curve import mean_of_rows
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
 DEFAULT_MEASURE = "ndcg_f"
 
@@ -317,7 +316,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             by_score = self._is_by_score and self.min_shown is None and self.max_shown is None
             lists = judged.lists.with_ties(parsed.measure.ties[0])
             entries = EntryValues.of(lists, parsed, None if by_score else keys)
-            self.threshold_curve_ = curve_of(entries, parsed)
+            self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
             self.level_ = self.threshold_curve_.best_threshold
         else:
             self.level_ = self._level
@@ -418,7 +417,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             n_queries[place] = np.count_nonzero(held_out)
             found["test_score"][place] = mean_over_queries(values[held_out], weights)
             if entries is not None:
-                curve = curve_of(entries, parsed, held_out)
+                curve = ThresholdCurve.of(entries, parsed, held_out)
                 found["best_threshold"][place] = curve.best_threshold
                 found["best_score"][place] = curve.best_value
                 self.fold_threshold_curves_.append(curve)

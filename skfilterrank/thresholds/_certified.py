@@ -13,8 +13,9 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, curve_of, values_shown
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
 
@@ -264,15 +265,15 @@ class CertifiedThreshold(TwoScores):
                 "levels": path.levels,
                 "most": self._most_of_rule(),
             }
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         certificate = certify(
             self.threshold_curve_,
             lists,
-            promises=promises,
+            promises,
+            [promise.steps(lists, judged.labels, **given) for promise in promises],
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
-            every=[promise.steps(lists, judged.labels, **given) for promise in promises],
             **of_path,
         )
         self.certificate_ = _completed(certificate, judged, parsed)

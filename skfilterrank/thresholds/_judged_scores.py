@@ -10,14 +10,12 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.checks import check_groups, check_level_scores
-from skfilterrank._core.entry_values import EntryValues
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank._rows.rows import Rows
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Folds by query, on which levels and learned cuts are tried out.
 N_FOLDS = 5
@@ -259,15 +257,6 @@ def _block_shown(block, index, shown, ties):
     # Where lists are cut, what is shown keeps its place.
     is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
-
-
-def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
-    """Make the curve of entries, negated where lower is better."""
-    levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among, (levels, values))
-    if not parsed.measure.greater_is_better:
-        values, best_value = 0.0 - values, 0.0 - best_value
-    return ThresholdCurve(levels, values, best_level, best_value)
 
 
 def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:

@@ -20,7 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import N_FOLDS, curve_of
+from skfilterrank.thresholds._judged_scores import N_FOLDS
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -34,6 +34,7 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Factors that are tried between 1 and the best one.
 _N_FACTORS = 33
@@ -299,7 +300,7 @@ class LearnedThreshold(BaseThreshold):
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         lists = judged.lists.with_ties(parsed.measure.ties[0])
         entries = EntryValues.of(lists, parsed, keys)
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         self._out_of_fold = keys
         self.level_ = self._best_factor(judged, entries)
         shown = (keys >= self.level_) & (keys > -np.inf)

@@ -1,4 +1,4 @@
-"""Curves over all thresholds and over prices, and the best threshold of rows on disk."""
+"""Curves of a measure over thresholds and over prices, and the best threshold of Rows."""
 
 from collections import Counter
 from contextlib import ExitStack, closing
@@ -24,7 +24,7 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import places
 from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.results import Result, counted, spread_places
+from skfilterrank._core.results import Result, counted, display_of, spread_places
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.scoring import Moments, check_undefined
 from skfilterrank._files.files import temporary_folder
@@ -72,7 +72,7 @@ class Noted(NamedTuple):
 
 
 class Noting(NamedTuple):
-    """Adds up the steps of a block, and notes the rest."""
+    """A pass over blocks that adds up steps, and notes sizes and gains."""
 
     stepping: Stepping
 
@@ -82,12 +82,12 @@ class Noting(NamedTuple):
         gains = as_gains(block.columns["label"], self.stepping.gains)
         starts = np.cumsum(block.sizes) - block.sizes
         sizes = np.add.reduceat(block.columns["score"] > -np.inf, starts, dtype=np.int64)
-        tests = {-1.0: np.less, 0.0: np.equal, 1.0: np.greater}
+        is_unjudged = np.isnan(gains)
         return Noted(
             steps,
             Counter(sizes[sizes > 0].tolist()),
-            int(np.count_nonzero(np.isnan(gains))),
-            {sign for sign, test in tests.items() if test(gains, 0).any()},
+            int(np.count_nonzero(is_unjudged)),
+            set(np.unique(np.sign(gains[~is_unjudged])).tolist()),
         )
 
 
@@ -125,7 +125,7 @@ def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> 
 
 
 class Measuring(NamedTuple):
-    """Measures the lists of a block, cut by a threshold."""
+    """A pass over blocks that measures their lists, cut by a threshold."""
 
     threshold: Any
     parsed: ParsedMeasure
@@ -149,12 +149,12 @@ class ThresholdCurve(Result):
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds,), dtype float64
-        Ascending; the last is +inf (everything is filtered), the first keeps all that counts.
+        Ascending; the last is +inf (everything is hidden), the first shows all that counts.
     values : ndarray of shape (n_thresholds,), dtype float64
-        Mean over queries when documents with ``score >= threshold`` are kept.
+        Mean over queries where documents with ``score >= threshold`` are shown.
     best_threshold : float
-        In the middle between the lowest score to keep and the next lower one; -inf where
-        everything is best kept, +inf where everything is best filtered.
+        In the middle between the lowest score to show and the next lower one; -inf where it is
+        best to show everything, +inf where it is best to hide everything.
     best_value : float
         The value there: the highest of `values`, or the lowest where lower is better.
     """
@@ -166,9 +166,22 @@ class ThresholdCurve(Result):
 
     _places = staticmethod(spread_places)
 
+    @classmethod
+    def of(cls, entries: EntryValues, parsed: ParsedMeasure, among=None) -> "ThresholdCurve":
+        """Make the curve of entries, negated where lower is better."""
+        levels, values = entries.curve(among)
+        best_level, best_value = entries.best(among, (levels, values))
+        if not parsed.measure.greater_is_better:
+            values, best_value = 0.0 - values, 0.0 - best_value
+        return cls(levels, values, best_level, best_value)
+
     def to_frame(self) -> pd.DataFrame:
-        """Columns "threshold" and "value"."""
+        """Make a table with columns "threshold" and "value"."""
         return pd.DataFrame({"threshold": self.thresholds, "value": self.values})
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.ThresholdCurveDisplay`, which is returned."""
+        return display_of(self, "ThresholdCurveDisplay").plot(ax, **kwargs)
 
     def _summary(self):
         return (
@@ -187,7 +200,7 @@ def threshold_curve(
     undefined: float | str = 0.0,
     query_weight: QueryWeight = None,
 ) -> ThresholdCurve:
-    """Mean nDCG_f, or any measure, at every threshold on the score, and the best threshold.
+    """Compute a measure at every threshold on the score, and find the best threshold.
 
     Parameters
     ----------
@@ -197,28 +210,30 @@ def threshold_curve(
         :class:`skfilterrank.io.Rows` hold scores and query ids, too, and are read three times at
         most; `query_weight` is not possible with them.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better. Rows at -inf stay filtered at every threshold. Not of
+        Score of each row, higher is better. Rows at -inf stay hidden at every threshold. Not with
         Rows.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     measure : str, default="ndcg_f"
-        What to make best: any name of the measure table, with options where wanted, such as
-        "rbp(persistence=0.95)@10". Ties count as is the measure's default.
+        Any name of the measure table, with options where wanted, such as
+        "rbp(persistence=0.95)@10". Ties count by the measure's default.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Returns
     -------
     ThresholdCurve
-        The thresholds are the distinct scores at which the value can change, for nDCG_f those of
-        documents in the top k whose gain is not 0. Between two of them the value is that of the
-        upper one. Among equally good thresholds the best is the one that keeps most. Of Rows
-        `best_threshold` is the same, and there are at most 64 thresholds for each doubling of the
-        score, with exact values; between two of them values may be others.
+        A result with the arrays `thresholds` (ascending) and `values`, the numbers
+        `best_threshold` and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds
+        are the distinct scores at which the value can change, for nDCG_f those of documents in
+        the top k whose gain is not 0; the last is +inf, where everything is hidden. Between two
+        of them the value is that of the upper one. Among equally good thresholds the best is the
+        one that shows most. With Rows `best_threshold` is the same, and there are at most 64
+        thresholds for each doubling of the score, with exact values.
 
     Raises
     ------
@@ -234,15 +249,14 @@ def threshold_curve(
 
     Notes
     -----
-    Under a threshold each query keeps a prefix of its ranking, so a document that is kept always
-    stands at its own place i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all
-    scores and a running sum give the mean at every threshold. Tied documents of a query are kept
-    or filtered together and share the mean gain of their tie. Other sums over documents, such as
-    average precision or rank-biased precision, are taken apart in the same way; a measure that is
-    no sum, such as ERR, QWA or lexirecall, is computed for every prefix of the lists up to k, which
-    takes as many passes as the longest list has places that count, and without k grows as the
-    square of its length. Section 5 of [1]_ tunes the threshold on a validation set; this is the
-    exact optimum.
+    A threshold shows a prefix of each ranking. A shown document therefore stands at its own place
+    i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all scores and a running sum
+    give the mean at every threshold. Tied documents of a query are shown or hidden together and
+    share the mean gain of their tie. Other sums over documents, such as average precision or
+    rank-biased precision, are computed in this way, too. A measure that is no sum, such as ERR,
+    QWA or lexirecall, is computed for every prefix of the lists up to k. Without k its cost grows
+    with the square of the length of the longest list. Section 5 of [1]_ tunes the threshold on a
+    validation set; this is the exact optimum.
 
     References
     ----------
@@ -287,7 +301,7 @@ _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeOffCurve(Result):
-    """The best threshold at each price of a forbidden document, and the lists it leaves.
+    """The best threshold at each price of a forbidden document, and the lists at it.
 
     Attributes
     ----------
@@ -314,6 +328,10 @@ class TradeOffCurve(Result):
     forbidden_shown: np.ndarray
     good_hidden: np.ndarray
     empty: np.ndarray
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.TradeOffDisplay`, which is returned."""
+        return display_of(self, "TradeOffDisplay").plot(ax, **kwargs)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each price and a column for each other attribute."""
@@ -350,7 +368,10 @@ def trade_off_curve(
     Returns
     -------
     TradeOffCurve
-        The best threshold at each price.
+        A result with an entry for each price in the arrays `prices`, `thresholds` (the best at
+        the price), `values` (the measure there), `shown` (documents of a query), `forbidden_shown`
+        and `empty` (shares of the queries), and `good_hidden` (share of the good documents);
+        `to_frame()` gives a table and `plot()` a figure.
 
     Raises
     ------
@@ -364,10 +385,10 @@ def trade_off_curve(
 
     Notes
     -----
-    Gains say how many useful documents weigh as much as a harmful one. Few people know that
-    beforehand. How many forbidden documents they would let through, and at what cost, they do
-    know (the "label scores" of section 6 in [1]_). Documents of equal score are all shown or all
-    hidden, and stand in the order of the rows.
+    Gains state how many useful documents weigh as much as a harmful one (the "label scores" of
+    section 6 in [1]_). Few people know that beforehand. The curve gives quantities that are easier
+    to choose by: how many forbidden documents are shown, and how many good ones are hidden.
+    Documents of equal score are all shown or all hidden, and stand in the order of the rows.
 
     References
     ----------

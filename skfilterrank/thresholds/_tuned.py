@@ -27,7 +27,6 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     N_FOLDS,
     JudgedScores,
-    curve_of,
     usual_sizes,
     values_shown,
     warn_without_good,
@@ -68,7 +67,7 @@ class TwoScores(BaseThreshold):
         path = self._learn_path(judged)
         lists = path.lists_of(judged.lists)
         entries = measured(lists, parsed, path.given(lists, [parsed]))
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         return self._shown_at(path, self.threshold_curve_.best_threshold), entries
 
     def _shown_at(self, path, level):

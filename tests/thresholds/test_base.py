@@ -39,7 +39,7 @@ from skfilterrank.thresholds import (
     Surprise,
     TunedThreshold,
 )
-from skfilterrank.thresholds._judged_scores import curve_of
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 INF = np.inf
 
@@ -91,7 +91,9 @@ def lists_of(seed, n_queries=6, n_ties=4, filtered=True):
 
 
 def level_curve(lists, keys, parsed):
-    return curve_of(EntryValues.of(lists.with_ties(parsed.measure.ties[0]), parsed, keys), parsed)
+    return ThresholdCurve.of(
+        EntryValues.of(lists.with_ties(parsed.measure.ties[0]), parsed, keys), parsed
+    )
 
 
 class TestLevels:

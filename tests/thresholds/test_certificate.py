@@ -89,7 +89,7 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     scores = np.round(scores, 1)
     groups = np.char.add("q", (100 + groups).astype(str))
     given = {"groups": groups, "risks": {"any_forbidden@3": 0.2}}
-    message = f"of {len(y)} documents are unjudged although a rate depends on them"
+    message = f"of {len(y)} documents are unjudged although a risk depends on them"
     with pytest.warns(DataWarning, match=message):
         chosen = certified(y, scores, **given)
     rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)

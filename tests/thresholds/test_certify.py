@@ -72,7 +72,7 @@ class TestFunctions:
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert promise.lower == scores[28]
-        with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
+        with pytest.raises(ValueError, match=r"'wrong' is lower .* has no safe end to start"):
             certified(kind, scores, {wrong: 0.3}, guarantee="expectation", **params)
 
     @pytest.mark.nightly
@@ -166,7 +166,7 @@ class TestFunctions:
             certified(
                 data.y, data.bayes_scores, {broken: 0.05}, groups=data.groups, confidence_level=0.9
             )
-        assert "risk broken, called with the labels" in caught.value.__notes__[0]
+        assert "risk broken was called with the labels" in caught.value.__notes__[0]
 
     def test_a_function_cannot_spoil_the_rows(self, data):
         def spoils(y_true, shown, groups):
@@ -245,7 +245,7 @@ class TestSeveral:
     def test_a_contradiction_says_which_bind(self, data):
         risks = {"any_forbidden@3": 0.05, "forbidden@3": 0.3, "false_reject_rate": 0.2}
         message = (
-            "no threshold keeps all promises: any_forbidden@3 at most 0.05 needs one above .*, "
+            "no threshold keeps all risks: any_forbidden@3 at most 0.05 needs one above .*, "
             "false_reject_rate at most 0.2 one of at most"
         )
         with pytest.raises(ValueError, match=message):

@@ -177,13 +177,13 @@ class TestNoMoreIsShownThanCovered:
         free = clone(model).set_params(show_beyond_k=True)
         free.fit(data.bayes_scores, data.y, groups=data.groups)
         assert free.threshold_ == model.threshold_
-        assert "It covers lists that show at most 3 documents." in str(model.certificate_)
+        assert "The guarantee covers lists that show at most 3 documents." in str(model.certificate_)
         for each in (free, copy_of(free)):
             shown = each.predict(data.bayes_scores) > -INF
             assert (shown == (data.bayes_scores >= free.threshold_)).all()
             certificate = each.certificate_
             assert (certificate.max_shown, certificate.shows_more) == (3, True)
-            assert "it covers the first 3 documents alone" in str(certificate)
+            assert "the guarantee covers the first 3 documents alone" in str(certificate)
             assert certificate.to_frame()["shows_more"].tolist() == [True]
 
     @pytest.mark.slow

@@ -208,7 +208,7 @@ def test_unjudged_documents_that_could_be_shown_are_named(rule):
     row = int(tested[np.argmin(hide[tested])])
     y = np.where(np.arange(len(y)) == row, np.nan, y)
     cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
-    with pytest.warns(match="unjudged although a rate depends on them"):
+    with pytest.warns(match="unjudged although a risk depends on them"):
         cut.fit(scores, y, g, filter_scores=hide)
     assert cut.certificate_.n_unjudged == 1
     assert cut.certificate_.to_judge.values.tolist() == [[g[row], row]]
