@@ -145,9 +145,9 @@ class ExpectedThreshold(BaseThreshold):
 
     def _state(self):
         return {
-            "gains": self.gains_.tolist(),
+            "gains": self.gains_,
             "correlation": self.correlation_,
-            "curves": [[nodes.tolist(), values.tolist()] for nodes, values in self.curves_],
+            "curves": self.curves_,
         }
 
     def _restore(self, state, name):
@@ -349,12 +349,9 @@ class PerQueryThreshold(BaseThreshold):
         return {
             "mean": self.mean_,
             "deviation": self.deviation_,
-            "bounds": list(self.bounds_),
-            "range": self.range_.tolist(),
-            "worth": {
-                name: np.asarray(value).tolist()
-                for name, value in self.regression_._asdict().items()
-            },
+            "bounds": self.bounds_,
+            "range": self.range_,
+            "worth": self.regression_._asdict(),
         }
 
     def _restore(self, state, name):

@@ -358,7 +358,7 @@ class LearnedThreshold(BaseThreshold):
 
     def _state(self):
         state = {
-            "gains": self.gains_.tolist(),
+            "gains": self.gains_,
             "columns": [str(name) for name in self.columns_],
             "shares": self.shares_,
             "cost": self._cost,

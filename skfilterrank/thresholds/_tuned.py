@@ -214,13 +214,7 @@ class TwoScores(BaseThreshold):
             return super()._state()
         state = {"rule": self.rule_}
         if self.worth_ is not None:
-            for name, curve in self.worth_._asdict().items():
-                state[name] = {
-                    "x": curve.x.tolist(),
-                    "y": curve.y.tolist(),
-                    "centre": curve.centre,
-                    "scale": curve.scale,
-                }
+            state |= {name: curve._asdict() for name, curve in self.worth_._asdict().items()}
         return state
 
     def _restore(self, state: Mapping, name: str) -> None:

@@ -428,9 +428,7 @@ class TestTrivial:
     def test_scores_that_filter_too_much_themselves(self):
         y, groups = np.ones(60), np.arange(60)
         scores = np.where(groups < 30, NO, 1.0)
-        with pytest.raises(
-            ValueError, match=r"cannot be kept at 0.2: scores of -inf hide 0.5 of"
-        ):
+        with pytest.raises(ValueError, match=r"cannot be kept at 0.2: scores of -inf hide 0.5 of"):
             promise_at(y, scores, {"false_reject_rate": 0.2}, groups=groups, confidence_level=0.9)
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")

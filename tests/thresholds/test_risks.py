@@ -177,7 +177,9 @@ class TestNoMoreIsShownThanCovered:
         free = clone(model).set_params(show_beyond_k=True)
         free.fit(data.bayes_scores, data.y, groups=data.groups)
         assert free.threshold_ == model.threshold_
-        assert "The guarantee covers lists that show at most 3 documents." in str(model.certificate_)
+        assert "The guarantee covers lists that show at most 3 documents." in str(
+            model.certificate_
+        )
         for each in (free, copy_of(free)):
             shown = each.predict(data.bayes_scores) > -INF
             assert (shown == (data.bayes_scores >= free.threshold_)).all()
