@@ -20,7 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import N_FOLDS
+from skfilterrank.thresholds._judged_scores import cluster_means
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -328,11 +328,9 @@ class LearnedThreshold(BaseThreshold):
             return found[among]
 
         highest, clusters = values(best), judged.clusters[among]
-        n_lists = np.bincount(clusters)
         nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
         for factor in np.geomspace(1.0, nearest, _N_FACTORS):
-            lost = np.bincount(clusters, highest - values(factor))[n_lists > 0]
-            mean, error, _ = mean_and_error(lost / n_lists[n_lists > 0])
+            mean, error, _ = mean_and_error(cluster_means(highest - values(factor), clusters))
             if mean <= error:
                 return float(factor)
         return best
@@ -343,16 +341,11 @@ class LearnedThreshold(BaseThreshold):
         return values
 
     def _held_out_shown(self, judged, parsed, entries):
-        """Rows shown by models without their query, and a factor chosen without their fold."""
-        keys, fold = self._out_of_fold, fold_of_lists(judged.clusters)
-        factors = [
-            self._best_factor(judged, entries, fold != each) for each in range(fold.max() + 1)
-        ]
+        """Tell which rows are shown by models and a factor that were chosen without their fold."""
+        keys, (fold, n_folds) = self._out_of_fold, judged.deal_folds()
+        factors = [self._best_factor(judged, entries, fold != each) for each in range(n_folds)]
         shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
-        if self.confidence_ is not None:
-            sure = self.confidence_.out_of_fold_ >= self.answer_level_
-            shown &= sure[judged.codes]
-        return shown
+        return self._answered(judged, shown)
 
     # Files.
 
@@ -388,13 +381,3 @@ class _OwnMaker:
 
     def __init__(self, estimator):
         self.fitted = partial(Own.fitted, estimator=clone(estimator))
-
-
-def fold_of_lists(clusters) -> np.ndarray:
-    """Number the fold of each list, none of which splits a cluster."""
-    known = np.flatnonzero(np.bincount(clusters))
-    fold = np.zeros(clusters.max() + 1, dtype=np.intp)
-    parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
-    for place, part in enumerate(parts):
-        fold[part] = place
-    return fold[clusters]

@@ -1,4 +1,4 @@
-"""Thresholds by simple rules: a number, a length, the largest gap, and the surprise."""
+"""Simple thresholds: a number, a length, the largest gap, and the surprise of a score."""
 
 import numpy as np
 
@@ -16,7 +16,8 @@ class FixedThreshold(BaseThreshold):
     Parameters
     ----------
     threshold : float or None, default=None
-        Rows with ``score >= threshold`` are shown; None shows all.
+        Rows with ``score >= threshold`` are shown; None shows all. With None, and without caps
+        and `abstain`, `decision_function` returns the scores themselves.
     measure : str or None, default=None
         Measure that `score` returns, and that chooses the level of `abstain`: a name such as
         "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its
@@ -83,8 +84,7 @@ class FixedThreshold(BaseThreshold):
         Parameters
         ----------
         scores, y, groups, **parameters
-            As in :meth:`TunedThreshold.fit`; not needed unless `abstain` is set, which Rows cannot
-            teach.
+            As in :meth:`TunedThreshold.fit`; needed only where `abstain` is set, and then not Rows.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class FixedThreshold(BaseThreshold):
         self._is_none = self.threshold is None
 
     def _shows_all(self):
-        # Of the fit, whatever `threshold` is set to before the next one.
+        # A fitted threshold does not change with parameters that are set before the next fit.
         return vars(self).get("_is_none", False) and not self._looks_at_lists()
 
     def _unfiltered(self, judged):
@@ -130,7 +130,7 @@ class FixedThreshold(BaseThreshold):
 
 
 def check_level(threshold, name: str = "threshold") -> float:
-    """Check a threshold that is a number; None is -inf, which hides nothing."""
+    """Return a threshold as float; None is -inf, which hides nothing."""
     if threshold is None:
         return -np.inf
     if not is_level(threshold):
@@ -139,7 +139,7 @@ def check_level(threshold, name: str = "threshold") -> float:
 
 
 class FirstK(BaseThreshold):
-    """The same number of documents for every query, the best one for a measure.
+    """A cut of every list at one number of documents, the best one for a measure.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class FirstK(BaseThreshold):
     threshold_curve_ : ThresholdCurve
         The measure at every number of documents, negated.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -186,7 +186,7 @@ class FirstK(BaseThreshold):
 class LargestGap(BaseThreshold):
     """A cut of each list before its largest gap between two scores; nothing is tuned.
 
-    Of equal gaps the first counts. A list without any gap is shown whole.
+    The first of equal gaps counts. A list without any gap is shown whole.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class LargestGap(BaseThreshold):
     Attributes
     ----------
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -236,11 +236,11 @@ class LargestGap(BaseThreshold):
 
 
 class Surprise(BaseThreshold):
-    """A level of how unlikely a score is among the other scores of its list.
+    """A threshold on the surprise of a score: how unlikely it is in its list.
 
     The surprise of a score s is ``-log P(S >= s)`` [1]_. P is the share of the list above its
     median, times the tail of a generalised Pareto distribution of the excesses over the median. Up
-    to the median it is the share of the list itself.
+    to the median, P is the empirical share of the list.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class Surprise(BaseThreshold):
     threshold_curve_ : ThresholdCurve
         The measure at every level of the surprise.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -311,7 +311,7 @@ class Surprise(BaseThreshold):
             shape = 2.0 - mean / (mean - 2.0 * weighted)
             scale = 2.0 * mean * weighted / (mean - 2.0 * weighted)
         is_known = np.isfinite(shape) & np.isfinite(scale) & (scale > 0)
-        # Without excesses, as in lists of one score, all are alike.
+        # Without excesses, as in lists with one distinct score.
         shape, scale = np.where(is_known, shape, 0.0), np.where(is_known, scale, 1.0)
         surprise = _pareto_surprise(excess, shape[query], scale[query])
         share = np.where(in_tail, (n_tail / np.maximum(sizes, 1))[query], (place + 1.0) / (n + 1.0))
@@ -319,13 +319,13 @@ class Surprise(BaseThreshold):
             found = surprise - np.log(share)
         found[~is_scored] = -np.inf
         found = _never_rising(found, place)
-        # P(S >= s) of equal scores is one number: that of the last of them.
+        # Equal scores have one P(S >= s): that of the last of them.
         last = found[ranking.ties + ranking.n_tied - 1]
         return ranking.by_row(np.repeat(last, ranking.n_tied))
 
 
 def _pareto_surprise(excess, shape, scale):
-    """-log of the tail of generalised Pareto distributions; +inf beyond their end."""
+    """Compute -log of the tail of generalised Pareto distributions, growing beyond their end."""
     z = excess / scale
     is_flat = np.abs(shape) < 1e-9
     inner = 1.0 + np.where(is_flat, 0.0, shape) * z
@@ -336,9 +336,9 @@ def _pareto_surprise(excess, shape, scale):
 
 
 def _never_rising(ranked, place):
-    """Ranked keys, each at most those before it in its list; `place` counts from 0."""
+    """Lower each ranked key to the lowest before it in its list; `place` counts from 0."""
     result = ranked.copy()
-    # Each round doubles how many of the keys before it a key was compared with.
+    # Each round doubles the number of earlier keys that a key was compared with.
     stride, here = 1, np.flatnonzero(place >= 1)
     while len(here):
         result[here] = np.minimum(result[here], result[here - stride])

@@ -1,4 +1,4 @@
-"""The best threshold on a score, and rules that hide by a second score."""
+"""The best threshold on a score, and rules that hide documents by a second score."""
 
 from collections.abc import Mapping
 
@@ -33,11 +33,11 @@ from skfilterrank.thresholds._judged_scores import (
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, search_rows
 
-# Forbidden rows below which curves of harm are guesses.
+# Number of forbidden rows below which curves of harm are too uncertain.
 FEW_FORBIDDEN = 50
-# Rows by which filter scores are compared at most.
+# Highest number of rows by which filter scores are compared.
 _MOST_RANKED = 100_000
-# Rows, and share of the queries, that a certificate's path is learned from at least.
+# Least number of rows, and least share of the queries, from which a certificate's path is learned.
 _LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
 _CURVE = record(
     {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(least=0)},
@@ -45,9 +45,9 @@ _CURVE = record(
 
 
 class TwoScores(BaseThreshold):
-    """Part of a threshold that orders by one score and hides with the help of a second one.
+    """A threshold that may order lists by one score and hide documents by a second one.
 
-    Without filter scores it leaves everything to the threshold itself.
+    Without filter scores it is a threshold on the score.
     """
 
     _column_names = (FILTER_SCORE,)
@@ -71,12 +71,12 @@ class TwoScores(BaseThreshold):
         return self._shown_at(path, self.threshold_curve_.best_threshold), entries
 
     def _shown_at(self, path, level):
-        """Take over a level; return the scores that order what is shown."""
+        """Set the level; return the scores that order the shown rows."""
         self.level_, self.confidence_, self.answer_level_ = level, None, -np.inf
         return path.at(level)
 
     def _learn_path(self, judged):
-        """Learn the curves; return the path by those that have not seen the clusters of a row."""
+        """Learn the curves; return the path by out-of-fold curves."""
         self.worth_, worth, harm = self._learn_worth(judged)
         levels = None
         if self.rule_ not in KEY_RULES:
@@ -104,7 +104,7 @@ class TwoScores(BaseThreshold):
         return min((each for each in (most, k) if each is not None), default=None)
 
     def _learn_worth(self, judged):
-        """Learn curves of all rows; return them, and what rows are worth by other clusters."""
+        """Learn curves from all rows; return them, and out-of-fold worth and harm of the rows."""
         filter_scores = judged.columns[FILTER_SCORE]
         if self.rule_ == "harm":
             return None, judged.scores, filter_scores
@@ -126,7 +126,7 @@ class TwoScores(BaseThreshold):
         if not self._has_two or judged.clusters.min() == judged.clusters.max():
             return super()._measure(judged, parsed, entries, shown)
         values, plain = values_shown(judged.lists, parsed, shown, self._unfiltered(judged))
-        # The folds of the curves.
+        # Levels are chosen in the folds of the curves.
         held_out = np.empty(len(values))
         for _, rows in judged.fold_rows(N_FOLDS):
             tried = np.zeros(len(values), dtype=bool)
@@ -138,7 +138,7 @@ class TwoScores(BaseThreshold):
         return values
 
     def _check_two_scores(self, judged):
-        """Raise a ValueError for filter scores that cannot tell what to hide; warn of few rows."""
+        """Raise for filter scores that say nothing about harm; warn of few forbidden rows."""
         check_choice(self.rule, "rule", (*RULES, None))
         for name in ("abstain", "min_shown"):
             if getattr(self, name) is not None:
@@ -150,22 +150,22 @@ class TwoScores(BaseThreshold):
         _check_finite(filter_scores)
         if filter_scores.min() == filter_scores.max():
             raise InputError(
-                f"filter_scores has one value, {filter_scores[0]:g}, for all rows, so that it "
-                "tells nothing apart. Give higher scores to what is to be hidden, or none."
+                f"filter_scores has one value, {filter_scores[0]:g}, for all rows. Give higher "
+                "scores to documents that are more likely to be hidden, or none."
             )
         n_forbidden = int(np.count_nonzero(judged.gains < 0))
         if not n_forbidden:
             raise InputError(
-                "filter_scores have not seen a forbidden document: no gain is below 0, so that the "
-                "probability of harm cannot be learned. Judge forbidden documents, give gains, or "
-                "leave filter_scores out."
+                "filter_scores need forbidden documents, of which the probability of harm is "
+                "learned, but no gain is below 0. Judge forbidden documents, give gains, or leave "
+                "filter_scores out."
             )
         warn_of_wrong_way(judged.gains, filter_scores)
         # RankAndFilter warns of few rows itself.
         if n_forbidden < FEW_FORBIDDEN and judged.watches_scale:
             warn_user(
-                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: what "
-                "is hidden by filter_scores may be chance. Judge more forbidden documents.",
+                f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: hiding "
+                "by filter_scores may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
 
@@ -233,14 +233,14 @@ class TwoScores(BaseThreshold):
 def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     """Split rows into those that curves are learned from and those that are tested, by cluster.
 
-    The split looks at the number of rows, and at no label: a fifth is learned from, or as much more
-    as makes a thousand rows, up to a half.
+    The split depends on the number of rows, and on no label: curves are learned from a fifth, or
+    from more, up to a half, where that has fewer than 1,000 rows.
     """
     clusters = np.unique(judged.clusters)
     if len(clusters) < 2:
         raise InputError(
-            "scores are of one query, and a certificate of two scores learns from some queries and "
-            "tests others. Give more queries."
+            "scores are of one query, and a certificate with filter_scores learns from some "
+            "queries and tests others. Give more queries."
         )
     share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
     n_learned = max(int(share * len(clusters)), 1)
@@ -254,7 +254,7 @@ def _check_finite(filter_scores):
         row = int(np.argmin(np.isfinite(filter_scores)))
         raise InputError(
             f"filter_scores must be finite, got {filter_scores[row]} at row {row}. Give a low "
-            "score to what is never to be hidden."
+            "score to documents that are never to be hidden."
         )
 
 
@@ -266,8 +266,8 @@ def warn_of_wrong_way(gains, filter_scores) -> None:
     bad, others = ranks[gains < 0], ranks[gains >= 0]
     if len(bad) and len(others) and bad.mean() <= others.mean():
         warn_user(
-            "filter_scores are no higher where documents are forbidden, so that they hide nothing "
-            "better than chance. Give higher scores to what is to be hidden.",
+            "filter_scores are no higher where documents are forbidden, so that hiding by them is "
+            "no better than chance. Give higher scores to documents to hide.",
             FitWarning,
         )
 
@@ -293,7 +293,7 @@ class TunedThreshold(TwoScores):
         level * h. "harm" shows where the filter score is at most minus the level, in the order of
         the score. All but "harm" order lists by expected gain, to which both scores contribute: r
         counts 0 where a document is forbidden, so that it falls with h. Documents behind the
-        cut-off of the measure do not count and may be shown. To hide them, set `max_shown`.
+        cut-off of the measure do not count and may be shown; `max_shown` hides them.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing of a query whose scores are less sure than a level. That level is the best for
         the measure once the lists are cut, as in :func:`risk_coverage_curve`.
@@ -314,7 +314,7 @@ class TunedThreshold(TwoScores):
         The measure where the threshold for each fifth of the queries is chosen on the others. Not
         set for a single query.
     held_out_score_unfiltered_ : float
-        The same where nothing is hidden but what `max_shown` hides. `fit` warns unless
+        The measure of these queries where only `max_shown` hides documents. `fit` warns unless
         `held_out_score_` is higher by more than a standard error of the difference.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual sizes of the lists, from and to (5 and 95 %). `predict` warns of others.
@@ -337,10 +337,10 @@ class TunedThreshold(TwoScores):
     Notes
     -----
     Section 5 of [1]_ tunes the threshold on a validation set; this is the exact optimum. Among
-    equally good thresholds the one that shows most is taken. Ties count as is the measure's
-    default; with caps as if the worst of tied documents came first.
+    equally good thresholds the one that shows most is taken. Ties count by the measure's default;
+    with caps the worst of tied documents count as first.
 
-    Of :class:`skfilterrank.io.Rows` the same threshold is found in three passes at most.
+    With :class:`skfilterrank.io.Rows` the threshold is found in three passes at most.
     `threshold_curve_` then has at most 64 thresholds for each doubling of the score, with exact
     values, and `held_out_score_`, `held_out_score_unfiltered_` and `calibration_` are not set.
 

@@ -246,7 +246,7 @@ class TestCaps:
         assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
 
     def test_no_queries_at_predict(self, few, fitted_once):
-        message = "groups is missing: TunedThreshold decides by whole lists what is shown"
+        message = "groups is missing: TunedThreshold decides by whole lists"
         with pytest.raises(InputError, match=message):
             fitted_once("tuned", {"max_shown": 2}).predict(few.bayes_scores)
 

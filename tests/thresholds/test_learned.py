@@ -12,6 +12,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
+from skfilterrank.thresholds._files import _as_json
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
@@ -184,7 +185,7 @@ def test_models_give_probabilities():
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
         assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
-        restored = model.restored(fitted.state(), "state")
+        restored = model.restored(_as_json(fitted.state()), "state")
         np.testing.assert_allclose(restored.predict(features), chances, rtol=1e-12)
         found.append(chances)
     lists = np.arange(300) // 10

@@ -102,9 +102,9 @@ def test_nothing_is_given_with_rows(name):
 
 
 def test_rows_have_no_array_of_scores():
-    with pytest.raises(InputError, match="scores are Rows, of which a threshold gives no array"):
+    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
         FixedThreshold(0.3).fit().predict(Rows(COLUMNS))
-    with pytest.raises(InputError, match="scores are Rows, of which a threshold gives no array"):
+    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
         FixedThreshold(0.3).fit().rank(Rows(COLUMNS))
 
 

@@ -235,7 +235,7 @@ def test_saved_thresholds_hide_the_same(rows, rule, tmp_path):
         (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_scores"),
         (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "filter_scores must be finite"),
         (lambda hide, y: (np.ones(len(y)), y), "filter_scores has one value, 1"),
-        (lambda hide, y: (hide, np.abs(y)), "have not seen a forbidden document"),
+        (lambda hide, y: (hide, np.abs(y)), "filter_scores need forbidden documents"),
     ],
     ids=["length", "NaN", "infinite", "one value", "never forbidden"],
 )
