@@ -1,4 +1,4 @@
-"""Queries that are answered, by how sure the scores of their lists are."""
+"""Confidence in the lists of queries, and the measure where sure queries alone are answered."""
 
 from dataclasses import dataclass
 
@@ -14,19 +14,19 @@ from skfilterrank._core.floats import first_of_highest, midpoint
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.prefixes import Ranking
-from skfilterrank._core.results import Result, counted, spread_places
+from skfilterrank._core.results import Result, counted, display_of, spread_places
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._judged_scores import values_shown
+from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 
-# Places of a list that the regression reads, and folds by query of what it says of its own rows.
+# Number of places of a list that the regression reads, and of its folds by query.
 _DEPTH = 10
 _FOLDS = 5
 
 
 def top_scores(scores, index, depth) -> np.ndarray:
-    """The best scores of each query, best first; NaN beyond the end, of shape (n_queries, depth).
+    """Return the best scores of each query, best first, of shape (n_queries, depth).
 
-    Rows that score -inf are no part of their list.
+    Rows at -inf are no part of their list; NaN stands beyond its end.
     """
     ranking = Ranking(scores, index)
     sizes = ranking.sizes[:, None]
@@ -41,7 +41,7 @@ def _best_score(scores, index):
 
 def _score_gap(scores, index):
     top = top_scores(scores, index, 2)
-    # One document has no second to be compared with.
+    # The gap of a list of one document is 0.
     return np.where(np.isnan(top[:, 1]) & ~np.isnan(top[:, 0]), 0.0, top[:, 0] - top[:, 1])
 
 
@@ -54,27 +54,27 @@ def _score_std(scores, index):
     return np.sqrt(np.bincount(codes, squares, index.n_queries) / count)
 
 
-# Read from the scores alone; "score_regression" learns.
+# Statistics of the scores; "score_regression" is learned.
 _STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
 CONFIDENCES = (*_STATISTICS, "score_regression")
 
 
 class Confidence:
-    """How sure a list's scores are of it.
+    """The confidence in lists, by their scores.
 
     Parameters
     ----------
     name : {"best_score", "score_gap", "score_std", "score_regression"}
-        The highest score; how far it is above the second, 0 where there is none; the standard
-        deviation of all scores; or what a ridge regression on the first ten scores predicts that
-        the answer is worth. Lists without any score have -inf.
+        The highest score; its distance to the second, 0 where there is none; the standard
+        deviation of all scores; or the worth of the answer that a ridge regression on the first
+        ten scores predicts. Lists without any score have -inf.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features + 1,) or None
-        Of the regression, the constant last.
+        Weights of the regression, the constant last.
     out_of_fold_ : ndarray of shape (n_queries,)
-        Confidence in the lists that `fit` got, from what was learned without them.
+        Confidence in the lists of `fit`, by weights that were learned without them.
 
     References
     ----------
@@ -88,14 +88,15 @@ class Confidence:
         self.name = name
 
     def fit(self, worth, scores, index, units=None) -> "Confidence":
-        """Learn from what the answer to each query was worth.
+        """Learn from the worth of the answer to each query.
 
-        `units` numbers the query of each list, as several may be of one; None where none are.
+        `units` numbers the cluster of each list, which folds do not split; None for one each.
         """
         if self.name in _STATISTICS:
             self.out_of_fold_ = self.of(scores, index)
             return self
-        features = self._features(scores, index)
+        unit = unit_of(scores)
+        features = self._features(scores, index) * unit
         self.weights_ = _ridge_weights(features, worth)
         out_of_fold = _predicted(features, self.weights_)
         queries = np.arange(len(worth)) if units is None else pd.factorize(units)[0]
@@ -107,17 +108,18 @@ class Confidence:
                 weights = _ridge_weights(features[~test], worth[~test])
                 out_of_fold[test] = _predicted(features[test], weights)
         self.out_of_fold_ = _or_least(out_of_fold, scores, index)
+        self.weights_[:-1] *= unit
         return self
 
     def restore(self, weights, name) -> None:
-        """Take over weights, none where nothing is learned."""
+        """Set the weights, which are None where nothing is learned."""
         n_weights = 0 if self.name in _STATISTICS else _DEPTH + 1
         if n_weights != (0 if weights is None else len(weights)):
             raise InputError(f"{name} must hold {n_weights} numbers for {self.name!r}.")
         self.weights_ = weights
 
     def of(self, scores, index) -> np.ndarray:
-        """Confidence in each list, in the order of the query ids."""
+        """Compute the confidence in each list, in the order of the query ids."""
         if self.name in _STATISTICS:
             confidence = _STATISTICS[self.name](scores, index)
         else:
@@ -126,7 +128,7 @@ class Confidence:
 
     @staticmethod
     def _features(scores, index):
-        """The first scores, short lists filled up with their last one."""
+        """Return the first scores, where the last one fills up short lists."""
         top = top_scores(scores, index, _DEPTH)
         for place in range(1, _DEPTH):
             top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
@@ -134,13 +136,13 @@ class Confidence:
 
 
 def _or_least(confidence, scores, index):
-    """-inf where nothing of the list is scored."""
+    """Replace the confidence by -inf where no row of the list is scored."""
     n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return np.where(n_scored > 0, confidence, -np.inf)
 
 
 def _ridge_weights(features, worth):
-    """Weights of a ridge regression on standardised features, the constant last."""
+    """Fit a ridge regression on standardised features; return weights, the constant last."""
     model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
     scaler, ridge = model[0], model[1]
     weights = ridge.coef_ / scaler.scale_
@@ -152,7 +154,7 @@ def _predicted(features, weights):
 
 
 def best_level(confidence, worth, weights=None) -> float:
-    """The confidence from which on answers are worth most; -inf where all are, +inf where none."""
+    """Find the lowest confidence to answer at; -inf where it is best to answer all, +inf none."""
     counted = worth if weights is None else worth * weights
     order = np.argsort(confidence, kind="stable")
     levels = confidence[order]
@@ -168,12 +170,12 @@ def best_level(confidence, worth, weights=None) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCoverageCurve(Result):
-    """A measure where only the queries with the surest lists are answered.
+    """A measure where only the queries with the highest confidence are answered.
 
     Attributes
     ----------
     shares : ndarray of shape (n_levels,), dtype float64
-        Share of the queries that is answered, ascending from 0 to 1.
+        Shares of answered queries, ascending from 0 to 1.
     confidences : ndarray of shape (n_levels,), dtype float64
         Queries whose confidence is at least this are answered; +inf where none is.
     values : ndarray of shape (n_levels,), dtype float64
@@ -181,10 +183,10 @@ class RiskCoverageCurve(Result):
     answered_values : ndarray of shape (n_levels,), dtype float64
         Mean over the queries that are answered; NaN where none is.
     best_share, best_confidence, best_value : float
-        Place where `values` are best; among equally good ones most is answered.
+        Point where `values` are best; among equally good ones that of the largest share.
     area : float
-        How well the confidence tells good answers from bad ones. 0 is chance, 1 is the order by
-        the values themselves, and NaN stands where all values are equal.
+        Quality of the confidence: 0 is chance, 1 is the order by the values themselves, and NaN
+        stands where all values are equal.
     """
 
     shares: np.ndarray
@@ -197,6 +199,10 @@ class RiskCoverageCurve(Result):
     area: float
 
     _places = staticmethod(spread_places)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.RiskCoverageDisplay`, which is returned."""
+        return display_of(self, "RiskCoverageDisplay").plot(ax, **kwargs)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with columns "share", "confidence", "value" and "answered_value"."""
@@ -245,7 +251,12 @@ def risk_coverage_curve(
     Returns
     -------
     RiskCoverageCurve
-        One level for each distinct confidence, and one for no answer at all.
+        A result with an entry for each distinct confidence, and one for no answer at all, in the
+        arrays `shares` (of answered queries), `confidences` (lowest that is answered), `values`
+        (mean over all queries, of which the others are shown nothing) and `answered_values` (mean
+        over the answered ones). `best_share`, `best_confidence` and `best_value` are the point
+        with the best of `values`; `area` is the quality of the confidence, 0 for chance and 1 for
+        the order by the values themselves. `to_frame()` gives a table and `plot()` a figure.
 
     Raises
     ------

@@ -82,6 +82,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # True if rows are shown whose score reaches `threshold_`, apart from caps.
     _is_by_score = False
     _takes_weights = False
+    # Factor on scores of an extreme scale, where learning needs one; see `unit_of`.
+    _unit = 1.0
     # False if there is a threshold for each of several parts, and no number `level_`.
     _has_one_level = True
     # True if it is calibrated on one split of the queries, and no model is fitted on all of them.

@@ -25,16 +25,18 @@ from skfilterrank.thresholds._expected_values import (
     is_plain_ndcg_f,
     known_steps,
 )
+from skfilterrank.thresholds._judged_scores import unit_of
 
 _MOST_CORRELATION = 0.95
-# More levels than this are joined to as many of about the same number of rows.
+# Highest number of levels; of more, bins of about the same number of rows are made.
 _MOST_LEVELS = 10
 _FIELDS = record(
     {
         "gains": numbers(1),
         "correlation": number(0, _MOST_CORRELATION),
         "curves": listed(pair(numbers(1), numbers(1))),
-    }
+    },
+    {"unit": number(0)},
 )
 
 
@@ -43,7 +45,7 @@ class ExpectedThreshold(BaseThreshold):
 
     The probability of each gain given the score is learned over all rows, and holds in lists of
     any size. The expected value of every prefix of a list follows from the probabilities of all of
-    its documents, and from how much documents of one query go together.
+    its documents, and from the correlation of documents of one query.
 
     Parameters
     ----------
@@ -66,17 +68,17 @@ class ExpectedThreshold(BaseThreshold):
         P(gain >= level) at scores, linear between and constant beyond them; one for each level but
         the lowest.
     correlation_ : float
-        Correlation of the gains of two documents of a query beyond what their scores say, from 0
-        to 0.95: that of a normal variable behind each gain, which the query shifts for all.
+        Correlation of the gains of two documents of a query given their scores, from 0 to 0.95:
+        that of the latent normal variables of the gains.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
     See Also
     --------
     LearnedThreshold : Learns the probabilities from the whole list, and tunes the cut.
-    PerQueryThreshold : Learns what documents add to the measure.
+    PerQueryThreshold : Learns by how much documents raise the measure.
 
     Notes
     -----
@@ -107,14 +109,14 @@ class ExpectedThreshold(BaseThreshold):
     def _learn(self, judged, parsed):
         gains, scores, codes = judged.gains, judged.scores, judged.codes
         learned = ~np.isnan(gains) & (scores > -np.inf)
-        self._learned_for = parsed
+        self._learned_for, self._unit = parsed, unit_of(scores)
         self._learn_rows(gains[learned], scores[learned], codes[learned])
         keys = self._keys(scores, judged.index, {})
         for train, test in judged.fold_rows():
             train = train[learned[train]]
             if len(train):
                 inner = type(self)()
-                inner._learned_for = parsed
+                inner._learned_for, inner._unit = parsed, self._unit
                 inner._learn_rows(gains[train], scores[train], codes[train])
                 of_test = type(judged.index).from_groups(codes[test])
                 keys[test] = inner._keys(scores[test], of_test, {})
@@ -123,6 +125,7 @@ class ExpectedThreshold(BaseThreshold):
     def _learn_rows(self, gains, scores, codes):
         """Learn from rows that are judged and scored."""
         lows, self.gains_ = levels_of(gains)
+        scores = scores * self._unit
         self.curves_ = [_curve(scores, gains >= low) for low in lows[1:]]
         self.correlation_ = _correlation(
             [gains >= low for low in lows[1:]], self._chances(scores), codes
@@ -130,6 +133,7 @@ class ExpectedThreshold(BaseThreshold):
 
     def _keys(self, scores, index, columns):
         parsed = vars(self).get("_learned_for") or self._score_measure()
+        scores = scores * self._unit
         chances = self._chances(scores)
         steps = expected_steps(
             parsed, self.gains_, chances, scores, index, correlation=self.correlation_
@@ -137,7 +141,7 @@ class ExpectedThreshold(BaseThreshold):
         return np.where(scores >= best_prefix_of_steps(steps, scores, index), 1.0, -1.0)
 
     def _chances(self, scores):
-        """P(gain >= level) of each row, for each level but the lowest."""
+        """Compute P(gain >= level) of each row, for each level but the lowest."""
         chances = np.empty((len(self.curves_), len(scores)))
         for row, (nodes, values) in zip(chances, self.curves_):
             row[:] = np.interp(scores, nodes, values)
@@ -148,12 +152,12 @@ class ExpectedThreshold(BaseThreshold):
             "gains": self.gains_,
             "correlation": self.correlation_,
             "curves": self.curves_,
-        }
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
 
     def _restore(self, state, name):
         state = _FIELDS(state, name)
         self.gains_, self.correlation_ = state["gains"], state["correlation"]
-        self.curves_ = state["curves"]
+        self.curves_, self._unit = state["curves"], state.get("unit", 1.0)
         if len(self.curves_) != len(self.gains_) - 1 or any(
             len(nodes) != len(values) for nodes, values in self.curves_
         ):
@@ -172,18 +176,18 @@ def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _curve(scores, is_above):
-    """A rising curve from score to probability, by its corners."""
+    """Fit a rising curve from score to probability; return its nodes and values."""
     curve: IsotonicRegression = fit_calibrator("isotonic", scores, is_above)
     return curve.X_thresholds_, curve.y_thresholds_
 
 
 def _correlation(reached, chances, codes):
-    """Correlation of what lies behind the gains of two documents of a query, from 0 up.
+    """Estimate the correlation of the latent normal variables of two gains of a query, from 0 up.
 
-    Behind each gain stands a normal variable, which the query shifts for all of its documents. Of
-    two documents the covariance of reaching a level is, to first order, the correlation times the
-    normal densities where each reaches it. So it is told by how much the numbers of documents that
-    reach the level vary between queries, beyond what they would if documents were independent.
+    Each gain has a latent normal variable with a part that is common to the query. The covariance
+    of two documents reaching a level is, to first order, the correlation times the normal
+    densities at the levels. The estimate compares the variance between queries of the numbers of
+    documents that reach the level with that of independent documents.
     """
     excess, most = 0.0, 0.0
     for hit, chance in zip(reached, chances):
@@ -195,9 +199,9 @@ def _correlation(reached, chances, codes):
     return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
 
 
-# Squares do not extrapolate: features are cut to these quantiles of what was learned from.
+# Squares do not extrapolate: features are clipped to these quantiles of the training rows.
 _RANGE = (0.005, 0.995)
-# Features of each document; for measures other than nDCG_f its place, too.
+# Number of features of each document; for measures other than nDCG_f its place is one more.
 _N_FEATURES = 3
 _ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
 _PER_QUERY_FIELDS = record(
@@ -215,15 +219,16 @@ _PER_QUERY_FIELDS = record(
                 "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
             }
         ),
-    }
+    },
+    {"unit": number(0)},
 )
 
 
 class PerQueryThreshold(BaseThreshold):
-    """A cut of each list where showing more is expected to do harm.
+    """A cut of each list where showing more is expected to lower the measure.
 
-    A small regression learns what a document adds to the measure from its score and from the rest
-    of its list. Each list is cut below the prefix whose expected sum is highest.
+    A small regression learns by how much a document raises the measure, from its score and from
+    the rest of its list. Each list is cut below the prefix whose expected sum is highest.
 
     Parameters
     ----------
@@ -244,13 +249,13 @@ class PerQueryThreshold(BaseThreshold):
         Ridge regression on squares and products of the score, the mean of the other scores of the
         list, and the log size of the list.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
     See Also
     --------
-    ExpectedThreshold : Follows from probabilities of gains.
+    ExpectedThreshold : Learns the probabilities of gains.
     LearnedThreshold : Learns from more features of the list, and tunes the cut.
 
     Notes
@@ -262,9 +267,9 @@ class PerQueryThreshold(BaseThreshold):
     learn from. For other measures it learns the change of the measure by each document, and the
     log of its place is a fourth feature.
 
-    It learns from the first 2 k places of each list, with all that are tied there, between which
-    and nothing the decision lies. Unjudged rows are not learned from. Rows that score -inf are no
-    part of their list. Nothing here is random.
+    The regression is fitted on the first 2 k places of each list, with all rows that are tied
+    there, and without unjudged rows. Rows at -inf are no part of their list. The fit is
+    deterministic.
 
     Examples
     --------
@@ -276,7 +281,7 @@ class PerQueryThreshold(BaseThreshold):
     array([1, 0, 2])
     """
 
-    # Keys are 1 where a row is shown and -1 where not: the level is no matter of tuning.
+    # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
     _level = 0.0
 
     def _parsed(self):
@@ -286,10 +291,12 @@ class PerQueryThreshold(BaseThreshold):
 
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
+        self._unit = unit_of(scores)
         self._learn_lists(gains, scores, index, parsed)
         keys, codes = self._keys(scores, index, {}), judged.codes
         for train, test in judged.fold_rows():
             inner = type(self)()
+            inner._unit = self._unit
             of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
             if inner._learn_lists(gains[train], scores[train], of_train, parsed):
                 keys[test] = inner._keys(scores[test], of_test, {})
@@ -297,7 +304,7 @@ class PerQueryThreshold(BaseThreshold):
 
     def _learn_lists(self, gains, scores, index, parsed) -> bool:
         """Learn scales and the regression; tell whether there is a row to learn from."""
-        self._learned_for = parsed
+        self._learned_for, scores = parsed, scores * self._unit
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         deviation = float(finite.std()) if len(finite) else 0.0
@@ -316,13 +323,14 @@ class PerQueryThreshold(BaseThreshold):
         self.regression_ = Worth.fitted(features[learned], worth[learned])
         self.bounds_ = -np.inf, np.inf
         if not is_plain_ndcg_f(parsed):
-            # No regression may say that a measure falls where it never did.
+            # The regression must not predict a fall of a measure that never falls.
             found = worth[learned] if learned.any() else np.zeros(1)
             self.bounds_ = float(found.min()), float(found.max())
         return bool(learned.any())
 
     def _keys(self, scores, index, columns):
         parsed = vars(self).get("_learned_for") or self._score_measure()
+        scores = scores * self._unit
         features = np.clip(self._features(scores, index, parsed), *self.range_)
         worth = self.regression_.predict(features)
         if is_plain_ndcg_f(parsed):
@@ -339,7 +347,7 @@ class PerQueryThreshold(BaseThreshold):
         return np.where(scores >= thresholds, 1.0, -1.0)
 
     def _features(self, scores, index, parsed):
-        """Features of each row, with its place where the worth depends on it."""
+        """Compute features of each row, with its place where the worth depends on it."""
         features = score_and_rest((scores - self.mean_) / self.deviation_, index)
         if is_plain_ndcg_f(parsed):
             return features
@@ -352,7 +360,7 @@ class PerQueryThreshold(BaseThreshold):
             "bounds": self.bounds_,
             "range": self.range_,
             "worth": self.regression_._asdict(),
-        }
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
 
     def _restore(self, state, name):
         state = _PER_QUERY_FIELDS(state, name)
@@ -361,15 +369,15 @@ class PerQueryThreshold(BaseThreshold):
         rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
         if {len(row) for row in rows} != {len(worth["products"])}:
             raise InputError(f"{name} must hold as many numbers for each feature.")
-        self.bounds_ = state["bounds"]
+        self.bounds_, self._unit = state["bounds"], state.get("unit", 1.0)
         self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
 
 
 class Worth(NamedTuple):
     """A regression of the worth on squares and products of standardised features.
 
-    It holds the numbers of the four estimators that find them, which take ten times as long for
-    the twenty documents of a query.
+    It holds the numbers of four fitted estimators of scikit-learn, whose `predict` takes ten times
+    as long for the twenty documents of a query.
     """
 
     mean: np.ndarray
@@ -389,7 +397,7 @@ class Worth(NamedTuple):
             StandardScaler(),
             Ridge(10.0),
         )
-        # Of features without spread StandardScaler may take a root of less than 0, and then 1.
+        # StandardScaler may take a root of less than 0 for features without spread, and uses 1.
         with np.errstate(invalid="ignore"):
             model.fit(features, worth)
         first, powers, second, ridge = (step for _, step in model.steps)
@@ -422,16 +430,16 @@ def score_and_rest(scores, index):
     Parameters
     ----------
     scores : ndarray of shape (n_rows,), float64
-        Standardised scores, -inf where filtered.
+        Standardised scores, -inf where hidden.
     index : GroupIndex
         The queries.
 
     Returns
     -------
     ndarray of shape (n_rows, 3), float64
-        The score; the sum of the other scores of the list over its size, which is their mean
-        pulled to 0 as if there were one document more; the logarithm of the size. Filtered rows
-        are no part of the list and have a score of 0.
+        The score; the sum of the other scores of the list over its size, a mean that is shrunk
+        towards 0; and the logarithm of the size. Hidden rows are no part of the list and have a
+        score of 0.
     """
     codes = index.codes()
     shown = np.isfinite(scores)

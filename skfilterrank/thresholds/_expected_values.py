@@ -1,4 +1,4 @@
-"""Expected value of every prefix of a list, from how probable each gain of its documents is."""
+"""Expected value of every prefix of a list, from the probability of each gain of its documents."""
 
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -16,22 +16,22 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
-# Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
+# Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.
 N_DRAWS = 128
 _N_DRAWS_BY_PREFIX = 32
-# Prefixes of a list that such a measure is computed at: each of the first, and fewer behind.
+# Number of prefixes at which such a measure is computed: each of the first, and fewer behind.
 MOST_PREFIXES = 48
 _N_FIRST = 16
-# Drawn rows that are measured at once.
+# Highest number of drawn rows that are measured at once.
 _MOST_DRAWN = 1 << 20
-# Draws of a block of queries stay in the cache.
+# Block size for draws, which then stay in the cache.
 _MOST_CELLS = 1 << 12
 
 
 class ExpectedSteps(NamedTuple):
-    """Expected change of a measure by each document, added to those above it in its list.
+    """The expected change of a measure by each document that is added to those above it.
 
-    Documents of equal score enter together, and each has the mean of what they add.
+    Documents of equal score enter together, and each has the mean of their changes.
 
     Attributes
     ----------
@@ -79,9 +79,9 @@ def expected_steps(
     Returns
     -------
     ExpectedSteps
-        Exact where the measure is a sum over documents whose gains alone say what they add, such
-        as DCG and RBP. Else the mean over draws, the same in every call. A measure that is computed
-        prefix by prefix is computed at `MOST_PREFIXES` at most, and changes evenly between them.
+        Exact where the measure is a sum over documents of terms of their gain and place, such as
+        DCG and RBP. Else the mean over fixed draws. A measure that is computed prefix by prefix is
+        computed at `MOST_PREFIXES` at most, and interpolated between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     if (weights := _weights_of_gains(parsed, gains)) is not None:
@@ -223,7 +223,7 @@ def hull_slopes(rise, fall, sizes) -> np.ndarray:
 
 
 def _hulls_of_block(up, right, sizes):
-    """Slopes of one stretch a row. Steps are joined while the later of two is the steeper."""
+    """Compute slopes of one stretch a row: steps are joined while the later one is steeper."""
     n_lists, width = up.shape
     own = np.arange(n_lists)
     ups, rights = np.zeros((n_lists, width + 1)), np.zeros((n_lists, width + 1))
@@ -240,7 +240,7 @@ def _hulls_of_block(up, right, sizes):
             up_last, right_last = ups[lists, last], rights[lists, last]
             up_first, right_first = ups[lists, last - 1], rights[lists, last - 1]
             is_steeper = up_last * right_first >= up_first * right_last
-            # Vertical steps: products do not tell up from down.
+            # Products do not distinguish vertical steps up from those down.
             of_vertical = np.where(right_last == 0, up_last >= 0, up_first < 0)
             lists = lists[np.where(right_first == 0, of_vertical, is_steeper)]
             last = top[lists]
@@ -251,7 +251,7 @@ def _hulls_of_block(up, right, sizes):
     largest = np.finfo(np.float64).max
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = np.clip(ups / rights, -largest, largest)
-    # Without any step there is nothing to lose.
+    # Without any step nothing is lost.
     slopes[np.isnan(slopes)] = largest
     starts = np.zeros((n_lists, width), dtype=np.intp)
     listed, number = np.nonzero(np.arange(width + 1) <= top[:, None])
@@ -364,8 +364,8 @@ def expected_worth(gains, chances, scores, index, *, k, correlation=0.0) -> np.n
     parts = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
     worth = np.zeros((2, len(scores)))
     for block in index.blocks(max_cells=_MOST_CELLS):
-        # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
-        # A few lengths serve all lists.
+        # Masks of shape (n_draws, n_queries, n_documents) of gains that reach each level. Lengths
+        # are powers of two, so that lists share draws.
         depth = 1 << (block.width - 1).bit_length()
         drawn = uniform(depth, correlation)[:, index.take(place, block, 0)]
         reached = [drawn < index.take(row, block, 0.0) for row in chances]
@@ -386,10 +386,10 @@ def expected_worth(gains, chances, scores, index, *, k, correlation=0.0) -> np.n
 
 
 def _inverse_span(gains, n_reached, n_listed, k):
-    """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
+    """Compute 1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
 
-    I sums, level by level, what the level adds to the one below it over as many of the first
-    places as there are documents that reach it; W the same from the lowest level up.
+    I sums the difference of each level to the one below it over as many of the first places as
+    documents reach it; W sums negative gains from the lowest level up.
     """
     deepest = int(n_listed.max(initial=0))
     discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
@@ -414,7 +414,7 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     place, number = ranking.place, ranking.tie_number
     step, is_long = _grid(number, place, starts, sizes, parsed.k)
     if is_long.any():
-        # Ties of long lists stand in one order, by which sums over places hold; worst first.
+        # Ties of long lists have a fixed order, so that sums over places apply: worst first.
         mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
         code = np.repeat(np.arange(len(sizes)), sizes)
         ranking.order = order = order[np.lexsort((mean, number, code))]
@@ -518,10 +518,10 @@ def _grid(number, place, starts, sizes, k):
 
 
 def _changes(lists, parsed, steps, on_grid=False):
-    """Value of nothing of each list, and what each of its steps changes; higher is better.
+    """Compute the value of nothing of each list, and the change by each step; higher is better.
 
-    Scores are minus whole numbers; `steps` gives the step of each row, of which `on_grid` says that
-    the measure is computed after each alone.
+    Scores are minus whole numbers, and `steps` gives the step of each row. With `on_grid` the
+    measure is computed after each step, else after each score.
     """
     measure, index = parsed.measure, lists.index
     start = np.zeros(index.n_queries)
@@ -558,9 +558,9 @@ def _changes_on_grid(lists, parsed, keys):
 
 @lru_cache(maxsize=16)
 def uniform(n_places, correlation, n_draws=N_DRAWS):
-    """Return numbers of (0, 1) for each draw and place, each place's spread evenly over the draws.
+    """Return numbers of (0, 1) for each draw and place, evenly spread over the draws of a place.
 
-    Those of a place are equal for lists of any length.
+    The numbers of a place do not depend on the length of the list.
     """
     even = (np.arange(n_draws) + 0.5) / n_draws
     shared = np.sqrt(correlation) * ndtri(even)

@@ -25,6 +25,8 @@ SCORE, FILTER_SCORE = "score", "filter_score"
 # The negative margin nearest to 0, and a finite score in place of an infinite one.
 _TINY = float(np.finfo(np.float64).tiny)
 _HUGE = float(np.finfo(np.float64).max) / 4
+# Range of the largest score, in absolute value, of an ordinary scale.
+_ORDINARY = (2.0**-20, 2.0**100)
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
@@ -137,6 +139,18 @@ def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Average values of lists in each cluster that has one."""
     n_lists = np.bincount(clusters)
     return np.bincount(clusters, values)[n_lists > 0] / n_lists[n_lists > 0]
+
+
+def unit_of(scores: np.ndarray) -> float:
+    """Return the power of two that brings scores of an extreme scale to the order of 1.
+
+    Squares of such scores overflow or vanish, and libraries take small differences for none. The
+    factor is 1 for scores of an ordinary scale; a power of two changes no other result.
+    """
+    largest = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    if not largest or _ORDINARY[0] < largest < _ORDINARY[1]:
+        return 1.0
+    return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))
 
 
 def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarray, dict]:

@@ -20,7 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import cluster_means
+from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -52,6 +52,7 @@ _FIELDS = record(
         "score": Curves.restored,
     },
     {"constant": Shares.restored},
+    {"unit": number(0)},
 )
 
 
@@ -194,6 +195,7 @@ class LearnedThreshold(BaseThreshold):
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
         self._learned_for, self._cost = parsed, float(self.cost)
+        self._unit = unit_of(scores)
         self.columns_ = list(judged.columns)
         features = self._features(scores, index, judged.columns)
         listed_rows = scores > -np.inf
@@ -256,7 +258,7 @@ class LearnedThreshold(BaseThreshold):
                 raise InputError(
                     f"column {brief(name)} holds a number that is not finite: fill it first."
                 )
-        return np.column_stack([feature_matrix(scores, index), *own])
+        return np.column_stack([feature_matrix(scores * self._unit, index), *own])
 
     def _best_shares(self, chances, kinds, lists):
         """Shares of the models, by their log loss."""
@@ -355,7 +357,7 @@ class LearnedThreshold(BaseThreshold):
             "columns": [str(name) for name in self.columns_],
             "shares": self.shares_,
             "cost": self._cost,
-        }
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
         names = {Trees: "trees", Linear: "linear", Curves: "score", Shares: "constant"}
         for member in self.members_:
             if type(member) not in names:
@@ -370,6 +372,7 @@ class LearnedThreshold(BaseThreshold):
         state = _FIELDS(state, name)
         self.gains_, self.columns_ = state["gains"], state["columns"]
         self.shares_, self._cost = state["shares"], float(state["cost"])
+        self._unit = state.get("unit", 1.0)
         if ("constant" in state) == ("trees" in state):
             raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
