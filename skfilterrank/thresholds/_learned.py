@@ -107,7 +107,7 @@ class LearnedThreshold(BaseThreshold):
     columns_ : list of str
         Own columns, which `predict` needs too.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
+        See :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
         factor is chosen without the query's fold, too, but the shares of the models are not.
     measure_ : str
         Name of the measure with its cut-off.
@@ -120,12 +120,12 @@ class LearnedThreshold(BaseThreshold):
 
     Notes
     -----
-    Let a document in a list be expected to raise the measure by ``u`` and to lower it by ``v``, as
-    it may turn out good or bad. The prefix shown is the longest that maximises the sum of
+    Let a document in a list be expected to raise the measure by ``u``, where it is good, and to
+    lower it by ``v``, where it is bad. The prefix shown is the longest that maximises the sum of
     ``u - factor * v - cost``. As the factor grows, best prefixes shrink along the concave hull of
     the running sums, so that every factor is tried at once. The factor taken is the one nearest to
-    1 within one standard error of the best, since hundred queries cannot tell factors further
-    apart. Sums over documents have exact expectations, F is taken at the expected numbers of
+    1 within one standard error of the best, since a hundred queries cannot distinguish factors more
+    finely. Sums over documents have exact expectations, F is taken at the expected numbers of
     relevant documents, and other measures are averaged over draws. In lists with more than 48
     prefixes that count, measures that are no sums are computed at 48, as in
     :class:`ExpectedThreshold`.
@@ -251,7 +251,7 @@ class LearnedThreshold(BaseThreshold):
         return [_OwnMaker(self.estimator)]
 
     def _features(self, scores, index, columns):
-        """Features of each row, own columns last."""
+        """Compute the features of each row, own columns last."""
         own = [np.asarray(columns[name], dtype=np.float64) for name in self.columns_]
         for name, values in zip(self.columns_, own):
             if not np.isfinite(values).all():
@@ -261,22 +261,22 @@ class LearnedThreshold(BaseThreshold):
         return np.column_stack([feature_matrix(scores * self._unit, index), *own])
 
     def _best_shares(self, chances, kinds, lists):
-        """Shares of the models, by their log loss."""
+        """Choose the shares of the models by their log loss."""
         if self.estimator is not None or not len(kinds):
             return dict.fromkeys(("trees", "linear", "score")[: len(chances)], 1.0 / len(chances))
         trees, linear, score = chances
         of_trees = best_share(trees, linear, kinds, lists)
         learner = mixed(trees, linear, of_trees)
-        # The score alone, unless lists tell more than noise.
+        # The curve of the score alone, unless features of lists are better beyond noise.
         rest = best_share(learner, score, kinds, lists, simple=True)
         return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
 
     def _mixed(self, chances):
-        """Probabilities of the kinds by all models."""
+        """Mix the probabilities of the kinds by all models."""
         return chances[0] if len(chances) == 1 else mixture(chances, self.shares_.values())
 
     def _keys_of(self, kinds, scores, index):
-        """Key of each row, from the probabilities of the kinds of gain."""
+        """Compute the key of each row from the probabilities of the kinds of gain."""
         parsed = vars(self).get("_learned_for") or self._score_measure()
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]

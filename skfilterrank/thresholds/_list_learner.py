@@ -27,7 +27,7 @@ _TREES = {
     "force_row_wise": True,
 }
 _MIN_ROWS_OF_LEAF = 200
-# Rows of a query depend on each other: in the linear model it counts as this many.
+# Effective number of independent rows of a query in the linear model.
 _ROWS_OF_QUERY = 6.0
 _LEAST_CHANCE = 1e-6
 _SHARES = np.linspace(0.0, 1.0, 21)
@@ -58,7 +58,7 @@ class Trees(NamedTuple):
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
         """Fit boosted trees to rows of several kinds."""
-        # Imported where needed: it takes longer than all the rest.
+        # Imported where needed, as the import is slow.
         import lightgbm
 
         least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
@@ -317,7 +317,7 @@ def mixture(chances, shares) -> np.ndarray:
 
 
 def _terms(features):
-    """Features, and their products with the log place, which is the fourth."""
+    """Append the products of the features with the log place, which is the fourth."""
     return np.hstack([features, features * features[:, 3:4]])
 
 

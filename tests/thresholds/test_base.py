@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -31,13 +32,17 @@ from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_f_score
 from skfilterrank.thresholds import (
     BaseThreshold,
     CertifiedThreshold,
+    ExpectedThreshold,
     FirstK,
     FixedThreshold,
     JudgedScores,
     LargestGap,
+    LearnedThreshold,
+    PerQueryThreshold,
     SegmentedThreshold,
     Surprise,
     TunedThreshold,
+    load_threshold,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
@@ -678,3 +683,19 @@ def test_no_judged_row_is_refused(name):
     threshold = getattr(skfilterrank.thresholds, name)()
     with pytest.raises(ValueError, match=r"^y holds no judged row: .* Give the label of some rows"):
         threshold.fit([3.0, 2.0, 1.0], [np.nan] * 3, groups=[0, 0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("kind", [ExpectedThreshold, PerQueryThreshold, LearnedThreshold])
+def test_learned_cuts_do_not_depend_on_the_scale(kind, scale, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(40, random_state=0)
+    cut = kind("f", random_state=0, cv=3) if kind is LearnedThreshold else kind("f")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        expected = cut.fit(scores, y, groups=groups).rank(scores, groups=groups)
+        cut.fit(scores * scale, y, groups=groups)
+    assert (expected == 0).any()
+    np.testing.assert_array_equal(cut.rank(scores * scale, groups=groups), expected)
+    cut.save(tmp_path / "cut.json")
+    loaded = load_threshold(tmp_path / "cut.json")
+    np.testing.assert_array_equal(loaded.rank(scores * scale, groups=groups), expected)

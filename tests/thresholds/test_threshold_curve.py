@@ -11,7 +11,12 @@ from skfilterrank._core.floats import first_of_highest, midpoint
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
-from skfilterrank.thresholds import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds import (
+    ThresholdCurve,
+    risk_coverage_curve,
+    threshold_curve,
+    trade_off_curve,
+)
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
@@ -401,3 +406,13 @@ def test_a_scorer_is_not_a_name():
     scorer = make_ranking_scorer("rbp@5", persistence=0.5)
     with pytest.raises(ValueError, match=r"is a scorer, and a name is wanted: write 'rbp@5' with"):
         threshold_curve([1, 0], [2, 1], groups=[0, 0], measure=scorer)
+
+
+def test_curves_draw_themselves():
+    pytest.importorskip("matplotlib")
+    y, scores, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "b"]
+    curve = threshold_curve(y, scores, groups=groups)
+    assert curve.plot().curve is curve
+    prices = trade_off_curve(y, scores, groups=groups, prices=[1.0, 2.0])
+    assert list(prices.plot().lines_) == ["forbidden_shown", "good_hidden", "empty"]
+    assert len(risk_coverage_curve(y, scores, groups=groups).plot().lines_) == 1
