@@ -1,5 +1,7 @@
 """Fitted thresholds as JSON files that a person can read."""
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -325,7 +327,7 @@ _OF_SOME = {
     "calibration": _calibration_from_json,
     "certificate": _certificate_from_json,
 }
-_TO_JSON = {
+_TO_JSON: dict[str, Callable] = {
     "confidence": lambda confidence: {"name": confidence.name, "weights": confidence.weights_},
     "calibration": vars,
     "certificate": lambda certificate: (

@@ -1,5 +1,7 @@
 """Cuts that are learned from features of whole lists."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
 from skfilterrank.thresholds._files import _as_json
@@ -214,3 +217,16 @@ def test_robust04(data_dir):
     (scores, y, groups), (new, labels, queries) = parts
     cut = LearnedThreshold("f", random_state=0).fit(scores, y, groups=groups)
     assert f_score(labels, cut.predict(new, groups=queries), groups=queries) > 0.795
+
+
+def test_whole_scores_are_those_as_floats():
+    _, y, groups, scores = make_rank_and_filter(40, random_state=0)
+    scores = np.round(100 * scores)
+    cut = LearnedThreshold("f", cv=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        found, expected = (
+            cut.fit(each, y, groups=groups).rank(each, groups=groups)
+            for each in (scores.astype(int), scores)
+        )
+    np.testing.assert_array_equal(found, expected)
