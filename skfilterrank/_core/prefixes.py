@@ -83,15 +83,14 @@ class Ranking:
         result[self.order] = values
         return result
 
-    def best_thresholds(self, changes: np.ndarray, tolerance: float) -> np.ndarray:
-        """Return for each row the threshold below the prefix with the highest sum of changes.
+    def best_thresholds(self, sums: np.ndarray, tolerance: float) -> np.ndarray:
+        """Return for each row the threshold below the prefix of its list with the highest sum.
 
         Ties are not cut, and rows at -inf are never shown. Among prefixes whose sums differ by
         the tolerance at most, the longest is taken; no row is shown where all sums are negative.
         """
-        sums = self.running_sums(changes)
         is_end = np.append(self.is_first_of_tie[1:], True)
-        sums[~is_end | np.isneginf(self.scores)] = -np.inf
+        sums = np.where(is_end & ~np.isneginf(self.scores), sums, -np.inf)
         highest = np.maximum.reduceat(sums, self.starts)
         is_best = sums >= np.repeat(highest, self.sizes) - tolerance
         last = np.maximum.reduceat(np.where(is_best, np.arange(len(sums)), -1), self.starts)
@@ -155,8 +154,9 @@ def best_prefix(expected, scores, index, k) -> np.ndarray:
     discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
         discount[ranking.place >= k] = 0.0
-    changes = ranking.tie_means(expected[ranking.order]) * discount
-    return ranking.best_thresholds(changes, mean_tolerance(expected))
+    sums = np.cumsum(ranking.tie_means(expected[ranking.order]) * discount)
+    sums -= np.repeat(np.append(0.0, sums)[ranking.starts], ranking.sizes)
+    return ranking.best_thresholds(sums, mean_tolerance(expected))
 
 
 def thresholds_of(shown, scores, index) -> np.ndarray:

@@ -84,14 +84,14 @@ def expected_steps(
         computed at `MOST_PREFIXES` at most, and interpolated between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
+    if is_plain_ndcg_f(parsed):
+        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
     if (weights := _weights_of_gains(parsed, gains)) is not None:
         return _steps_of_sum(weights, parsed, chances, scores, index)
     if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
         beta = parsed.measure.options["beta"](beta, "beta")
         return _steps_of_f(beta * beta, gains, chances, scores, index)
-    if is_plain_ndcg_f(parsed):
-        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
     return _steps_of_draws(parsed, gains, chances, scores, index, correlation)
 
 
@@ -164,8 +164,8 @@ def best_prefix_of_steps(steps: ExpectedSteps, scores, index) -> np.ndarray:
         Thresholds, as of :meth:`Ranking.best_thresholds`.
     """
     ranking = Ranking(scores, index)
-    changes = (steps.rises - steps.falls)[ranking.order]
-    return ranking.best_thresholds(changes, mean_tolerance(np.append(steps.rises, steps.falls)))
+    sums = ranking.running_sums((steps.rises - steps.falls)[ranking.order])
+    return ranking.best_thresholds(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
 
 
 def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
