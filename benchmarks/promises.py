@@ -39,7 +39,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certificate import certify
 from skfilterrank.thresholds._risk_steps import steps_of_measure
 from skfilterrank.thresholds._risks import read_promises
 
@@ -148,11 +148,13 @@ def certified(population, queries):
     for guarantee, promises in (("confidence", PROMISES), ("expectation", PROMISES[:N_SINGLE])):
         found[guarantee] = []
         for levels in promises:
+            risks = read_promises(at_cutoff(levels, population.k))
             try:
                 certificate = certify(
                     curve,
                     lists,
-                    promises=read_promises(at_cutoff(levels, population.k)),
+                    risks,
+                    [risk.steps(lists, None) for risk in risks],
                     confidence_level=CONFIDENCE,
                     guarantee=guarantee,
                 )
@@ -400,11 +402,13 @@ def certificates(population, queries, levels):
     found = {}
     for risk in RISKS:
         for level in levels:
+            promises = read_promises(at_cutoff({risk: level}, population.k))
             try:
                 found[risk, level] = certify(
                     curve,
                     lists,
-                    promises=read_promises(at_cutoff({risk: level}, population.k)),
+                    promises,
+                    [promise.steps(lists, None) for promise in promises],
                     confidence_level=CONFIDENCE,
                 )
             except ValueError:  # too few queries

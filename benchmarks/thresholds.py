@@ -41,7 +41,7 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._per_query import normalised_gains, score_and_rest
+from skfilterrank.thresholds._expected import normalised_gains, score_and_rest
 
 
 class Single:

@@ -1,8 +1,8 @@
 """Queries with rows on both sides of a split, as rankers and scorers see them.
 
-Neither is told the other side. A ranker that is fitted on a fold is remembered with the queries of
-the fold until it is scored. Of an estimator of another library only what is scored is seen: in one
-cross-validation a query that is never cut has all of its rows wherever it is held out.
+Neither has access to the other side. A ranker that is fitted on a fold is kept with the queries of
+the fold until it is scored. For an estimator of another library, scored rows alone are known: in
+one cross-validation, a query that is never cut has all of its rows wherever it is held out.
 """
 
 from weakref import WeakKeyDictionary, WeakSet
@@ -29,7 +29,7 @@ _seen: WeakKeyDictionary = WeakKeyDictionary()
 
 
 class _Seen:
-    """What a cross-validation has shown."""
+    """The queries and estimators that a cross-validation has passed on so far."""
 
     def __init__(self):
         self.is_warned = False
@@ -46,7 +46,7 @@ class _Seen:
         return self._numbered[id(index)][1:]
 
     def is_cut(self, estimator, scored: GroupIndex) -> bool:
-        """Whether an estimator is scored on some rows of a query that has others elsewhere."""
+        """Tell if an estimator is scored on some rows of a query that has others elsewhere."""
         # It is scored on held-out rows first, and perhaps on those that it has learned from.
         if estimator in self.estimators:
             return False
@@ -60,7 +60,7 @@ class _Seen:
 
 
 def note_queries(ranker, groups) -> None:
-    """Let a ranker know the queries of the fold that it is fitted on; elsewhere there is none.
+    """Note the queries of the fold that a ranker is fitted on, inside cross-validation.
 
     Outside of cross-validation two sets of rows may number different queries alike.
     """
@@ -70,7 +70,7 @@ def note_queries(ranker, groups) -> None:
 
 
 def note_documents(ranker, X, groups) -> None:
-    """Let a ranker know the documents of the queries that it is fitted on, until it is deleted."""
+    """Note the documents of the queries that a ranker is fitted on, until it is deleted."""
     _documents_of.pop(ranker, None)
     found = _fingerprints(X, groups)
     if found is not None:
@@ -78,7 +78,7 @@ def note_documents(ranker, X, groups) -> None:
 
 
 def count_known_queries(rankers, X, groups) -> int:
-    """Number of queries of which one of some rankers was fitted on all documents."""
+    """Count the queries of which one of some rankers was fitted on all documents."""
     known = [_documents_of[ranker] for ranker in rankers if ranker in _documents_of]
     found = _fingerprints(X, groups) if known else None
     return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())

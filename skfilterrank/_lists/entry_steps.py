@@ -216,7 +216,7 @@ def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
 
 
 def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additive | None]]:
-    """The block, or its lists without and with ties, and the sum that serves for each."""
+    """Split a block by ties where needed, and give the sum that computes each part, or None."""
     form = parsed.as_sum(BlockFacts(parsed, block)) if can_add else None
     by_level = form is not None and (form.uses_levels or form.n_items is not None)
     if form is None or form.by_shown or (entries.at_place and by_level):
@@ -271,7 +271,7 @@ def _contributions(block, form, kernel, k, entries):
 
 
 def _insertions(block, form, kernel, k, entries):
-    """As contributions, of rows that enter at their place."""
+    """Compute the results of `_contributions` for rows that enter at their place."""
     is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
     n_queries, depth = len(block.queries), entries.depth(block, k)
     query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
@@ -347,7 +347,7 @@ def values_of_first_places(block, entries, weights, depth, value_of):
 
 
 def _values_of_first_columns(block, path, weights, depth, value_of):
-    """As values of first places, of each set of a path."""
+    """Compute the results of `values_of_first_places` for each set of a path."""
     columns = path.columns(block)
     n_sets, n_lists = columns.shape[:2]
     padded = np.zeros((n_lists, block.width + 1))
@@ -391,12 +391,12 @@ def values_at_prefixes(block, kernel, k):
 
 
 def values_at_steps(block, kernel, entry_keys, k):
-    """As prefixes, where `entry_keys` never fall down a list and rows of one enter together."""
+    """Compute values at prefixes where `entry_keys` never fall and rows of one enter together."""
     return _values_at(block, kernel, block.cells, block.in_order(entry_keys), block.depth(k))
 
 
 def values_at_entries(block, kernel, entries):
-    """Minus each distinct key of each list, and the measure before and after what enters there."""
+    """Return minus each distinct key of each list, and the measure before and after it enters."""
     if entries.path is not None:
         return _values_along(block, kernel, entries.path)
     entry_keys = entries.entry_keys(block)
@@ -414,7 +414,7 @@ def values_at_entries(block, kernel, entries):
 
 
 def _values_along(block, kernel, path):
-    """Minus the levels of a path, and the measure of nothing and of each set."""
+    """Return minus the levels of a path, and the measure of nothing and of each set."""
     columns = path.columns(block)
     n_sets, n_lists = columns.shape[:2]
     keys = np.full((n_lists, block.width + 1), np.inf)

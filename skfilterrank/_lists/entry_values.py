@@ -11,7 +11,7 @@ from skfilterrank._lists.floats import argsort_floats, first_of_highest, midpoin
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 
-# As fit the cache.
+# Chunk size that fits the cache.
 _SUMMED_AT_ONCE = 1 << 14
 
 
@@ -254,7 +254,7 @@ class EntryValues:
         return values
 
     def _after(self, n_steps):
-        """Value of each query after the first steps."""
+        """Compute the value of each query after the first steps."""
         values = self._nothing.copy()
         # The last one written remains.
         values[self._step_queries[:n_steps]] = self._step_values[:n_steps]
@@ -337,7 +337,7 @@ class EntryValues:
         return level, value
 
     def _running(self, among):
-        """Keys of steps, and sums of values and queries before the first and after each."""
+        """Compute keys of steps, and sums of values and queries before the first and after each."""
         keys, changes, counts = self._keys, self._step_changes, None
         start, n_queries, weights = self._sum, self._count, self.weights
         if self._counts is not None:
@@ -368,7 +368,7 @@ class EntryValues:
         return self._index.codes()
 
     def _counted_keys(self, among, lower=-np.inf, upper=np.inf):
-        """Keys of the rows of queries that count, from one level, which is left out, to another."""
+        """Return keys of the rows of queries that count, above one level and up to another."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
@@ -380,7 +380,7 @@ class EntryValues:
 
 
 def _running_sums(changes, start):
-    """Sums before the first and after each change, added up in longdouble and rounded once."""
+    """Add up changes in longdouble, and round each sum once."""
     sums = np.full(len(changes) + 1, start, dtype=changes.dtype)
     above = np.longdouble(start)
     for begin in range(0, len(changes), _SUMMED_AT_ONCE):

@@ -1,119 +1,182 @@
 """Prefixes of ranked lists, and the thresholds below them."""
 
+from functools import cached_property
+
 import numpy as np
 
 from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.queries import GroupIndex
 
 
-def places(scores, index, gains=None):
-    """Place of each row in its query's ranking, from 0.
+class Ranking:
+    """Rows of lists, query by query from the highest score down, and their ties.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,), float64
+        Scores by which lists are ranked.
+    index : GroupIndex
+        The queries.
+    gains : ndarray of shape (n_rows,), or None
+        Gains that order tied rows, the lowest first; None keeps them as they came.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_rows,)
+        Row numbers in this order.
+    starts, sizes : ndarray of shape (n_lists,)
+        Position of the first row of each list, and number of its rows.
+    scores : ndarray of shape (n_rows,)
+        Scores in this order.
+    """
+
+    def __init__(self, scores, index, gains=None):
+        keys = (-scores, index.codes())
+        self.order = np.lexsort(keys if gains is None else (np.nan_to_num(gains), *keys))
+        self.starts, self.sizes = np.cumsum(index.sizes) - index.sizes, index.sizes
+        self.scores = scores[self.order]
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Place of each row in its list, from 0."""
+        return np.arange(len(self.order)) - np.repeat(self.starts, self.sizes)
+
+    @cached_property
+    def is_first_of_tie(self) -> np.ndarray:
+        """Mask of the rows that begin a tie."""
+        is_first = np.append(True, self.scores[1:] != self.scores[:-1])
+        is_first[self.starts] = True
+        return is_first
+
+    @cached_property
+    def ties(self) -> np.ndarray:
+        """Position of the first row of each tie."""
+        return np.flatnonzero(self.is_first_of_tie)
+
+    @cached_property
+    def n_tied(self) -> np.ndarray:
+        """Number of rows of each tie."""
+        return np.diff(self.ties, append=len(self.order))
+
+    @cached_property
+    def tie_number(self) -> np.ndarray:
+        """Number of the tie of each row in its list, from 0."""
+        number = np.cumsum(self.is_first_of_tie) - 1
+        return number - np.repeat(number[self.starts], self.sizes)
+
+    def tie_means(self, values: np.ndarray) -> np.ndarray:
+        """Average values in each tie, for each of its rows."""
+        return np.repeat(np.add.reduceat(values, self.ties) / self.n_tied, self.n_tied)
+
+    def running_sums(self, values: np.ndarray) -> np.ndarray:
+        """Sum values up to each row of its list; the sums of a list depend on it alone."""
+        n_rows = len(self.order)
+        index = GroupIndex(np.arange(len(self.sizes)), self.sizes, self.starts, None, n_rows)
+        sums = np.empty(n_rows)
+        for block in index.blocks():
+            index.put(sums, block, np.cumsum(index.take(values, block, 0.0), axis=1))
+        return sums
+
+    def by_row(self, values: np.ndarray) -> np.ndarray:
+        """Put values in the order in which rows came."""
+        result = np.empty(len(values), dtype=values.dtype)
+        result[self.order] = values
+        return result
+
+    def best_thresholds(self, sums: np.ndarray, tolerance: float) -> np.ndarray:
+        """Return for each row the threshold below the prefix of its list with the highest sum.
+
+        Ties are not cut, and rows at -inf are never shown. Among prefixes whose sums differ by
+        the tolerance at most, the longest is taken; no row is shown where all sums are negative.
+        """
+        is_end = np.append(self.is_first_of_tie[1:], True)
+        sums = np.where(is_end & ~np.isneginf(self.scores), sums, -np.inf)
+        highest = np.maximum.reduceat(sums, self.starts)
+        is_best = sums >= np.repeat(highest, self.sizes) - tolerance
+        last = np.maximum.reduceat(np.where(is_best, np.arange(len(sums)), -1), self.starts)
+        return self.thresholds_below(np.where(highest < -tolerance, -1, last))
+
+    def thresholds_below(self, last: np.ndarray) -> np.ndarray:
+        """Return for each row the threshold below the last position shown of its list.
+
+        It is the middle between two scores; -inf where all rows are shown, and +inf where none is
+        and the position is -1.
+        """
+        is_empty = last < 0
+        is_whole = ~is_empty & (last + 1 == self.starts + self.sizes)
+        upper = self.scores[last]
+        lower = self.scores[np.minimum(last + 1, len(self.scores) - 1)]
+        # Infinite scores have no middle.
+        lower = np.where(is_whole | np.isneginf(lower), upper, lower)
+        with np.errstate(invalid="ignore"):
+            thresholds = lower + (upper - lower) / 2
+        thresholds = np.where(thresholds > lower, thresholds, upper)
+        thresholds = np.where(is_empty, np.inf, np.where(is_whole, -np.inf, thresholds))
+        return self.by_row(np.repeat(thresholds, self.sizes))
+
+
+def places(scores, index, gains=None) -> np.ndarray:
+    """Return the place of each row in the ranking of its query, from 0.
 
     Tied rows stand in the order in which they came, or, where gains are given, the worst first.
     """
-    order, starts, sizes = list_order(scores, index, gains)
-    result = np.empty(len(scores), dtype=np.intp)
-    result[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
-    return result
+    ranking = Ranking(scores, index, gains)
+    return ranking.by_row(ranking.place)
 
 
-def best_prefix(expected, scores, index, k):
-    """For each row the threshold of its query: below the prefix of the highest expected sum.
+def places_of_ties(scores, index) -> np.ndarray:
+    """Count the rows of higher score in the query of each row."""
+    ranking = Ranking(scores, index)
+    return ranking.by_row(np.repeat(ranking.place[ranking.ties], ranking.n_tied))
+
+
+def best_prefix(expected, scores, index, k) -> np.ndarray:
+    """Return for each row the threshold of its query, below the prefix of the highest sum.
 
     Parameters
     ----------
     expected : ndarray of shape (n_rows,), float64
-        Expected worth of each document.
+        Expected worth of each document, which counts by the discount of its place; tied documents
+        share their mean.
     scores : ndarray of shape (n_rows,), float64
-        What the documents are ranked by; tied ones share their mean worth and are kept or
-        filtered together, -inf is always filtered.
+        Scores by which documents are ranked.
     index : GroupIndex
         The queries.
     k : int or None
-        Places that count.
+        Number of places that count.
 
     Returns
     -------
     ndarray of shape (n_rows,), float64
-        In the middle between the last score to keep and the next; -inf where all rows are kept,
-        +inf where none is. Among equally good prefixes, the longest.
+        Thresholds, as of :meth:`Ranking.best_thresholds`.
     """
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    positions = np.arange(len(ranked))
-    place = positions - np.repeat(starts, sizes)
-    starts_tie = np.append(True, ranked[1:] != ranked[:-1])
-    starts_tie[starts] = True
-    ends_tie = np.append(starts_tie[1:], True)
-    tie = np.flatnonzero(starts_tie)
-    worth = np.add.reduceat(expected[order], tie) / np.diff(tie, append=len(ranked))
-    weight = 1.0 / np.log2(place + 2.0)
+    ranking = Ranking(scores, index)
+    discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
-        weight[place >= k] = 0.0
-    sums = np.cumsum(worth[np.cumsum(starts_tie) - 1] * weight)
-    before = np.concatenate(([0.0], sums))[starts]
-    sums -= np.repeat(before, sizes)
-    sums[~ends_tie | np.isneginf(ranked)] = -np.inf
-    highest = np.maximum.reduceat(sums, starts)
-    is_best = sums >= np.repeat(highest, sizes) - mean_tolerance(expected)
-    last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
-    return thresholds_below(np.where(highest < 0, -1, last), ranked, order, starts, sizes)
+        discount[ranking.place >= k] = 0.0
+    sums = np.cumsum(ranking.tie_means(expected[ranking.order]) * discount)
+    sums -= np.repeat(np.append(0.0, sums)[ranking.starts], ranking.sizes)
+    return ranking.best_thresholds(sums, mean_tolerance(expected))
 
 
-def thresholds_of(shown, scores, index):
-    """For each row the threshold of its query, of which the first documents are shown.
+def thresholds_of(shown, scores, index) -> np.ndarray:
+    """Return for each row the threshold of its query, of which the first documents are shown.
 
     Where the last one that is shown and the next have one score, that score is the threshold.
     """
-    order, starts, sizes = list_order(scores, index)
-    n_shown = np.add.reduceat(shown[order], starts, dtype=np.intp)
-    last = np.where(n_shown > 0, starts + n_shown - 1, -1)
-    return thresholds_below(last, scores[order], order, starts, sizes)
+    ranking = Ranking(scores, index)
+    n_shown = np.add.reduceat(shown[ranking.order], ranking.starts, dtype=np.intp)
+    return ranking.thresholds_below(np.where(n_shown > 0, ranking.starts + n_shown - 1, -1))
 
 
-def thresholds_below(last, ranked, order, starts, sizes):
-    """Thresholds in the middle below a place of each list, -1 where nothing is shown."""
-    is_empty = last < 0
-    is_whole = ~is_empty & (last + 1 == starts + sizes)
-    upper = ranked[last]
-    lower = ranked[np.minimum(last + 1, len(ranked) - 1)]
-    # Infinite scores have no middle.
-    lower = np.where(is_whole | np.isneginf(lower), upper, lower)
-    with np.errstate(invalid="ignore"):
-        thresholds = lower + (upper - lower) / 2
-    thresholds = np.where(thresholds > lower, thresholds, upper)
-    thresholds = np.where(is_empty, np.inf, np.where(is_whole, -np.inf, thresholds))
-    result = np.empty(len(order))
-    result[order] = np.repeat(thresholds, sizes)
-    return result
+def ties_worst_first(gains, scores, index) -> np.ndarray:
+    """Return row numbers that put tied rows of a query in the order of their gains.
 
-
-def places_of_ties(scores, index):
-    """Number of rows of higher score in the query of each row."""
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    starts_tie = np.append(True, ranked[1:] != ranked[:-1])
-    starts_tie[starts] = True
-    positions = np.arange(len(ranked))
-    result = np.empty(len(scores), dtype=np.intp)
-    result[order] = positions[starts_tie][np.cumsum(starts_tie) - 1] - np.repeat(starts, sizes)
-    return result
-
-
-def list_order(scores, index, gains=None):
-    """Rows query by query from the best score down, and where each query starts."""
-    keys = (-scores, index.codes())
-    order = np.lexsort(keys if gains is None else (np.nan_to_num(gains), *keys))
-    return order, np.cumsum(index.sizes) - index.sizes, index.sizes
-
-
-def ties_worst_first(gains, scores, index):
-    """Row numbers that put tied rows of a query in the order of their gains.
-
-    All other rows keep their place. What breaks ties by the order of rows then does not depend on
-    the order in which rows came, and errs on the safe side.
+    All other rows keep their place. Rules that break ties by the order of rows then do not depend
+    on the order in which rows came, and err on the safe side.
     """
     order = np.empty(len(scores), dtype=np.intp)
-    order[list_order(scores, index)[0]] = list_order(scores, index, gains)[0]
+    order[Ranking(scores, index).order] = Ranking(scores, index, gains).order
     return order
 
 
@@ -123,7 +186,7 @@ def ends_behind(most, parsed) -> bool:
 
 
 def shown_at_most(lists, most):
-    """The lists without the documents behind the first places; of tied ones the worst are shown."""
+    """Hide the documents behind the first places of lists; of tied ones the worst are shown."""
     if most is None:
         return lists
     hidden = places(lists.scores, lists.index, lists.gains) >= most

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from html import escape
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,12 @@ class Result:
         n_more = len(table) - len(shown)
         more = f"... and {counted(n_more, 'more row')}, see to_frame()"
         return shown, style, [more] * (n_more > 0)
+
+
+def display_of(result: Result, name: str):
+    """Make a display of a result, by the name of its class in `skfilterrank.plot`."""
+    # A room does not import the one that draws its results: it is entered by name.
+    return getattr(import_module("skfilterrank.plot"), name)(result)
 
 
 def as_tuple(name) -> tuple:

@@ -4,38 +4,34 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._lists.lazy_names import names_of
+from skfilterrank.thresholds._abstention import RiskCoverageCurve as RiskCoverageCurve
+from skfilterrank.thresholds._abstention import risk_coverage_curve
 from skfilterrank.thresholds._auto import AutoThreshold
-from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
+from skfilterrank.thresholds._certificate import RiskCertificate, risk_certificate
+from skfilterrank.thresholds._certificate import machine_labels as machine_labels
 from skfilterrank.thresholds._certified import CertifiedThreshold
-from skfilterrank.thresholds._certify import machine_labels as machine_labels
-from skfilterrank.thresholds._certify import risk_certificate
-from skfilterrank.thresholds._expected import ExpectedThreshold
+from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
-from skfilterrank.thresholds._first_k import FirstK
-from skfilterrank.thresholds._fixed import FixedThreshold
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE
 from skfilterrank.thresholds._judged_scores import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
 from skfilterrank.thresholds._judged_scores import JudgedScores as JudgedScores
 from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )
-from skfilterrank.thresholds._largest_gap import LargestGap
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._list_features import list_features
-from skfilterrank.thresholds._monitor import RiskMonitor, RiskStatus
-from skfilterrank.thresholds._per_query import PerQueryThreshold
-from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve, risk_coverage_curve
+from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
+from skfilterrank.thresholds._rules import FirstK, FixedThreshold, LargestGap, Surprise
 from skfilterrank.thresholds._segmented import SegmentedThreshold
-from skfilterrank.thresholds._surprise import Surprise
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve, threshold_curve
-from skfilterrank.thresholds._trade_off import TradeOffCurve, trade_off_curve
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
+from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
+from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 __all__ = [
     "AutoThreshold",
-    "BaseThreshold",
     "CertifiedThreshold",
     "ExpectedThreshold",
     "FirstK",
@@ -44,14 +40,9 @@ __all__ = [
     "LearnedThreshold",
     "PerQueryThreshold",
     "RiskCertificate",
-    "RiskCoverageCurve",
     "RiskMonitor",
-    "RiskPromise",
-    "RiskStatus",
     "SegmentedThreshold",
     "Surprise",
-    "ThresholdCurve",
-    "TradeOffCurve",
     "TunedThreshold",
     "list_features",
     "load_threshold",

@@ -1,4 +1,6 @@
-"""How sure a list's scores are of it, and from which confidence on a query is answered."""
+"""Confidence in the lists of queries, and the measure where sure queries alone are answered."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -7,24 +9,29 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
 from skfilterrank._lists.floats import first_of_highest, midpoint
-from skfilterrank._lists.prefixes import list_order
-from skfilterrank.exceptions import InputError
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import Ranking
+from skfilterrank._lists.results import Result, counted, display_of, spread_places
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 
-# Places of a list that the regression reads, and folds by query of what it says of its own rows.
+# Number of places of a list that the regression reads, and of its folds by query.
 _DEPTH = 10
 _FOLDS = 5
 
 
 def top_scores(scores, index, depth) -> np.ndarray:
-    """The best scores of each query, best first; NaN beyond the end, of shape (n_queries, depth).
+    """Return the best scores of each query, best first, of shape (n_queries, depth).
 
-    Rows that score -inf are no part of their list.
+    Rows at -inf are no part of their list; NaN stands beyond its end.
     """
-    order, starts, sizes = list_order(scores, index)
-    columns = starts[:, None] + np.minimum(np.arange(depth), sizes[:, None] - 1)
-    top = scores[order][columns]
-    top[(np.arange(depth) >= sizes[:, None]) | np.isneginf(top)] = np.nan
+    ranking = Ranking(scores, index)
+    sizes = ranking.sizes[:, None]
+    top = ranking.scores[ranking.starts[:, None] + np.minimum(np.arange(depth), sizes - 1)]
+    top[(np.arange(depth) >= sizes) | np.isneginf(top)] = np.nan
     return top
 
 
@@ -34,7 +41,7 @@ def _best_score(scores, index):
 
 def _score_gap(scores, index):
     top = top_scores(scores, index, 2)
-    # One document has no second to be compared with.
+    # The gap of a list of one document is 0.
     return np.where(np.isnan(top[:, 1]) & ~np.isnan(top[:, 0]), 0.0, top[:, 0] - top[:, 1])
 
 
@@ -47,27 +54,27 @@ def _score_std(scores, index):
     return np.sqrt(np.bincount(codes, squares, index.n_queries) / count)
 
 
-# Read from the scores alone; "score_regression" learns.
+# Statistics of the scores; "score_regression" is learned.
 _STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
 CONFIDENCES = (*_STATISTICS, "score_regression")
 
 
 class Confidence:
-    """How sure a list's scores are of it.
+    """The confidence in lists, by their scores.
 
     Parameters
     ----------
     name : {"best_score", "score_gap", "score_std", "score_regression"}
-        The highest score; how far it is above the second, 0 where there is none; the standard
-        deviation of all scores; or what a ridge regression on the first ten scores predicts that
-        the answer is worth. Lists without any score have -inf.
+        The highest score; its distance to the second, 0 where there is none; the standard
+        deviation of all scores; or the worth of the answer that a ridge regression on the first
+        ten scores predicts. Lists without any score have -inf.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features + 1,) or None
-        Of the regression, the constant last.
+        Weights of the regression, the constant last.
     out_of_fold_ : ndarray of shape (n_queries,)
-        Confidence in the lists that `fit` got, from what was learned without them.
+        Confidence in the lists of `fit`, by weights that were learned without them.
 
     References
     ----------
@@ -81,14 +88,15 @@ class Confidence:
         self.name = name
 
     def fit(self, worth, scores, index, units=None) -> "Confidence":
-        """Learn from what the answer to each query was worth.
+        """Learn from the worth of the answer to each query.
 
-        `units` numbers the query of each list, as several may be of one; None where none are.
+        `units` numbers the cluster of each list, which folds do not split; None for one each.
         """
         if self.name in _STATISTICS:
             self.out_of_fold_ = self.of(scores, index)
             return self
-        features = self._features(scores, index)
+        unit = unit_of(scores)
+        features = self._features(scores, index) * unit
         self.weights_ = _ridge_weights(features, worth)
         out_of_fold = _predicted(features, self.weights_)
         queries = np.arange(len(worth)) if units is None else pd.factorize(units)[0]
@@ -100,17 +108,18 @@ class Confidence:
                 weights = _ridge_weights(features[~test], worth[~test])
                 out_of_fold[test] = _predicted(features[test], weights)
         self.out_of_fold_ = _or_least(out_of_fold, scores, index)
+        self.weights_[:-1] *= unit
         return self
 
     def restore(self, weights, name) -> None:
-        """Take over weights, none where nothing is learned."""
+        """Set the weights, which are None where nothing is learned."""
         n_weights = 0 if self.name in _STATISTICS else _DEPTH + 1
         if n_weights != (0 if weights is None else len(weights)):
             raise InputError(f"{name} must hold {n_weights} numbers for {self.name!r}.")
         self.weights_ = weights
 
     def of(self, scores, index) -> np.ndarray:
-        """Confidence in each list, in the order of the query ids."""
+        """Compute the confidence in each list, in the order of the query ids."""
         if self.name in _STATISTICS:
             confidence = _STATISTICS[self.name](scores, index)
         else:
@@ -119,7 +128,7 @@ class Confidence:
 
     @staticmethod
     def _features(scores, index):
-        """The first scores, short lists filled up with their last one."""
+        """Return the first scores, where the last one fills up short lists."""
         top = top_scores(scores, index, _DEPTH)
         for place in range(1, _DEPTH):
             top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
@@ -127,13 +136,13 @@ class Confidence:
 
 
 def _or_least(confidence, scores, index):
-    """-inf where nothing of the list is scored."""
+    """Replace the confidence by -inf where no row of the list is scored."""
     n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return np.where(n_scored > 0, confidence, -np.inf)
 
 
 def _ridge_weights(features, worth):
-    """Weights of a ridge regression on standardised features, the constant last."""
+    """Fit a ridge regression on standardised features; return weights, the constant last."""
     model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
     scaler, ridge = model[0], model[1]
     weights = ridge.coef_ / scaler.scale_
@@ -145,7 +154,7 @@ def _predicted(features, weights):
 
 
 def best_level(confidence, worth, weights=None) -> float:
-    """The confidence from which on answers are worth most; -inf where all are, +inf where none."""
+    """Find the lowest confidence to answer at; -inf where it is best to answer all, +inf none."""
     counted = worth if weights is None else worth * weights
     order = np.argsort(confidence, kind="stable")
     levels = confidence[order]
@@ -157,3 +166,193 @@ def best_level(confidence, worth, weights=None) -> float:
     finite = levels[levels > -np.inf]
     below = levels[firsts[best - 1]]
     return midpoint(finite, below) if below > -np.inf else float(finite.min())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCoverageCurve(Result):
+    """A measure where only the queries with the highest confidence are answered.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_levels,), dtype float64
+        Shares of answered queries, ascending from 0 to 1.
+    confidences : ndarray of shape (n_levels,), dtype float64
+        Queries whose confidence is at least this are answered; +inf where none is.
+    values : ndarray of shape (n_levels,), dtype float64
+        Mean over all queries, where a query that is not answered is shown nothing.
+    answered_values : ndarray of shape (n_levels,), dtype float64
+        Mean over the queries that are answered; NaN where none is.
+    best_share, best_confidence, best_value : float
+        Point where `values` are best; among equally good ones that of the largest share.
+    area : float
+        Quality of the confidence: 0 is chance, 1 is the order by the values themselves, and NaN
+        stands where all values are equal.
+    """
+
+    shares: np.ndarray
+    confidences: np.ndarray
+    values: np.ndarray
+    answered_values: np.ndarray
+    best_share: float
+    best_confidence: float
+    best_value: float
+    area: float
+
+    _places = staticmethod(spread_places)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.RiskCoverageDisplay`, which is returned."""
+        return display_of(self, "RiskCoverageDisplay").plot(ax, **kwargs)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Make a table with columns "share", "confidence", "value" and "answered_value"."""
+        return pd.DataFrame(
+            {
+                "share": self.shares,
+                "confidence": self.confidences,
+                "value": self.values,
+                "answered_value": self.answered_values,
+            }
+        )
+
+    def _summary(self):
+        return (
+            f"best value {self.best_value:.4f} where {100 * self.best_share:.0f} % are answered, "
+            f"area {self.area:.2f}, {counted(len(self.shares), 'level')}"
+        )
+
+
+def risk_coverage_curve(
+    y_true, y_score, *, groups=None, confidence="best_score", measure="ndcg_f", gains=None
+) -> RiskCoverageCurve:
+    """Compute a measure against the share of queries that are answered.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
+        in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf where hidden, as by
+        :meth:`TunedThreshold.predict`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    confidence : str or array-like of shape (n_queries,), default="best_score"
+        Confidence in each list. "best_score" is the highest score, "score_gap" its distance to
+        the second, and "score_std" the standard deviation of the scores. "score_regression" is
+        the worth of the answer that a ridge regression on the first ten scores predicts, learned
+        from the other queries. An array holds one number per query, in the order of the sorted
+        ids. Lists without any score are never answered.
+    measure : str, default="ndcg_f"
+        A name of the measure table, with its cut-off where there is one: "ndcg_f@10".
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+
+    Returns
+    -------
+    RiskCoverageCurve
+        A result with an entry for each distinct confidence, and one for no answer at all, in the
+        arrays `shares` (of answered queries), `confidences` (lowest that is answered), `values`
+        (mean over all queries, of which the others are shown nothing) and `answered_values` (mean
+        over the answered ones). `best_share`, `best_confidence` and `best_value` are the point
+        with the best of `values`; `area` is the quality of the confidence, 0 for chance and 1 for
+        the order by the values themselves. `to_frame()` gives a table and `plot()` a figure.
+
+    Raises
+    ------
+    ValueError
+        If `confidence` is unknown, has another length or holds NaN, or as the measure itself.
+
+    See Also
+    --------
+    TunedThreshold : Chooses the level along with the threshold by ``abstain=``.
+    skfilterrank.plot.RiskCoverageDisplay : Draws the curve.
+
+    Notes
+    -----
+    The confidences and the area are those of [1]_. The area lies under `answered_values` as a
+    function of the number of answers. From it, and from the area of the order by the values
+    themselves, the area of chance is subtracted; their ratio is given. The paper's regression
+    predicts the measure; this one predicts by how much the answer is better than none. Both
+    are equal where nothing is worth 0. Tied confidences share their mean value.
+
+    References
+    ----------
+    .. [1] Gisserot-Boukhlef, Faysse, Malherbe, Hudelot and Colombo, "Towards Trustworthy
+       Reranking: A Simple yet Effective Abstention Mechanism", 2024,
+       https://arxiv.org/abs/2402.12997.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import risk_coverage_curve
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> curve = risk_coverage_curve(y, scores, groups=groups, measure="ndcg_f@3")
+    >>> bool(curve.best_value > curve.values[-1])  # better than to answer all
+    True
+    >>> 0.5 < curve.best_share < 1 and curve.area > 0
+    True
+    """
+    parsed = parse_measure(measure).for_threshold()
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
+    lists.scores = lists.scores.astype(np.float64, copy=False)
+    scored = lists.scores > -np.inf
+    values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))
+    worth = values - nothing
+    sure = _confidences(confidence, worth, lists)
+    order = np.argsort(-sure, kind="stable")
+    levels = sure[order]
+    is_last = np.append(levels[1:] != levels[:-1], True)
+    n_answered = np.append(0, np.flatnonzero(is_last) + 1)
+    sign = 1.0 if parsed.measure.greater_is_better else -1.0
+    all_values = (_sums(worth[order])[n_answered] + (values - worth).sum()) / len(values)
+    with np.errstate(invalid="ignore"):
+        answered_values = _sums(values[order])[n_answered] / n_answered
+    level = best_level(sure, worth)
+    n_best = np.count_nonzero(sure >= level)
+    return RiskCoverageCurve(
+        shares=n_answered / len(values),
+        confidences=np.append(np.inf, levels[is_last]),
+        values=sign * all_values,
+        answered_values=sign * answered_values,
+        best_share=float(n_best / len(values)),
+        best_confidence=level,
+        best_value=float(sign * all_values[np.searchsorted(n_answered, n_best)]),
+        area=_area(values, sure),
+    )
+
+
+def _sums(values):
+    """Sum the first 0, 1, 2, ... values."""
+    return np.append(0.0, np.cumsum(values))
+
+
+def _confidences(confidence, worth, lists):
+    """Find a number for each query."""
+    if isinstance(confidence, str):
+        check_choice(confidence, "confidence", CONFIDENCES)
+        return Confidence(confidence).fit(worth, lists.scores, lists.index).out_of_fold_
+    sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
+    if len(sure) != len(worth):
+        raise InputError(
+            "confidence must have one number for each of "
+            f"{counted(len(worth), 'query', 'queries')}, in the order of their sorted ids, got "
+            f"{counted(len(sure), 'number')}."
+        )
+    if np.isnan(sure).any():
+        raise InputError(f"confidence must have no NaN, got {brief(sure)}.")
+    return sure
+
+
+def _area(values, sure):
+    """Compute the normalised area under the mean value of the queries answered so far."""
+    _, code = np.unique(-sure, return_inverse=True)
+    shared = (np.bincount(code, values) / np.bincount(code))[np.sort(code)]
+    number = np.arange(1, len(values) + 1)
+    by_confidence = (np.cumsum(shared) / number).mean()
+    by_value = (np.cumsum(np.sort(values)[::-1]) / number).mean()
+    room = by_value - values.mean()
+    if room <= 1e-12 * max(1.0, float(np.abs(values).max())):
+        return np.nan
+    return float((by_confidence - values.mean()) / room)

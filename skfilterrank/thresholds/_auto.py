@@ -12,14 +12,15 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import ExpectedThreshold
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
-from skfilterrank.thresholds._first_k import FirstK
-from skfilterrank.thresholds._judged_scores import curve_of, values_shown
-from skfilterrank.thresholds._learned import LearnedThreshold, fold_of_lists
+from skfilterrank.thresholds._judged_scores import cluster_means, values_shown
+from skfilterrank.thresholds._learned import LearnedThreshold
+from skfilterrank.thresholds._rules import FirstK
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 
 class _Everything(BaseThreshold):
-    """Every document of every list."""
+    """A threshold that shows every document of every list."""
 
     _level = -np.inf
 
@@ -27,7 +28,7 @@ class _Everything(BaseThreshold):
         return scores
 
 
-# From the simplest on.
+# Candidates, the simplest first.
 _CANDIDATES = {
     "everything": _Everything,
     "first_k": FirstK,
@@ -42,14 +43,14 @@ _FIELDS = record({"chosen": one_of(*_CANDIDATES), "state": lambda value, name: v
 class AutoThreshold(BaseThreshold):
     """The simplest cut that is as good as the best one on held-out queries.
 
-    It compares showing everything, a fixed number of documents, one threshold on the score, the
-    prefix of the highest expected value, and a learned cut.
+    The candidates are showing everything, a fixed number of documents, one threshold on the score,
+    the prefix of the highest expected value, and a learned cut.
 
     Parameters
     ----------
     measure : str or None, default=None
-        Measure to maximise: a name of the measure table such as "ndcg_f@10", or one of the measure
-        functions. None means "ndcg_f", and inside RankAndFilter its measure.
+        Measure to maximise: a name such as "ndcg_f@10", or a measure function. None means
+        "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least, where there are as many.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
@@ -64,7 +65,7 @@ class AutoThreshold(BaseThreshold):
 
     Attributes
     ----------
-    chosen_ : BaseThreshold
+    chosen_ : threshold estimator
         The fitted cut.
     candidates_ : DataFrame
         For each candidate, from the simplest on: "value", the measure on held-out queries, "loss"
@@ -72,8 +73,8 @@ class AutoThreshold(BaseThreshold):
     threshold_ : float or None
         Threshold on the score where everything or one threshold was chosen.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`. For `held_out_score_` the candidate, too, is chosen without
-        the query's fold.
+        See :class:`TunedThreshold`. For `held_out_score_` the candidate, too, is chosen without
+        the fold of the query.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -83,11 +84,11 @@ class AutoThreshold(BaseThreshold):
 
     Notes
     -----
-    Each candidate shows documents of a query by what was learned from other queries. The simplest
-    candidate is taken whose mean is within one standard error of the best, by the paired
-    differences over queries. So filtering has to be better than showing everything by more than
-    noise. Measures without an expected value for each prefix have the first three candidates.
-    Expected values in lists with more than 48 prefixes are as in :class:`ExpectedThreshold`.
+    Each candidate is evaluated on queries that it was not fitted on. The simplest candidate is
+    chosen whose mean is within one standard error of the best, by the paired differences over
+    queries. Filtering must therefore be better than showing everything by more than noise.
+    Measures without an expected value for each prefix have the first three candidates. Expected
+    values in lists with more than 48 prefixes are as in :class:`ExpectedThreshold`.
 
     Examples
     --------
@@ -124,9 +125,8 @@ class AutoThreshold(BaseThreshold):
     def candidates_(self) -> pd.DataFrame:
         """Values of the candidates on held-out queries."""
         if "_compared" not in vars(self):
-            raise AttributeError("candidates_ is there after fit, and not in a loaded threshold.")
-        table = pd.DataFrame(self._compared)
-        return table.set_index("rule")
+            raise AttributeError("candidates_ is set by fit, and not in a loaded threshold.")
+        return pd.DataFrame(self._compared).set_index("rule")
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
@@ -160,7 +160,7 @@ class AutoThreshold(BaseThreshold):
         vars(made.get("learned", self)).pop("_out_of_fold", None)
         names, values = list(values), np.stack(list(values.values()))
         clusters = judged.clusters
-        chosen = names[_simplest(values, clusters, np.ones(len(clusters), dtype=bool))]
+        chosen = names[_simplest(values, clusters)]
         self._compared = _compared(names, values, clusters, chosen)
         self.chosen_ = made[chosen]
         self.chosen_.measure_ = parsed.text
@@ -171,23 +171,20 @@ class AutoThreshold(BaseThreshold):
         )
         lists = judged.lists.with_ties(parsed.measure.ties[0])
         entries = EntryValues.of(lists, parsed, keys)
-        self.threshold_curve_ = curve_of(entries, parsed)
-        # By the candidate that is chosen without the list's fold.
-        fold, found = fold_of_lists(clusters), np.zeros(len(judged.codes), dtype=bool)
-        for number in range(fold.max() + 1):
-            # Of one query alone there are no others to choose by.
-            name = names[_simplest(values, clusters, fold != number)] if fold.max() else chosen
-            rows = (fold == number)[judged.codes]
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
+        # Rows shown by the candidate that is chosen without the fold of the list.
+        (fold, n_folds), found = judged.deal_folds(), np.zeros(len(judged.codes), dtype=bool)
+        for number in range(n_folds):
+            others = fold != number
+            # With a single cluster there are no others to choose by.
+            name = names[_simplest(values[:, others], clusters[others])] if n_folds > 1 else chosen
+            rows = ~others[judged.codes]
             found[rows] = held_out[name][rows]
         self._found = found
         return self._fit_abstention(judged, parsed, shown[chosen]), entries
 
     def _held_out_shown(self, judged, parsed, entries):
-        shown = self._found
-        if self.confidence_ is not None:
-            sure = self.confidence_.out_of_fold_ >= self.answer_level_
-            shown = shown & sure[judged.codes]
-        return shown
+        return self._answered(judged, self._found)
 
     def _shows_everything_by_choice(self):
         return self.chosen_name_ == "everything" and self.abstain is None
@@ -226,31 +223,23 @@ class AutoThreshold(BaseThreshold):
         self.chosen_._restore(state["state"], f"{name}.state")
 
 
-def _by_cluster(values, clusters, among):
-    """Mean of each cluster of the lists among those that count."""
-    numbers = clusters[among]
-    n_lists = np.bincount(numbers)
-    return np.bincount(numbers, values[among])[n_lists > 0] / n_lists[n_lists > 0]
-
-
-def _simplest(values, clusters, among) -> int:
-    """Number of the first candidate that is within one standard error of the best."""
-    best = values[:, among].mean(axis=1).argmax()
+def _simplest(values, clusters) -> int:
+    """Return the place of the first candidate that is within one standard error of the best."""
+    best = values.mean(axis=1).argmax()
     for place, own in enumerate(values):
-        mean, error, _ = mean_and_error(_by_cluster(values[best] - own, clusters, among))
+        mean, error, _ = mean_and_error(cluster_means(values[best] - own, clusters))
         if mean <= error:
             return place
     return int(best)
 
 
 def _compared(names, values, clusters, chosen):
-    """Columns of the table of candidates."""
+    """Make a row of the table of candidates for each."""
     best = values[values.mean(axis=1).argmax()]
-    among = np.ones(len(clusters), dtype=bool)
-    columns = {each: [] for each in ("rule", "value", "loss", "error", "is_chosen")}
+    rows = []
     for name, own in zip(names, values):
-        mean, error, _ = mean_and_error(_by_cluster(best - own, clusters, among))
-        row = name, float(mean_over_queries(own, None)), float(mean), float(error), name == chosen
-        for column, entry in zip(columns.values(), row):
-            column.append(entry)
-    return columns
+        loss, error, _ = mean_and_error(cluster_means(best - own, clusters))
+        value = float(mean_over_queries(own, None))
+        row = {"rule": name, "value": value, "loss": float(loss), "error": float(error)}
+        rows.append(row | {"is_chosen": name == chosen})
+    return rows

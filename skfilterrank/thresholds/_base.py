@@ -29,7 +29,7 @@ from skfilterrank._lists.scoring import mean_and_error, mean_over_queries
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
-from skfilterrank.thresholds._certify import machine_labels
+from skfilterrank.thresholds._certificate import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
     sizes_of_lists,
@@ -41,7 +41,6 @@ from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
     SCORE,
     JudgedScores,
-    curve_of,
     margins_of,
     number_clusters,
     read_scores,
@@ -52,17 +51,16 @@ from skfilterrank.thresholds._judged_scores import (
     warn_without_good,
     worth_of_answers,
 )
-from skfilterrank.thresholds._of_rows import mean_of_rows
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
 DEFAULT_MEASURE = "ndcg_f"
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
-    """Base of all thresholds: estimators on scores that show a part of each list.
+    """The base of all thresholds: estimators on scores that show a part of each list.
 
-    A threshold of your own gives each row a key that never rises down its list, and shows the rows
-    whose key reaches a level. It inherits from this class and has two methods: `_keys`, and
-    `_learn` where keys are learned.
+    A subclass gives each row a key that never rises down its list (`_keys`, and `_learn` where keys
+    are learned), and shows the rows whose key reaches a level.
 
     See Also
     --------
@@ -78,15 +76,17 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     threshold_: float | None
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
-    # Whether a second score, where there is one, says what is hidden, and the rule for that.
+    # True if a second score may decide which rows are hidden; the rule for that.
     _hides_by_second_score = False
     rule: str | None = None
-    # Whether threshold_ says which scores are shown, apart from caps.
+    # True if rows are shown whose score reaches `threshold_`, apart from caps.
     _is_by_score = False
     _takes_weights = False
-    # Whether `level_` is one number, and not a threshold for each of several parts.
+    # Factor on scores of an extreme scale, where learning needs one; see `unit_of`.
+    _unit = 1.0
+    # False if there is a threshold for each of several parts, and no number `level_`.
     _has_one_level = True
-    # Whether one split of the queries calibrates it, and a model fitted on all must not follow.
+    # True if it is calibrated on one split of the queries, and no model is fitted on all of them.
     is_calibrated = False
 
     __metadata_request__fit = {  # noqa: RUF012
@@ -113,7 +113,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.abstain = abstain
         self.gains = gains
 
-    # What subclasses have of their own.
+    # Methods for subclasses to override.
 
     def _learn(self, judged: JudgedScores, parsed: ParsedMeasure) -> np.ndarray:
         """Learn from judged rows; return their keys, learned without their clusters."""
@@ -124,7 +124,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         raise NotImplementedError
 
     def _restore(self, state, name: str) -> None:
-        """Take over what another threshold has learned; errors name the field of the state."""
+        """Set the learned attributes from a state; errors name its field."""
 
     # Fitting.
 
@@ -140,35 +140,35 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         query_weight: QueryWeight = None,
         judged_by=None,
     ) -> "BaseThreshold":
-        """Find where lists are cut.
+        """Fit the threshold on scores of judged rows.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
             Score of each row, higher is better, by a model that has not seen these labels. -inf
-            where a row was not retrieved or is hidden already. Of a table the column "score".
-            :class:`skfilterrank.io.Rows` hold labels and query ids, too, and nothing else is given
-            with them: TunedThreshold reads them three times at most, CertifiedThreshold gathers
-            them, and FixedThreshold needs none. Other thresholds, caps and abstention need rows in
-            memory.
+            where a row was not retrieved or is hidden already. Of a table, the column "score".
+            :class:`skfilterrank.io.Rows` hold labels and query ids, too, and no other array may be
+            given with them: TunedThreshold reads them three times at most, CertifiedThreshold
+            gathers them, and FixedThreshold needs none. Other thresholds, caps and abstention need
+            rows in memory.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Label of each row, NaN where unjudged. Two columns are relevance and harm, by these
             names or in this order: the gain is -harm where harm is above 0, else that of the
             relevance, and NaN where harm is NaN. A Series or DataFrame may carry the query ids in
-            an index level named "qid". Not of Rows.
+            an index level named "qid". Not with Rows.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type and in any order. None looks for an index level "qid"
             on `y`, then on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
-            A second score of each row, higher for what is to be hidden. It may also be the second
-            column of `scores`, or a column "filter_score".
+            A second score of each row, higher where it is more likely to be hidden. It may also be
+            the second column of `scores`, or a column "filter_score".
         clusters : array-like of shape (n_rows,), default=None
-            Cluster of each row, such as the user of a query. Lists of one cluster are never split
-            between learning and trying. None: each query is one.
+            Cluster of each row, such as the user of a query. Lists of one cluster are never on
+            both sides of a split. None makes each query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         judged_by : array-like of shape (n_rows,), default=None
-            Who gave each label: "people", or the name of a machine. A certificate states how many
+            Source of each label: "people", or the name of a machine. A certificate states how many
             labels are of machines; other thresholds do not use it.
 
         Returns
@@ -208,7 +208,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             machines = machine_labels(judged_by, lists.gains)
         names = None
         if lists.has_unjudged:
-            # Rows that are to be judged are named as they came, whatever order ties are put in.
+            # Rows to judge are named in the order of the input, which ties may change below.
             names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
         judged = JudgedScores(
             lists,
@@ -260,8 +260,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if n_unjudged == len(judged.gains) > 0 and not self._is_fixed:
             raise InputError(
-                "y holds no judged row: all labels are NaN, so that nothing can be learned. Give "
-                "the label of some rows."
+                "y holds no judged row: all labels are NaN. Give the label of some rows."
             )
         if self._is_fixed:
             self._set_level(self._level)
@@ -317,7 +316,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             by_score = self._is_by_score and self.min_shown is None and self.max_shown is None
             lists = judged.lists.with_ties(parsed.measure.ties[0])
             entries = EntryValues.of(lists, parsed, None if by_score else keys)
-            self.threshold_curve_ = curve_of(entries, parsed)
+            self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
             self.level_ = self.threshold_curve_.best_threshold
         else:
             self.level_ = self._level
@@ -334,10 +333,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
         sure = self.confidence_.out_of_fold_
         self.answer_level_ = best_level(sure, worth, judged.lists.weights)
-        return shown & (sure >= self.answer_level_)[judged.codes]
+        return self._answered(judged, shown)
+
+    def _answered(self, judged, shown):
+        """Hide the rows of queries that are not answered."""
+        if self.confidence_ is None:
+            return shown
+        return shown & (self.confidence_.out_of_fold_ >= self.answer_level_)[judged.codes]
 
     def _measure(self, judged, parsed, entries, shown):
-        """Measure what is shown, by query, and queries that the levels were not chosen on."""
+        """Measure the shown rows of each query, and set the scores of held-out queries."""
         clusters = judged.clusters
         masks = [shown]
         if clusters.min() < clusters.max():
@@ -350,7 +355,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return values
 
     def _compare_held_out(self, judged, values, plain):
-        """Keep means of held-out queries, filtered or not; warn unless the filter gains."""
+        """Set the means of held-out queries, filtered or not; warn unless the filter gains."""
         self.held_out_score_ = mean_over_queries(values, judged.lists.weights)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, judged.lists.weights)
         if self._shows_everything_by_choice():
@@ -365,18 +370,18 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         )
 
     def _shows_everything_by_choice(self):
-        """Tell whether fit itself has chosen to hide nothing."""
+        """Tell whether `fit` has chosen to hide nothing."""
         return False
 
     def _instead(self, is_alone):
-        """Name what hides nothing, for a threshold alone and for one inside RankAndFilter."""
+        """Name the alternative that hides nothing, for a threshold alone or in RankAndFilter."""
         if is_alone:
             return "FixedThreshold() to show every document"
         both = "" if self.abstain is None else " and abstain=None"
         return f"threshold=None{both} to show every document"
 
     def _unfiltered(self, judged):
-        """Rows that are shown without anything that was chosen."""
+        """Tell which rows are shown without a chosen level."""
         shown = judged.scores > -np.inf
         if self.max_shown is not None:
             shown &= places(judged.scores, judged.index) < self.max_shown
@@ -418,7 +423,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             n_queries[place] = np.count_nonzero(held_out)
             found["test_score"][place] = mean_over_queries(values[held_out], weights)
             if entries is not None:
-                curve = curve_of(entries, parsed, held_out)
+                curve = ThresholdCurve.of(entries, parsed, held_out)
                 found["best_threshold"][place] = curve.best_threshold
                 found["best_score"][place] = curve.best_value
                 self.fold_threshold_curves_.append(curve)
@@ -443,9 +448,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            The score where a row is shown, else -inf. With filter scores, lists are ordered by the
-            worth r of a row, by r - level * h (rule "price") or by the score ("harm"), and that is
-            what stands here.
+            The score where a row is shown, else -inf. With filter scores, the number by which lists
+            are ordered takes the place of the score: the worth r of a row, r - level * h (rule
+            "price"), or the score itself ("harm").
 
         Raises
         ------
@@ -464,7 +469,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         A margin is the score minus the threshold of its list. Where that is infinite, and with
         filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order of
-        the scores.
+        the scores. Without any threshold, caps and abstention (``FixedThreshold(None)``) the
+        scores themselves are returned: no margin tells rows apart that are all shown.
 
         Parameters
         ----------
@@ -515,7 +521,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return ranks
 
     def _checked(self, scores, groups, filter_scores):
-        """Scores, queries where they are needed or known, and other columns; warns of drift."""
+        """Check the input of a prediction and warn of drift; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
         scores, columns = read_scores(
@@ -539,12 +545,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return scores, index, columns
 
     def _without_groups(self, n_rows):
-        """Raise for missing query ids that are needed, unless each row was a query in `fit`."""
+        """Make each row a query if each was one in `fit`; else raise for missing query ids."""
         if not self.fitted_with_groups_:
             return np.arange(n_rows)
         raise InputError(
-            f"groups is missing: {type(self).__name__} decides by whole lists what is shown. Pass "
-            "the query id of each row."
+            f"groups is missing: {type(self).__name__} decides by whole lists. Pass the query id "
+            "of each row."
         )
 
     def _shown(self, scores, index, columns):
@@ -559,7 +565,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return shown
 
     def _thresholds(self, scores, index, shown):
-        """Compute what each score is compared with."""
+        """Compute the threshold of each row on its score."""
         if self._looks_at_lists():
             return thresholds_of(shown, scores, index)
         return np.full(len(scores), self.level_)
@@ -586,8 +592,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return vars(self).get("caps_") or (self.min_shown, self._most_shown())
 
     def _looks_at_lists(self):
-        """Tell whether what is shown depends on more than each score by itself."""
-        # Of a fitted threshold, whatever `abstain` is set to before the next fit.
+        """Tell whether showing a row depends on more than its own score."""
+        # A fitted threshold does not change with parameters that are set before the next fit.
         abstains = vars(self).get("confidence_", self.abstain) is not None
         is_by_score = self._is_by_score and not abstains
         if getattr(self, "rule_", None) == "subset":
@@ -600,7 +606,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     @property
     def _is_fixed(self):
-        """Tell whether nothing is learned or chosen."""
+        """True if nothing is learned or chosen."""
         return False
 
     def score(
@@ -629,7 +635,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
-            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+            Another name of `query_weight` by row, which scikit-learn's Pipeline passes on.
 
         Returns
         -------
@@ -639,7 +645,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As :meth:`RankerMixin.score`, and if something else is given with Rows.
+            As :meth:`RankerMixin.score`, and if another array is given with Rows.
         """
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
@@ -657,10 +663,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _rows_as_queries(self, n_rows):
         """Number the rows, each of which is a query; warn."""
         warn_user(
-            f"{type(self).__name__} was fitted without query ids: each row is taken for a query of "
-            "its own (pure filtering). Pass groups=, the query id of each row, or give y as a "
-            "Series with an index level named 'qid'. Inside scikit-learn's model selection, "
-            "groups= reaches the folds alone, and such a Series the threshold too.",
+            f"{type(self).__name__} was fitted without query ids: each row counts as a query of "
+            "its own (pure filtering). Pass groups=, the query id of each row, or, as inside "
+            "scikit-learn's model selection, a Series y with an index level named 'qid'.",
             FitWarning,
         )
         return np.arange(n_rows)
@@ -674,7 +679,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
 
     def _labels_to_score(self, y):
-        """Return labels of one column, and what gives their gains."""
+        """Return labels in one column, and the map from them to gains."""
         if not has_two_labels(y):
             return y, self.gains
         return read_two_labels(y, self.gains).gains, None
@@ -683,7 +688,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
 
     def _score_measure(self) -> ParsedMeasure:
-        """Return the tuned measure, whatever `measure` is set to before the next fit."""
+        """Return the measure of the last fit, which `set_params` does not change."""
         return parse_measure(self.measure_)
 
     def _check_parameters(self, parsed) -> None:
@@ -698,12 +703,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         if least is not None and self.abstain is not None:
             raise InputError(
-                f"min_shown={least} shows documents of every query, and abstain={self.abstain!r} "
-                "none of some: leave out one of the two."
+                f"min_shown={least} shows documents of every query, which abstain={self.abstain!r} "
+                "excludes: leave out one of the two."
             )
 
     def _forget(self):
-        """Delete what an earlier fit has left."""
+        """Delete the attributes of an earlier fit."""
         for name in tuple(vars(self)):
             if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
@@ -712,7 +717,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        # Columns of a table are no features, which scikit-learn's checks would draw.
+        # A table holds named columns, not the features that scikit-learn's checks would draw.
         tags.input_tags.two_d_array = False
         return tags
 

@@ -1,48 +1,64 @@
-"""What is promised of a threshold, and on what grounds, in a sentence and as a table."""
+"""Certificates: guarantees that the risks of a threshold are kept on new queries."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
+from skfilterrank._lists.arrays import as_column, label_array
+from skfilterrank._lists.checks import check_level_scores, is_level
+from skfilterrank._lists.floats import first_of_highest, midpoint
+from skfilterrank._lists.judges import is_of_machine
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.thresholds._risks import (
+    check_guarantee,
+    find_unjudged,
+    kind_of_bound,
+    most_shown,
+    queries_needed,
+    read_promises,
+)
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 _RATES = {
     "any_forbidden": "the share of queries with a forbidden document in the shown {top}",
     "forbidden": "the forbidden share of the shown {top}",
-    "false_reject_rate": "the share of a query's good documents that is filtered",
+    "false_reject_rate": "the share of a query's good documents that is hidden",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
-
 _COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskPromise(Result):
-    """One rate, the level that it is to stay below, and what the calibration queries say of it.
+    """A risk, its level, and its estimate on the calibration queries.
 
     Attributes
     ----------
     risk : str
-        Name of the rate.
+        Name of the risk.
     max_risk : float
-        Highest rate on new queries.
+        Level of the risk.
     k : int or None
-        Number of places of the returned list that count; None means all.
+        Number of places of the shown list that count; None means all.
     lower, upper : float
-        Thresholds above `lower` and up to `upper` keep the promise: one of the two is infinite,
-        and both are where all do. NaN where the threshold was fixed beforehand.
+        The risk is kept at thresholds above `lower` and up to `upper`: one of the two is infinite,
+        and both are where all thresholds keep it. NaN where the threshold was given.
     n_queries : int
-        Queries that count for the rate.
+        Queries that count for the risk.
     n_tried : int
         Distinct thresholds that were tested, from the safest on.
     observed : float
-        Mean rate of the queries at the threshold.
+        Mean loss of the queries at the threshold.
     upper_bound : float
-        Upper confidence bound of the rate at the threshold; where that was chosen, as if it had
-        been fixed beforehand, but never above `max_risk`, which is what holds then.
+        Upper confidence bound of the risk at the threshold. Where that was chosen, the bound is
+        that of a threshold fixed beforehand, but at most `max_risk`, which is guaranteed.
     lower_bound : float
-        Lower confidence bound of the rate at a threshold fixed beforehand, else NaN.
+        Lower confidence bound of the risk at a given threshold, else NaN.
     """
 
     risk: str
@@ -58,7 +74,7 @@ class RiskPromise(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the rate is at most `max_risk`: "kept", "broken", or "open" if unsure."""
+        """Verdict on the risk: "kept", "broken", or "open" where there are too few queries."""
         if self.upper_bound <= self.max_risk:
             return "kept"
         return "broken" if self.lower_bound > self.max_risk else "open"
@@ -68,46 +84,47 @@ class RiskPromise(Result):
             f"{self.risk} at most {self.max_risk:g}, {self.verdict}, observed {self.observed:.4f}"
         )
 
-    def rate(self) -> str:
-        """The rate in words."""
+    def in_words(self) -> str:
+        """Describe the risk in words."""
         return rate_in_words(self.risk, self.k)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCertificate(Result):
-    """What is promised of a threshold, and on what grounds; its `str` is a sentence.
+    """A guarantee that risks of a threshold are kept on new queries; its `str` is a sentence.
 
     Attributes
     ----------
     promises : dict of str to RiskPromise
-        What is promised, by the name of each rate.
+        For each risk by its name: `max_risk`, its level; `k`, its cut-off; `n_queries` that count;
+        `observed`, the mean over them; `lower_bound` and `upper_bound`; `verdict`, which is "kept",
+        "broken" or "open"; and `lower` and `upper`, between which thresholds keep it.
     confidence_level : float or None
-        Probability, over the draw of the calibration queries, with which all promises hold at
-        once. None where the rates are kept in expectation.
+        Probability, over draws of the calibration queries, with which all risks are kept at once.
+        None where they are kept in expectation.
     threshold : float
-        Of all certified thresholds the one with the highest `value`, or the one that was given.
+        The certified threshold with the highest `value`, or the threshold that was given.
     value : float
-        Mean of the measure over the calibration queries at the threshold; NaN where the threshold
-        was given.
+        Mean of the measure over the calibration queries at the threshold; NaN where that was given.
     is_chosen : bool
-        Whether the threshold was chosen to keep the promises. False where it was given.
+        True where the threshold was chosen to keep the risks, False where it was given.
     exact : bool
-        Whether the promises hold exactly. False where the scores of the calibration queries come
-        from other models than the one that is used.
+        False where the guarantee is approximate, as the scores of the calibration queries come
+        from other models than the one in use.
     n_unjudged : int
-        Unjudged documents of the calibration queries that could change a rate, which counts them as
-        neither forbidden nor good. Where there are some, nothing is promised for queries that are
-        judged completely.
+        Unjudged documents of the calibration queries that could change a risk, which counts them as
+        neither forbidden nor good. With any, nothing is guaranteed for queries that are judged
+        completely.
     max_shown : int or None
-        The promises cover lists that show at most this number of documents; None means all lists.
+        Longest lists that the guarantee covers, in shown documents; None means all lists.
     shows_more : bool
-        Whether more documents than that may be shown, so that the promises cover the first places
-        alone.
+        True if more documents than that may be shown, so that the guarantee covers the first
+        places alone.
     n_machine : int
-        Labels that machines gave: where there are some, the promises hold for such labels.
+        Number of labels by machines. With any, the guarantee holds for such labels.
     assumes_unseen : bool
-        Whether the promises assume what nothing here can check: that the model that gave the scores
-        has not seen the calibration queries. False where RankAndFilter has fitted it on others.
+        True if the guarantee assumes that the model that gave the scores has not seen the
+        calibration queries. False where RankAndFilter has fitted it on others.
     """
 
     promises: dict[str, RiskPromise]
@@ -126,27 +143,27 @@ class RiskCertificate(Result):
 
     @property
     def to_judge(self) -> pd.DataFrame:
-        """The unjudged documents that could change a rate, a row for each.
+        """Table of the unjudged documents that could change a risk.
 
-        "query" holds the query, and "row" the row number in what was given: query by query, the
-        highest score first. A filter file does not keep them.
+        The columns are "query" and "row", the row number in the given arrays; query by query, the
+        highest score first. A saved threshold does not keep them.
         """
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
     @property
     def lower(self) -> float:
-        """Thresholds above this one, and up to `upper`, keep all promises."""
+        """Threshold above which, up to `upper`, all risks are kept."""
         return max(promise.lower for promise in self.promises.values())
 
     @property
     def upper(self) -> float:
-        """Thresholds up to this one, and above `lower`, keep all promises."""
+        """Threshold up to which, above `lower`, all risks are kept."""
         return min(promise.upper for promise in self.promises.values())
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per promise, named after the rate.
+        """Make a table with a row for each risk, named after it.
 
-        The columns "max_shown", "shows_more", "n_unjudged" and "n_machine" are those of all.
+        The columns "max_shown", "shows_more", "n_unjudged" and "n_machine" are equal in all rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -180,14 +197,14 @@ class RiskCertificate(Result):
         if self.n_machine:
             labels = counted(self.n_machine, "label")
             holes += (
-                f" Machines gave {labels} of these queries: this holds for such labels, and not "
-                "for those of people."
+                f" Machines gave {labels} of these queries: the guarantee holds for such labels, "
+                "and not for those of people."
             )
         if not self.is_chosen:
             return "\n".join(map(self._verdict, self.promises.values())) + covers + holes
         grounds = self._grounds()
         parts = [
-            f"{promise.rate()} is {'' if self.exact else 'approximately '}at most "
+            f"{promise.in_words()} is {'' if self.exact else 'approximately '}at most "
             f"{promise.max_risk:g}"
             for promise in self.promises.values()
         ]
@@ -201,37 +218,398 @@ class RiskCertificate(Result):
                 f": on {promise.n_queries} calibration queries it is {promise.observed:.4f}, with "
                 f"an upper bound of {promise.upper_bound:.4f}"
             )
-        condition = (
-            " This holds if the model that gave the scores has not seen these queries."
-            if self.assumes_unseen
-            else ""
-        )
-        return f"{text}.{covers}{condition}{holes}"
+        if self.assumes_unseen:
+            holes = (
+                f" This holds if the model that gave the scores has not seen these queries.{holes}"
+            )
+        return f"{text}.{covers}{holes}"
 
     def _covers(self):
-        """A sentence about the documents that the promises cover."""
+        """Name the documents that the guarantee covers, in a sentence."""
         if self.max_shown is None:
             return ""
         covered = counted(self.max_shown, "document")
         if self.shows_more:
-            return f" More may be shown, and it covers the first {covered} alone."
-        return f" It covers lists that show at most {covered}."
+            return f" More may be shown, and the guarantee covers the first {covered} alone."
+        return f" The guarantee covers lists that show at most {covered}."
 
     def _verdict(self, promise):
-        said = {
+        verdict = {
             "kept": f"is at most {promise.max_risk:g}",
             "broken": f"is above {promise.max_risk:g}",
             "open": f"may be at most {promise.max_risk:g} or above",
         }[promise.verdict]
         grounds = self._grounds()
         return (
-            f"{grounds[0].upper()}{grounds[1:]}, {promise.rate()} {said} at threshold "
+            f"{grounds[0].upper()}{grounds[1:]}, {promise.in_words()} {verdict} at threshold "
             f"{self.threshold:.4g}: on {promise.n_queries} queries it is {promise.observed:.4f}, "
             f"between {promise.lower_bound:.4f} and {promise.upper_bound:.4f}."
         )
 
 
 def rate_in_words(risk: str, k) -> str:
-    """A rate as a sentence names it."""
+    """Describe a risk in words."""
     top = "list" if k is None or np.isnan(k) else f"top {k:g}"
     return _RATES.get(risk.partition("@")[0], risk).format(top=top)
+
+
+def risk_certificate(
+    y_true,
+    y_score,
+    threshold: float,
+    *,
+    groups=None,
+    risks,
+    confidence_level: float = 0.95,
+    gains=None,
+    judged_by=None,
+) -> RiskCertificate:
+    """Test a given threshold: find which risks it keeps on new queries.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. The threshold must not have been
+        chosen by these queries. A Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf where hidden at every threshold.
+    threshold : float
+        Rows with ``score >= threshold`` are shown; -inf where scores are -inf for hidden rows, as
+        those of :meth:`TunedThreshold.predict`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    risks : dict
+        Risks with their levels, as in :class:`CertifiedThreshold`. Risks with a cut-off cover the
+        first places alone; where more documents of a query are shown, the certificate states it.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    judged_by : array-like of shape (n_rows,), default=None
+        Source of each label: "people", or the name of a machine.
+    confidence_level : float, default=0.95
+        Probability with which each bound holds, between 0 and 1. All verdicts "kept" together hold
+        with the same probability.
+
+    Returns
+    -------
+    RiskCertificate
+        The verdict on a risk is "kept" where its upper bound is at most its level, "broken" where
+        its lower bound is above, and "open" where there are too few queries to tell.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or no query counts for a risk.
+
+    See Also
+    --------
+    CertifiedThreshold : Chooses the threshold.
+    RiskMonitor : Takes judged queries as they come.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import risk_certificate
+    >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
+    >>> print(risk_certificate(y, scores, 0.3, groups=groups, risks={"any_forbidden@3": 0.05}))
+    With confidence 0.95, the share of queries with a forbidden document in the shown top 3 is ...
+    """
+    if not is_level(threshold):
+        raise InputError(f"threshold must be a number, got {brief(threshold)}.")
+    confidence_level = check_guarantee("confidence", confidence_level)
+    promises = read_promises(risks)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
+    labels = label_array(y_true)
+    results = {}
+    for promise in promises:
+        steps = promise.steps(lists, labels)
+        if not steps.n_queries:
+            raise InputError(f"no query counts for the risk {brief(promise.name)}: judge some.")
+        losses = steps.at(threshold)
+        make = kind_of_bound(steps, "confidence")
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=np.nan,
+            upper=np.nan,
+            n_queries=steps.n_queries,
+            n_tried=1,
+            observed=float(losses.mean()),
+            upper_bound=make(steps.n_queries, promise.max_risk, confidence_level).upper(losses),
+            lower_bound=1.0
+            - make(steps.n_queries, 1.0 - promise.max_risk, confidence_level).upper(1.0 - losses),
+        )
+    shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
+    n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
+    covered = most_shown(promises)
+    to_judge = find_unjudged(lists, promises, above=np.nextafter(float(threshold), -np.inf))
+    return RiskCertificate(
+        results,
+        confidence_level,
+        float(threshold),
+        is_chosen=False,
+        n_unjudged=len(to_judge),
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
+        max_shown=covered,
+        shows_more=covered is not None and bool(n_shown.max() > covered),
+        n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
+    )
+
+
+def machine_labels(judged_by, gains) -> np.ndarray:
+    """Tell which rows have a label of a machine."""
+    if judged_by is None:
+        return np.zeros(len(gains), dtype=bool)
+    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
+    if len(judges) != len(gains):
+        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
+    if (kind := infer_dtype(judges)) not in ("string", "empty"):
+        raise InputError(
+            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
+        )
+    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
+
+
+def certify(
+    curve: ThresholdCurve,
+    lists: RankedLists,
+    promises,
+    every,
+    *,
+    confidence_level,
+    guarantee="confidence",
+    between=None,
+    scores=None,
+    most=None,
+    names=None,
+    levels=None,
+    keys=None,
+) -> RiskCertificate:
+    """Find the certified threshold with the highest value of a curve.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+        Values of the same rows, higher is better.
+    lists : RankedLists
+        The calibration queries.
+    promises : list of Promise
+        The risks with their levels.
+    every : list of Steps
+        Losses of each risk along the path of the scores, or along another path.
+    confidence_level, guarantee
+        As in :class:`CertifiedThreshold`.
+    between : ndarray of shape (n_rows,) or None
+        Scores that a threshold may lie between; None means those of the lists.
+    scores, most, names
+        As in :func:`find_unjudged`.
+    levels : ndarray or None
+        The only levels of that path; None where any number is a level.
+    keys : ndarray of shape (n_rows,) or None
+        Level of another path from which on a row may be shown; None for the path of the scores.
+    """
+    confidence_level = check_guarantee(guarantee, confidence_level)
+    # Along one direction the first bad threshold is bad for one risk, whose test alone has to err:
+    # the error is shared by the directions, not by the risks. A risk whose safe end was chosen by
+    # its losses might err from either end.
+    chosen = [steps.is_chosen for steps in every]
+    n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
+    each_confidence = confidence_level
+    if n_tests > 1:
+        each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
+    tested = []
+    for promise, own in zip(promises, every):
+        if guarantee == "expectation" and own.is_chosen:
+            raise InputError(
+                f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, "
+                "and for others where everything is, so that guarantee='expectation' has no safe "
+                "end to start from. Use guarantee='confidence', or two risks, one for each side."
+            )
+        steps = own.never_falling() if guarantee == "expectation" else own
+        make = kind_of_bound(steps, guarantee)
+        bound = make(steps.n_queries, promise.max_risk, each_confidence)
+        if not bound.rules_out(np.zeros(steps.n_queries)):
+            _raise_too_few(make, steps, promise, each_confidence, guarantee)
+        if not bound.rules_out(steps.start):
+            _raise_impossible(steps, promise, most)
+        n_passed = _count_passed(steps, bound)
+        lower, upper = -np.inf, np.inf
+        if n_passed < len(steps.scores):
+            limit = float(steps.scores[n_passed])
+            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
+        tested.append((promise, own, steps, bound, n_passed, lower, upper))
+        _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
+        if not (steps.start.any() or steps.losses.any()):
+            warn_user(
+                f"The risk {brief(promise.name)} is 0 on all calibration queries at every "
+                "threshold, so that its certificate means little. If gains below 0 are to mark "
+                "forbidden documents, give gains.",
+                FitWarning,
+            )
+    lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
+    if lower >= upper:
+        _raise_contradiction(tested)
+    between = lists.scores if between is None else between
+    threshold, value = _best_certified(curve, between, lower, upper, levels)
+    results = {}
+    for promise, own, steps, bound, n_passed, lower, upper in tested:
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=lower,
+            upper=upper,
+            n_queries=steps.n_queries,
+            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
+            observed=float(own.at(threshold).mean()),
+            upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
+        )
+    grounds = confidence_level if guarantee == "confidence" else None
+    covered = most_shown(promises, most)
+    lower = max(promise.lower for promise in results.values())
+    looked_at = promises
+    if keys is not None:
+        # Rows enter anywhere in a list, so that places by key say nothing.
+        looked_at, scores = [each._replace(k=None) for each in promises], keys
+    to_judge = find_unjudged(
+        lists,
+        looked_at,
+        scores=scores,
+        most=most if keys is None else None,
+        above=lower,
+        names=names,
+    )
+    return RiskCertificate(
+        results,
+        grounds,
+        threshold,
+        value,
+        n_unjudged=len(to_judge),
+        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
+        max_shown=covered,
+        shows_more=covered is not None and covered != most,
+    )
+
+
+def _count_passed(steps, bound):
+    """Count the steps before the first that fails; steps at one score pass or fail together.
+
+    The result is that of a test at each distinct score. If the largest losses of the queries in a
+    stretch of scores pass, every score of the stretch does.
+    """
+    ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
+    ends = ends[: len(steps.scores)]
+    losses = steps.start.copy()
+    n_scores, n_steps, stride = 0, 0, 1
+    while n_scores < len(ends):
+        stop = min(n_scores + stride, len(ends))
+        stretch = slice(n_steps, ends[stop - 1])
+        highest = losses.copy()
+        np.maximum.at(highest, steps.queries[stretch], steps.losses[stretch])
+        if stop == n_scores + 1:
+            highest[steps.queries[stretch]] = steps.losses[stretch]
+        if bound.rules_out(highest):
+            losses[steps.queries[stretch]] = steps.losses[stretch]
+            n_scores, n_steps, stride = stop, int(ends[stop - 1]), 2 * stride
+        elif stop == n_scores + 1:
+            break
+        else:
+            stride = max(1, (stop - n_scores) // 4)
+    return n_steps
+
+
+def _best_certified(curve, scores, lower, upper, levels=None):
+    """Find the certified threshold of the highest value; of equal ones, the one that shows most."""
+    # Of the stretch of scores that holds a limit, one side is certified.
+    limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
+    thresholds = np.union1d(curve.thresholds, limits)
+    places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
+    values = curve.values[places]
+    certified = np.flatnonzero((thresholds > lower) & (thresholds <= upper))
+    value = values[certified]
+    best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
+    below = thresholds[:best].max(initial=-np.inf)
+    if levels is not None:
+        threshold = float(thresholds[best])
+    else:
+        threshold = midpoint(scores, below) if below > -np.inf else -np.inf
+    return threshold, float(values[best])
+
+
+def _raise_too_few(make, steps, promise, confidence, guarantee):
+    """Raise for too few queries, and name the number that the guarantee needs."""
+    kind = "queries with a good document" if steps.is_upward else "judged queries"
+    sure = (
+        f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
+    )
+    text = (
+        f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
+        f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "
+        f"({kind}), got {steps.n_queries}"
+    )
+    if steps.n_queries:
+        none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
+        text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
+    lower = " or lower confidence_level" if guarantee == "confidence" else ""
+    raise InputError(f"{text}. Give more queries, raise the level{lower}.")
+
+
+def _raise_no_safe_end(promise):
+    """Say that a mean cannot be kept by starting from whichever end looks better."""
+    raise InputError(
+        f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, and for "
+        "others where everything is: no end is the safe one, from which guarantee='expectation' "
+        "has to start. Use guarantee='confidence', or promise the two sides of it one by one."
+    )
+
+
+def _raise_impossible(steps, promise, most):
+    """Raise where even the safest threshold does not keep the risk."""
+    what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"
+    mean = f"{steps.start.mean():.3g}"
+    if promise.name == "false_reject_rate" and most is not None:
+        raise InputError(
+            f"{what}: showing at most {counted(most, 'document')} of each query hides {mean} of "
+            "the good documents at every threshold. Raise its level or the cut-off of the other "
+            "risks, or set show_beyond_k=True."
+        )
+    if promise.name == "false_reject_rate":
+        raise InputError(
+            f"{what}: scores of -inf hide {mean} of the good documents at every threshold. Score "
+            "these documents, or raise its level."
+        )
+    where = "everything" if steps.is_upward else "nothing"
+    raise InputError(
+        f"{what}: it is {mean} on the calibration queries at the safest threshold, where {where} "
+        "is shown. Raise its level, or give a better model."
+    )
+
+
+def _raise_contradiction(tested):
+    """Raise where no threshold keeps all risks, and name the two that exclude each other."""
+    low = max(tested, key=lambda each: each[-2])
+    high = min(tested, key=lambda each: each[-1])
+    (first, *_, lower, _), (second, *_, upper) = low, high
+    raise InputError(
+        f"no threshold keeps all risks: {first.name} at most {first.max_risk:g} needs one above "
+        f"{lower:.4g}, {second.name} at most {second.max_risk:g} one of at most {upper:.4g}. Raise "
+        "the level of one of the two, or give more calibration queries or a better model."
+    )
+
+
+def _warn_if_trivial(scores, lower, upper, promise):
+    """Warn where no threshold is certified but one that hides everything, or nothing."""
+    shown = scores[scores > -np.inf]
+    is_upward = upper < np.inf
+    if np.isinf(lower) and np.isinf(upper):
+        return
+    if ((shown < upper) if is_upward else (shown > lower)).any():
+        return
+    what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
+    warn_user(
+        f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
+        f"{promise.max_risk:g}: {what} is hidden. Raise its level, or give more calibration "
+        "queries or a better model.",
+        FitWarning,
+    )

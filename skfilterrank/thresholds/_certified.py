@@ -1,4 +1,4 @@
-"""The best threshold at which risks on new queries are kept, with a guarantee."""
+"""The best threshold on a score at which risks on new queries are kept."""
 
 from dataclasses import replace
 
@@ -9,22 +9,23 @@ from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
+from skfilterrank._lists.results import counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, curve_of, values_shown
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
-from skfilterrank.thresholds._two_scores import TwoScores, learned_and_tested
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
+from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):
     """The best threshold on the score at which risks on new queries are kept, with a guarantee.
 
-    Of repeated draws of the queries, at least the share `confidence_level` gives a threshold at
-    which every risk, over all queries of the kind, is at most its level. Nothing is assumed of the
-    model or of its scores.
+    Over repeated draws of the calibration queries, every risk on new queries is at most its level
+    with a probability of at least `confidence_level`. Nothing is assumed about the model or its
+    scores.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ class CertifiedThreshold(TwoScores):
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
     show_beyond_k : bool, default=False
-        Whether to show more documents of a query than the cut-offs of the risks cover. If not,
-        lists end at the smallest of these cut-offs.
+        Show more documents of a query than the cut-offs of the risks cover. If False, lists end
+        at the smallest of these cut-offs.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents, gains above 0 good ones.
@@ -71,7 +72,7 @@ class CertifiedThreshold(TwoScores):
     threshold_ : float
         Rows with ``score >= threshold_`` are shown, up to the cap.
     certificate_ : RiskCertificate
-        The guarantee; its `str` says it in words.
+        The guarantee; its `str` states it in words.
     threshold_curve_ : ThresholdCurve
         The measure at every threshold.
     best_score_ : float
@@ -90,33 +91,33 @@ class CertifiedThreshold(TwoScores):
 
     Notes
     -----
-    Learn then Test [1]_ with fixed-sequence testing, the query being the unit: queries are taken
-    for independent draws from one distribution; their documents may depend on each other as they
-    like. All real thresholds are tested in an order that is fixed beforehand, from the safest on
-    (from +inf downwards for forbidden documents, from -inf upwards for false rejects), and the
-    test stops at the first one at which "the risk is above its level" cannot be rejected. All
-    before it are certified at once, so that the data may also choose among them.
+    The method is Learn then Test [1]_ with fixed-sequence testing, and the unit is the query.
+    Queries are assumed to be independent draws from one distribution; documents of a query may
+    depend on each other in any way. All real thresholds are tested in an order that is fixed
+    beforehand, from the safest on: from +inf downwards for forbidden documents, from -inf upwards
+    for false rejects. The test stops at the first threshold at which "the risk is above its level"
+    cannot be rejected. All before it are certified at once, so that the data may also choose among
+    them.
 
-    No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
-    its documents only, so that one test for each distinct calibration score is a test of every
-    real number; none is left out. To certify a bad threshold, the test must pass all bad ones
-    before it, of which the first, or ones that come as near to the first as one likes, are fixed by
-    the distribution and falsely rejected with a probability of at most ``1 - confidence_level``.
-    That needs no risk that falls or rises steadily, which the forbidden share of the shown does
-    not: a good document that joins a list lowers it. Where it does not, a dip behind a hump is
-    never reached, which is safe.
+    No grid of thresholds is chosen by the data. The loss of a query changes at the scores of its
+    documents only, so that one test for each distinct calibration score tests every real number.
+    To certify a bad threshold, the test must pass all bad ones before it. The first of these is
+    fixed by the distribution, and is falsely rejected with a probability of at most
+    ``1 - confidence_level``. (If there is no first one, thresholds arbitrarily near to the lowest
+    bound of the bad ones take its place.) Risks need not be monotone: the forbidden share of the
+    shown documents falls when a good document enters a list. Thresholds behind the first bad one
+    are never certified, which is safe.
 
-    Of several rates, those that are safe at the same end are tested together: the first threshold
-    that is bad is bad for one of them, whose test alone must err, so that each is tested with the
-    whole error. Rates that are safe at opposite ends, as forbidden documents and false rejects
-    are, get half of it each. So does each end of a function that is lower for some queries where
-    nothing is shown and for others where everything is: the test begins where its mean is lower,
-    which the data choose.
+    Several risks that are safe at the same end are each tested with the whole error: the first bad
+    threshold is bad for one of them, whose test alone must err. Risks that are safe at opposite
+    ends, as forbidden documents and false rejects are, get half of the error each. So does each
+    end of a function that is lower for some queries where nothing is shown and for others where
+    everything is: its test begins at the end with the lower mean, which the data choose.
 
-    In expectation, each rate is controlled as in [3]_: the threshold lies where the mean loss
-    would still be at most the level if one more query lost everything. A loss counts as its
-    largest value from the safest threshold on, so that it need not be monotone; the same end must
-    be the safest for all queries, else it is an error.
+    In expectation, each risk is controlled as in [3]_: the threshold lies where the mean loss would
+    still be at most the level if one more query lost everything. Each loss is replaced by its
+    largest value from the safest threshold on, so that it need not be monotone. It is an error if
+    queries have different safe ends.
 
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
@@ -124,35 +125,36 @@ class CertifiedThreshold(TwoScores):
     threshold; other orders of rows do not). Both hold for any number of queries, not only for
     many.
 
-    Of tied documents those of the lowest gain count as shown first, at the cut-off of a rate and
-    where a list ends: whatever order rows have, in calibration or later, the promise holds. That is
-    true of a function only where documents of the lowest gain lose most.
+    Among tied documents those of the lowest gain count as shown first, at the cut-off of a risk and
+    at the end of a list. The guarantee therefore holds for any order of rows, in calibration and
+    later. For a function this is true only if documents of the lowest gain lose most.
 
-    Where a rate has a cut-off, documents behind it are not covered. So what is promised is promised
-    of lists of at most `max_shown` documents (an attribute of the certificate), the smallest
-    cut-off of all rates. Each rate is tested on lists that end there. "false_reject_rate" and
-    "empty_list_rate" have no cut-off, but a good document behind the last place that is shown
-    counts as filtered. `predict` shows no more than that; with ``show_beyond_k=True``
-    lists have no end, and the certificate says that the rates cover the first places alone.
+    Documents behind the cut-off of a risk are not covered. The guarantee is therefore for lists of
+    at most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
+    risks. Each risk is tested on lists that end there. "false_reject_rate" and "empty_list_rate"
+    have no cut-off, but a good document behind the last shown place counts as hidden. `predict`
+    shows no more than that; with ``show_beyond_k=True`` lists have no end, and the certificate
+    states that the risks cover the first places alone.
 
-    Of :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
+    With :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
-    Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
-    `certificate_.to_judge` lists them, where a label could change a rate: where they can stand
-    among the first places above the lowest certified threshold, or be good and hidden. Queries
-    without any judged document are left out. The threshold lies in the middle between the lowest
-    score to show and the next lower one.
+    Unjudged documents count as shown, and as neither forbidden nor good. If labels of some could
+    change a risk, there is a warning, and `certificate_.to_judge` lists them: those that can stand
+    among the first places above the lowest certified threshold, or that can be good and hidden.
+    Queries without any judged document are left out. The threshold lies in the middle between the
+    lowest score to show and the next lower one.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
-    and is tested from the safest point on, as above; no step need be safer than the next. The test
-    is valid if the path does not depend on the labels that it is tested on. So the curves of r and
-    h, and the levels of "price" and "subset", come from a fifth of the queries (or as much more as
-    makes 1,000 rows, up to a half), drawn by a fixed seed, and the others are tested. Curves out of
-    fold would not do, as each fold would have a path of its own, and none of them is in use later.
-    "harm" needs no curve: its path is the order of the filter scores, so that all queries are
-    tested. Of "price" and "subset" the levels between the tested ones are not certified.
+    and is tested from the safest point on, as above; the risk need not be monotone along it. The
+    test is valid if the path does not depend on the labels that it is tested on. So the curves of
+    r and h, and the levels of "price" and "subset", are learned from a fifth of the queries (up to
+    a half where that has fewer than 1,000 rows), drawn by a fixed seed, and the others are tested.
+    Out-of-fold curves are no alternative: each fold would have a path of its own, and none of
+    these is in use later. "harm" needs no curve: its path is the order of the filter scores, so
+    that all queries are tested. Levels of "price" and "subset" between the tested ones are not
+    certified.
 
     References
     ----------
@@ -208,7 +210,7 @@ class CertifiedThreshold(TwoScores):
         self.show_beyond_k = show_beyond_k
         self.gains = gains
 
-    # A promise covers no document that is shown whatever its score, nor queries that are chosen.
+    # A certificate covers neither documents that are shown at any score nor a choice of queries.
     min_shown = None
     abstain = None
 
@@ -237,7 +239,7 @@ class CertifiedThreshold(TwoScores):
         learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
         self.worth_ = Worth.fit(learned.gains, learned.scores, learned.columns[FILTER_SCORE])
         worth, _ = self.worth_.of(tested.scores, tested.columns[FILTER_SCORE])
-        # Scores that hardly differ are worth the same, and rows may come in another order.
+        # Worths may tie where scores do not, so that the order of ties is found again.
         tested = tested.take(ties_worst_first(tested.gains, worth, tested.index))
         return replace(tested, apart=learned)
 
@@ -265,15 +267,15 @@ class CertifiedThreshold(TwoScores):
                 "levels": path.levels,
                 "most": self._most_of_rule(),
             }
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         certificate = certify(
             self.threshold_curve_,
             lists,
-            promises=promises,
+            promises,
+            [promise.steps(lists, judged.labels, **given) for promise in promises],
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
-            every=[promise.steps(lists, judged.labels, **given) for promise in promises],
             **of_path,
         )
         self.certificate_ = _completed(certificate, judged, parsed)
@@ -300,7 +302,7 @@ class CertifiedThreshold(TwoScores):
         return self._path(judged, worth, harm, levels)
 
     def _measure(self, judged, parsed, entries, shown):
-        # The certificate says what to expect of new queries.
+        # The certificate holds the bounds for new queries: no held-out score is needed.
         return values_shown(judged.lists, parsed, shown)[0]
 
     def _rows_as_queries(self, n_rows):
@@ -329,21 +331,26 @@ def _warn_if_all_hidden(shown, keys, judged):
 
 
 def _completed(certificate, judged, parsed):
-    """Say in a certificate what it assumes of the scores and labels."""
-    # Nothing tells which queries the model of the scores has seen.
-    certificate = replace(certificate, assumes_unseen=True)
-    if judged.machines is not None:
-        certificate = replace(certificate, n_machine=int(np.count_nonzero(judged.machines)))
-    if not parsed.measure.greater_is_better:
-        certificate = replace(certificate, value=0.0 - certificate.value)
-    return certificate
+    """Complete a certificate by its assumptions about the scores and labels."""
+    n_machine = 0 if judged.machines is None else int(np.count_nonzero(judged.machines))
+    value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value
+    # The queries that the model of the scores has seen are not known.
+    return replace(certificate, assumes_unseen=True, n_machine=n_machine, value=value)
 
 
 def _check_each_once(judged):
-    """Raise for queries that would count several times."""
-    if (n_repeated := np.count_nonzero(np.bincount(judged.clusters) > 1)) > 0:
+    """Raise for lists that depend on each other, each of which a certificate would count."""
+    n_lists = np.bincount(judged.clusters)
+    if not (n_shared := np.count_nonzero(n_lists > 1)):
+        return
+    if judged.folds is not None:
         raise InputError(
-            f"{n_repeated} queries occur several times, as where cross-validation holds them "
-            "out repeatedly, and a certificate counts each once. Use splits that hold out a "
-            "query once at most, such as cv=0.3 or GroupKFold."
+            f"{n_shared} queries occur several times, as cross-validation holds them out "
+            "repeatedly, and a certificate counts each once. Use splits that hold out a query "
+            "once at most, such as cv=0.3 or GroupKFold."
         )
+    raise InputError(
+        f"clusters has {counted(n_shared, 'cluster')} of several queries, and a certificate takes "
+        "queries for independent. Give one query of each cluster, or leave clusters out if "
+        "queries of a cluster are independent."
+    )

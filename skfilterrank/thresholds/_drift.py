@@ -1,4 +1,4 @@
-"""Warnings of lists and scores that are not like those of a fit."""
+"""Warnings where lists or scores differ from those of a fit."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -10,24 +10,24 @@ from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 
-# Lists of other than the usual sizes may be longer or shorter by so much.
+# Factor on usual sizes, within which the size of a list is not another one.
 _SIZE_FACTOR = 1.5
-# Share of the lists that may be of another size, and how many lists a share is told of: of usual
-# ones up to a tenth are others, and 8 of 30 are then in less than one of a hundred samples.
+# Share of the lists that may be of another size, and least number of lists for a warning. Up to a
+# tenth of usual lists are of another size, so that 8 of 30 occur in less than 1 % of samples.
 _FEW = 0.25
 _ENOUGH = 30
 
 
 @dataclass
 class _SeenSizes:
-    """The last lists that a model was asked about since its fit, however few at once."""
+    """Sizes of the last lists that a model has predicted since its fit."""
 
     usual: np.ndarray
     sizes: np.ndarray
-    is_told: bool = False
+    has_warned: bool = False
 
 
-# Apart from the models, which are saved without what they served.
+# Kept apart from the models, so that it is not saved with them.
 _SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
 
 
@@ -36,7 +36,7 @@ def warn_of_other_sizes(model, scores, index) -> None:
     seen = _SEEN_SIZES.get(model)
     if seen is None or seen.usual is not model.list_sizes_:
         _SEEN_SIZES[model] = seen = _SeenSizes(model.list_sizes_, np.empty(0))
-    if seen.is_told:
+    if seen.has_warned:
         return
     sizes = np.append(seen.sizes, scored_sizes(scores, index))
     if len(sizes) < _ENOUGH:
@@ -47,15 +47,15 @@ def warn_of_other_sizes(model, scores, index) -> None:
     others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
     if len(others) <= _FEW * len(sizes):
         return
-    seen.is_told = True
+    seen.has_warned = True
     advice = (
         "The best threshold depends on the size of a list: give whole lists, or use "
         f"ExpectedThreshold, which follows it, instead of {type(model).__name__}."
     )
     if hasattr(model, "certificate_"):
         advice = (
-            "The promise need not hold for such lists: give lists as they were in calibration, or "
-            "calibrate anew on judged queries with lists like these."
+            "The guarantee need not hold for such lists: give lists as in calibration, or "
+            "calibrate again on judged queries with lists like these."
         )
     warn_user(
         f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "
@@ -66,7 +66,7 @@ def warn_of_other_sizes(model, scores, index) -> None:
 
 
 def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
-    """Count documents of each list; without query ids, of as few lists as the rows can be."""
+    """Count documents of each list; without query ids, of the fewest lists of usual size."""
     if index is not None:
         return scored_sizes(scores, index)
     if not model.fitted_with_groups_:
@@ -76,14 +76,14 @@ def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.nd
     return np.full(n_lists, len(scores) / n_lists)
 
 
-# Shares of the rows below the quantiles that are kept.
+# Levels of the quantiles of the scores.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-# The spread of scores is that of the middle 80 %, and where these are all equal of the middle 98 %.
+# Quantiles that give the spread of scores; the outer ones where the inner ones are equal.
 _INNER, _OUTER = (3, 7), (1, 9)
-# A logistic function divides every spread by 4 or more. Ordinary batches of this many lists of one
-# size have spreads that differ by a factor of 2 at most.
+# Factor between spreads of different scales. A logistic function divides every spread by at least
+# 4, and the spreads of ordinary batches of 30 lists differ by a factor of 2 at most.
 _SPREAD_FACTOR = 3.0
-# Scores that wait for more lists.
+# Rows that wait for more lists at most.
 _MOST_ROWS = 1 << 20
 
 
@@ -98,7 +98,7 @@ class Calibration:
     share_shown : float
         Share of the documents that the threshold shows.
     n_queries : float
-        Number of lists, of which long ones count for more: one list of nearly all rows is one.
+        Effective number of lists: one list with nearly all rows counts as one.
     """
 
     quantiles: np.ndarray
@@ -107,7 +107,7 @@ class Calibration:
 
     @classmethod
     def of(cls, scores, shown, sizes) -> "Calibration | None":
-        """Describe scores of lists of some sizes, and which rows are shown; None without scores."""
+        """Describe the scores of lists, and the share of rows shown; None without scores."""
         is_scored = scores > -np.inf
         if not is_scored.any():
             return None
@@ -116,13 +116,14 @@ class Calibration:
         return cls(quantiles, share_shown, effective_lists(sizes))
 
     def can_compare(self, sizes) -> bool:
-        """Tell whether there are enough lists, there and of these sizes."""
+        """Tell whether there are enough lists, in the fit and of these sizes."""
         return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
 
     def difference(self, scores, sizes, threshold=None) -> str | None:
-        """Say how scores clearly differ in scale; None where they do not, or there are too few.
+        """Describe a clear difference in scale; None without one, or with too few lists.
 
-        A threshold that had a quarter of the scores on each side must divide these, too.
+        A threshold with at least a quarter of the old scores on each side must divide the new
+        ones, too.
         """
         own = self.quantiles
         scores = scores[scores > -np.inf]
@@ -140,8 +141,8 @@ class Calibration:
             share = 100 * (LEVELS[high] - LEVELS[low])
             return (
                 f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
-                f"median {found[5]:.4g}; there from {own[low]:.4g} to {own[high]:.4g}, with median "
-                f"{own[5]:.4g}"
+                f"median {found[5]:.4g}; in the fit from {own[low]:.4g} to {own[high]:.4g}, with "
+                f"median {own[5]:.4g}"
             )
         if threshold is not None and own[4] < threshold <= own[6]:
             is_above = scores >= threshold
@@ -155,21 +156,21 @@ class Calibration:
 
 
 def effective_lists(sizes) -> float:
-    """Number of lists of one size that say as much of a mean over rows as lists of these sizes."""
+    """Return the number of lists of one size that estimate a mean over rows as precisely."""
     sizes = np.asarray(sizes, dtype=np.float64)
     return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
 
 
 @dataclass
 class _SeenScores:
-    """Scores that a model was asked about since its fit and that are not yet enough."""
+    """Scores that a model has predicted since its fit, while there are too few."""
 
     calibration: Calibration
     waiting: tuple = ()
-    is_told: bool = False
+    has_warned: bool = False
 
 
-# Apart from the models, which are saved without the scores that they served.
+# Kept apart from the models, so that it is not saved with them.
 _SEEN_SCORES: "WeakKeyDictionary[object, _SeenScores]" = WeakKeyDictionary()
 
 
@@ -179,19 +180,19 @@ def warn_of_other_scale(model, scores, sizes) -> None:
     seen = _SEEN_SCORES.get(model)
     if seen is None or seen.calibration is not calibration:
         _SEEN_SCORES[model] = seen = _SeenScores(calibration)
-    if seen.is_told:
+    if seen.has_warned:
         return
-    # Threads that serve one model may change what waits, so that each works on its own.
+    # Each thread that serves the model works on a copy of its own.
     waiting = (*seen.waiting, (scores, sizes))
     scores, sizes = map(np.concatenate, zip(*waiting))
     is_enough = effective_lists(sizes) >= _ENOUGH
     threshold = getattr(model, "threshold_", None)
     if is_enough and (text := calibration.difference(scores, sizes, threshold)):
-        seen.is_told = True
+        seen.has_warned = True
         warn_user(
             f"The scores are not on the scale of those that the threshold was chosen on: {text}. "
             "Give scores of the same kind, such as probabilities for probabilities and logits for "
             "logits, or fit again.",
             DataWarning,
         )
-    seen.waiting = () if is_enough or seen.is_told or sizes.sum() > _MOST_ROWS else waiting
+    seen.waiting = () if is_enough or seen.has_warned or sizes.sum() > _MOST_ROWS else waiting

@@ -1,31 +1,42 @@
-"""The prefix of the highest expected value, from calibrated probabilities of the gains."""
+"""Cuts of each list at the prefix of the highest expected value of a measure."""
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank._lists.calibrators import fit_calibrator
-from skfilterrank._lists.prefixes import best_prefix
+from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.prefixes import best_prefix, places_of_ties
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected_values import (
+    ExpectedSteps,
     best_prefix_of_steps,
     check_has_prefix_values,
     expected_steps,
-    expected_worth,
     is_plain_ndcg_f,
+    known_steps,
 )
+from skfilterrank.thresholds._judged_scores import unit_of
 
 _MOST_CORRELATION = 0.95
-# More levels than this are joined to as many of about the same number of rows.
+# Highest number of levels; of more, bins of about the same number of rows are made.
 _MOST_LEVELS = 10
 _FIELDS = record(
     {
         "gains": numbers(1),
         "correlation": number(0, _MOST_CORRELATION),
         "curves": listed(pair(numbers(1), numbers(1))),
-    }
+    },
+    {"unit": number(0)},
 )
 
 
@@ -34,7 +45,7 @@ class ExpectedThreshold(BaseThreshold):
 
     The probability of each gain given the score is learned over all rows, and holds in lists of
     any size. The expected value of every prefix of a list follows from the probabilities of all of
-    its documents, and from how much documents of one query go together.
+    its documents, and from the correlation of documents of one query.
 
     Parameters
     ----------
@@ -57,17 +68,17 @@ class ExpectedThreshold(BaseThreshold):
         P(gain >= level) at scores, linear between and constant beyond them; one for each level but
         the lowest.
     correlation_ : float
-        Correlation of the gains of two documents of a query beyond what their scores say, from 0
-        to 0.95: that of a normal variable behind each gain, which the query shifts for all.
+        Correlation of the gains of two documents of a query given their scores, from 0 to 0.95:
+        that of the latent normal variables of the gains.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`.
+        See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
     See Also
     --------
     LearnedThreshold : Learns the probabilities from the whole list, and tunes the cut.
-    PerQueryThreshold : Learns what documents add to the measure.
+    PerQueryThreshold : Learns by how much documents raise the measure.
 
     Notes
     -----
@@ -98,14 +109,14 @@ class ExpectedThreshold(BaseThreshold):
     def _learn(self, judged, parsed):
         gains, scores, codes = judged.gains, judged.scores, judged.codes
         learned = ~np.isnan(gains) & (scores > -np.inf)
-        self._learned_for = parsed
+        self._learned_for, self._unit = parsed, unit_of(scores)
         self._learn_rows(gains[learned], scores[learned], codes[learned])
         keys = self._keys(scores, judged.index, {})
         for train, test in judged.fold_rows():
             train = train[learned[train]]
             if len(train):
                 inner = type(self)()
-                inner._learned_for = parsed
+                inner._learned_for, inner._unit = parsed, self._unit
                 inner._learn_rows(gains[train], scores[train], codes[train])
                 of_test = type(judged.index).from_groups(codes[test])
                 keys[test] = inner._keys(scores[test], of_test, {})
@@ -114,6 +125,7 @@ class ExpectedThreshold(BaseThreshold):
     def _learn_rows(self, gains, scores, codes):
         """Learn from rows that are judged and scored."""
         lows, self.gains_ = levels_of(gains)
+        scores = scores * self._unit
         self.curves_ = [_curve(scores, gains >= low) for low in lows[1:]]
         self.correlation_ = _correlation(
             [gains >= low for low in lows[1:]], self._chances(scores), codes
@@ -121,21 +133,15 @@ class ExpectedThreshold(BaseThreshold):
 
     def _keys(self, scores, index, columns):
         parsed = vars(self).get("_learned_for") or self._score_measure()
-        chances, correlation = self._chances(scores), self.correlation_
-        if is_plain_ndcg_f(parsed):
-            worth = expected_worth(
-                self.gains_, chances, scores, index, k=parsed.k, correlation=correlation
-            )
-            thresholds = best_prefix(worth, scores, index, parsed.k)
-        else:
-            steps = expected_steps(
-                parsed, self.gains_, chances, scores, index, correlation=correlation
-            )
-            thresholds = best_prefix_of_steps(steps, scores, index)
-        return np.where(scores >= thresholds, 1.0, -1.0)
+        scores = scores * self._unit
+        chances = self._chances(scores)
+        steps = expected_steps(
+            parsed, self.gains_, chances, scores, index, correlation=self.correlation_
+        )
+        return np.where(scores >= best_prefix_of_steps(steps, scores, index), 1.0, -1.0)
 
     def _chances(self, scores):
-        """P(gain >= level) of each row, for each level but the lowest."""
+        """Compute P(gain >= level) of each row, for each level but the lowest."""
         chances = np.empty((len(self.curves_), len(scores)))
         for row, (nodes, values) in zip(chances, self.curves_):
             row[:] = np.interp(scores, nodes, values)
@@ -143,15 +149,15 @@ class ExpectedThreshold(BaseThreshold):
 
     def _state(self):
         return {
-            "gains": self.gains_.tolist(),
+            "gains": self.gains_,
             "correlation": self.correlation_,
-            "curves": [[nodes.tolist(), values.tolist()] for nodes, values in self.curves_],
-        }
+            "curves": self.curves_,
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
 
     def _restore(self, state, name):
         state = _FIELDS(state, name)
         self.gains_, self.correlation_ = state["gains"], state["correlation"]
-        self.curves_ = state["curves"]
+        self.curves_, self._unit = state["curves"], state.get("unit", 1.0)
         if len(self.curves_) != len(self.gains_) - 1 or any(
             len(nodes) != len(values) for nodes, values in self.curves_
         ):
@@ -170,18 +176,18 @@ def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _curve(scores, is_above):
-    """A rising curve from score to probability, by its corners."""
+    """Fit a rising curve from score to probability; return its nodes and values."""
     curve: IsotonicRegression = fit_calibrator("isotonic", scores, is_above)
     return curve.X_thresholds_, curve.y_thresholds_
 
 
 def _correlation(reached, chances, codes):
-    """Correlation of what lies behind the gains of two documents of a query, from 0 up.
+    """Estimate the correlation of the latent normal variables of two gains of a query, from 0 up.
 
-    Behind each gain stands a normal variable, which the query shifts for all of its documents. Of
-    two documents the covariance of reaching a level is, to first order, the correlation times the
-    normal densities where each reaches it. So it is told by how much the numbers of documents that
-    reach the level vary between queries, beyond what they would if documents were independent.
+    Each gain has a latent normal variable with a part that is common to the query. The covariance
+    of two documents reaching a level is, to first order, the correlation times the normal
+    densities at the levels. The estimate compares the variance between queries of the numbers of
+    documents that reach the level with that of independent documents.
     """
     excess, most = 0.0, 0.0
     for hit, chance in zip(reached, chances):
@@ -191,3 +197,254 @@ def _correlation(reached, chances, codes):
         excess += spread.sum()
         most += (np.bincount(codes, density) ** 2 - np.bincount(codes, density**2)).sum()
     return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
+
+
+# Squares do not extrapolate: features are clipped to these quantiles of the training rows.
+_RANGE = (0.005, 0.995)
+# Number of features of each document; for measures other than nDCG_f its place is one more.
+_N_FEATURES = 3
+_ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
+_PER_QUERY_FIELDS = record(
+    {
+        "mean": number(),
+        "deviation": number(),
+        "bounds": pair(number(infinite=True), number(infinite=True)),
+        "range": listed(_ROW, 2, 2),
+        "worth": record(
+            {
+                "mean": _ROW,
+                "scale": _ROW,
+                "constant": number(),
+                "linear": _ROW,
+                "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
+            }
+        ),
+    },
+    {"unit": number(0)},
+)
+
+
+class PerQueryThreshold(BaseThreshold):
+    """A cut of each list where showing more is expected to lower the measure.
+
+    A small regression learns by how much a document raises the measure, from its score and from
+    the rest of its list. Each list is cut below the prefix whose expected sum is highest.
+
+    Parameters
+    ----------
+    measure : str or None, default=None
+        Measure whose expected value is maximised: any name of the measure table with a value for
+        each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+
+    Attributes
+    ----------
+    regression_ : Worth
+        Ridge regression on squares and products of the score, the mean of the other scores of the
+        list, and the log size of the list.
+    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+        See :class:`TunedThreshold`.
+    measure_ : str
+        Name of the measure with its cut-off.
+
+    See Also
+    --------
+    ExpectedThreshold : Learns the probabilities of gains.
+    LearnedThreshold : Learns from more features of the list, and tunes the cut.
+
+    Notes
+    -----
+    Given the scores, the expected nDCG_f of a list that shows its first n documents is, up to a
+    constant, the sum over their places i of ``u_i / log2(i + 1)``. Here ``u`` is the expected
+    worth E[gain / (I - W)]. With the exact u, this cut is the best possible one for the given
+    order. The regression is small on purpose, since there are often only some hundred queries to
+    learn from. For other measures it learns the change of the measure by each document, and the
+    log of its place is a fourth feature.
+
+    The regression is fitted on the first 2 k places of each list, with all rows that are tied
+    there, and without unjudged rows. Rows at -inf are no part of their list. The fit is
+    deterministic.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import PerQueryThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> cut = PerQueryThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
+    array([1, 0, 2])
+    """
+
+    # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
+    _level = 0.0
+
+    def _parsed(self):
+        parsed = super()._parsed()
+        check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
+
+    def _learn(self, judged, parsed):
+        gains, scores, index = judged.gains, judged.scores, judged.index
+        self._unit = unit_of(scores)
+        self._learn_lists(gains, scores, index, parsed)
+        keys, codes = self._keys(scores, index, {}), judged.codes
+        for train, test in judged.fold_rows():
+            inner = type(self)()
+            inner._unit = self._unit
+            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
+            if inner._learn_lists(gains[train], scores[train], of_train, parsed):
+                keys[test] = inner._keys(scores[test], of_test, {})
+        return keys
+
+    def _learn_lists(self, gains, scores, index, parsed) -> bool:
+        """Learn scales and the regression; tell whether there is a row to learn from."""
+        self._learned_for, scores = parsed, scores * self._unit
+        finite = scores[np.isfinite(scores)]
+        self.mean_ = float(finite.mean()) if len(finite) else 0.0
+        deviation = float(finite.std()) if len(finite) else 0.0
+        # The standard deviation of equal scores need not be exactly 0.
+        self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
+        features = self._features(scores, index, parsed)
+        self.range_ = np.quantile(features, _RANGE, axis=0)
+        features = np.clip(features, *self.range_)
+        if is_plain_ndcg_f(parsed):
+            worth = normalised_gains(gains, index, parsed.k)
+        else:
+            worth = known_steps(parsed, gains, scores, index)
+        learned = np.isfinite(scores) & ~np.isnan(gains)
+        if parsed.k is not None:
+            learned &= places_of_ties(scores, index) < 2 * parsed.k
+        self.regression_ = Worth.fitted(features[learned], worth[learned])
+        self.bounds_ = -np.inf, np.inf
+        if not is_plain_ndcg_f(parsed):
+            # The regression must not predict a fall of a measure that never falls.
+            found = worth[learned] if learned.any() else np.zeros(1)
+            self.bounds_ = float(found.min()), float(found.max())
+        return bool(learned.any())
+
+    def _keys(self, scores, index, columns):
+        parsed = vars(self).get("_learned_for") or self._score_measure()
+        scores = scores * self._unit
+        features = np.clip(self._features(scores, index, parsed), *self.range_)
+        worth = self.regression_.predict(features)
+        if is_plain_ndcg_f(parsed):
+            thresholds = best_prefix(worth, scores, index, parsed.k)
+        else:
+            is_counted = scores > -np.inf
+            if parsed.k is not None:
+                is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
+            worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
+            steps = ExpectedSteps(
+                np.zeros(index.n_queries), np.maximum(worth, 0.0), np.maximum(-worth, 0.0)
+            )
+            thresholds = best_prefix_of_steps(steps, scores, index)
+        return np.where(scores >= thresholds, 1.0, -1.0)
+
+    def _features(self, scores, index, parsed):
+        """Compute features of each row, with its place where the worth depends on it."""
+        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
+        if is_plain_ndcg_f(parsed):
+            return features
+        return np.column_stack([features, np.log1p(places_of_ties(scores, index))])
+
+    def _state(self):
+        return {
+            "mean": self.mean_,
+            "deviation": self.deviation_,
+            "bounds": self.bounds_,
+            "range": self.range_,
+            "worth": self.regression_._asdict(),
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
+
+    def _restore(self, state, name):
+        state = _PER_QUERY_FIELDS(state, name)
+        self.mean_, self.deviation_ = state["mean"], state["deviation"]
+        self.range_, worth = np.array(state["range"]), state["worth"]
+        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
+        if {len(row) for row in rows} != {len(worth["products"])}:
+            raise InputError(f"{name} must hold as many numbers for each feature.")
+        self.bounds_, self._unit = state["bounds"], state.get("unit", 1.0)
+        self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
+
+
+class Worth(NamedTuple):
+    """A regression of the worth on squares and products of standardised features.
+
+    It holds the numbers of four fitted estimators of scikit-learn, whose `predict` takes ten times
+    as long for the twenty documents of a query.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    constant: float
+    linear: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def fitted(cls, features, worth):
+        """Fit a ridge regression; zero without rows to learn from."""
+        if not len(worth):
+            features, worth = np.zeros((1, features.shape[1])), np.zeros(1)
+        model = make_pipeline(
+            StandardScaler(),
+            PolynomialFeatures(2, include_bias=False),
+            StandardScaler(),
+            Ridge(10.0),
+        )
+        # StandardScaler may take a root of less than 0 for features without spread, and uses 1.
+        with np.errstate(invalid="ignore"):
+            model.fit(features, worth)
+        first, powers, second, ridge = (step for _, step in model.steps)
+        weights = ridge.coef_ / second.scale_
+        constant = float(ridge.intercept_ - weights @ second.mean_)
+        n = features.shape[1]
+        products = np.zeros((n, n))
+        for row, weight in zip(powers.powers_[n:], weights[n:]):
+            products[tuple(np.repeat(np.arange(n), row))] = weight
+        return cls(first.mean_, first.scale_, constant, weights[:n], products)
+
+    def predict(self, features) -> np.ndarray:
+        """Compute the expected worth of each row."""
+        z = (features - self.mean) / self.scale
+        return self.constant + z @ self.linear + ((z @ self.products) * z).sum(axis=1)
+
+
+def normalised_gains(gains, index, k):
+    """Divide the gain of each row by I - W of its query; 0 where undefined or unjudged."""
+    bounds = dcg_bounds(gains, groups=index, k=k)
+    spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
+    scale = np.zeros(len(spread))
+    np.divide(1.0, spread, out=scale, where=spread > 0)
+    return np.nan_to_num(gains) * scale[index.codes()]
+
+
+def score_and_rest(scores, index):
+    """Compute features of a document: its score, and the rest of its list.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,), float64
+        Standardised scores, -inf where hidden.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 3), float64
+        The score; the sum of the other scores of the list over its size, a mean that is shrunk
+        towards 0; and the logarithm of the size. Hidden rows are no part of the list and have a
+        score of 0.
+    """
+    codes = index.codes()
+    shown = np.isfinite(scores)
+    scores = np.where(shown, scores, 0.0)
+    total = np.bincount(codes, weights=scores, minlength=index.n_queries)[codes]
+    size = np.bincount(codes, weights=shown, minlength=index.n_queries)[codes]
+    size = np.maximum(size, 1.0)
+    return np.column_stack([scores, (total - scores) / size, np.log(size)])

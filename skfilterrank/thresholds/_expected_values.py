@@ -1,4 +1,4 @@
-"""Expected value of every prefix of a list, from how probable each gain of its documents is."""
+"""Expected value of every prefix of a list, from the probability of each gain of its documents."""
 
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -11,27 +11,27 @@ from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure
 from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import list_order, thresholds_below
+from skfilterrank._lists.prefixes import Ranking, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank.exceptions import InputError, brief
 
-# Draws of all gains of a list; a measure that is computed prefix by prefix has fewer.
+# Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.
 N_DRAWS = 128
 _N_DRAWS_BY_PREFIX = 32
-# Prefixes of a list that such a measure is computed at: each of the first, and fewer behind.
+# Number of prefixes at which such a measure is computed: each of the first, and fewer behind.
 MOST_PREFIXES = 48
 _N_FIRST = 16
-# Drawn rows that are measured at once.
+# Highest number of drawn rows that are measured at once.
 _MOST_DRAWN = 1 << 20
-# Draws of a block of queries stay in the cache.
+# Block size for draws, which then stay in the cache.
 _MOST_CELLS = 1 << 12
 
 
 class ExpectedSteps(NamedTuple):
-    """Expected change of a measure by each document, added to those above it in its list.
+    """The expected change of a measure by each document that is added to those above it.
 
-    Documents of equal score enter together, and each has the mean of what they add.
+    Documents of equal score enter together, and each has the mean of their changes.
 
     Attributes
     ----------
@@ -79,48 +79,20 @@ def expected_steps(
     Returns
     -------
     ExpectedSteps
-        Exact where the measure is a sum over documents whose gains alone say what they add, such
-        as DCG and RBP. Else the mean over draws, the same in every call. A measure that is computed
-        prefix by prefix is computed at `MOST_PREFIXES` at most, and changes evenly between them.
+        Exact where the measure is a sum over documents of terms of their gain and place, such as
+        DCG and RBP. Else the mean over fixed draws. A measure that is computed prefix by prefix is
+        computed at `MOST_PREFIXES` at most, and interpolated between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
-    if (worth := _worth_of_gains(parsed, gains)) is not None:
-        weights, places = worth
-        return _steps_of_sum(weights, places, chances, scores, index)
+    if is_plain_ndcg_f(parsed):
+        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
+    if (weights := _weights_of_gains(parsed, gains)) is not None:
+        return _steps_of_sum(weights, parsed, chances, scores, index)
     if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
         beta = parsed.measure.options["beta"](beta, "beta")
         return _steps_of_f(beta * beta, gains, chances, scores, index)
-    if is_plain_ndcg_f(parsed):
-        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
     return _steps_of_draws(parsed, gains, chances, scores, index, correlation)
-
-
-def expected_values(
-    parsed: ParsedMeasure, gains, chances, scores, index: GroupIndex, *, correlation=0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the expected value of every prefix of ranked lists.
-
-    Parameters
-    ----------
-    parsed, gains, chances, scores, index, correlation
-        As in :func:`expected_steps`.
-
-    Returns
-    -------
-    start : ndarray of shape (n_queries,), float64
-        Expected value of the empty prefix.
-    values : ndarray of shape (n_rows,), float64
-        Expected value of the prefix that ends with each row and its ties; of a row at -inf, of the
-        whole list.
-    """
-    steps = expected_steps(parsed, gains, chances, scores, index, correlation=correlation)
-    order, starts, sizes = list_order(scores, index)
-    sums = _sums_in_lists((steps.rises - steps.falls)[order], starts, sizes)
-    sums += np.repeat(steps.start, sizes)
-    values = np.empty(len(scores))
-    values[order] = sums[tie_ends(scores[order], starts, sizes)]
-    return steps.start, values
 
 
 def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
@@ -142,18 +114,15 @@ def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
     ndarray of shape (n_rows,), float64
         Changes; each of tied documents has the mean of theirs, and 0 where the row scores -inf.
     """
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    number = _tie_numbers(ranked, starts, sizes)
-    keys = np.where(ranked > -np.inf, -number.astype(np.float64), -np.inf)
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-    lists = RankedLists(gains[order], keys, groups=GroupIndex.from_groups(codes))
+    ranking = Ranking(scores, index)
+    number = ranking.tie_number
+    keys = np.where(ranking.scores > -np.inf, -number.astype(np.float64), -np.inf)
+    codes = np.repeat(np.arange(len(ranking.sizes)), ranking.sizes)
+    lists = RankedLists(gains[ranking.order], keys, groups=GroupIndex.from_groups(codes))
     _, changes = _changes(lists, parsed, number)
     n_tied = np.bincount(codes * changes.shape[1] + number, minlength=changes.size)
     changes /= np.maximum(n_tied.reshape(changes.shape), 1)
-    result = np.empty(len(scores))
-    result[order] = np.where(keys > -np.inf, changes[codes, number], 0.0)
-    return result
+    return ranking.by_row(np.where(keys > -np.inf, changes[codes, number], 0.0))
 
 
 def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
@@ -192,18 +161,11 @@ def best_prefix_of_steps(steps: ExpectedSteps, scores, index) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows,), float64
-        As of :func:`skfilterrank._lists.prefixes.best_prefix`.
+        Thresholds, as of :meth:`Ranking.best_thresholds`.
     """
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    sums = _sums_in_lists((steps.rises - steps.falls)[order], starts, sizes)
-    positions = np.arange(len(ranked))
-    sums[(tie_ends(ranked, starts, sizes) != positions) | np.isneginf(ranked)] = -np.inf
-    highest = np.maximum.reduceat(sums, starts)
-    tolerance = mean_tolerance(np.append(steps.rises, steps.falls))
-    is_best = sums >= np.repeat(highest, sizes) - tolerance
-    last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
-    return thresholds_below(np.where(highest < -tolerance, -1, last), ranked, order, starts, sizes)
+    ranking = Ranking(scores, index)
+    sums = ranking.running_sums((steps.rises - steps.falls)[ranking.order])
+    return ranking.best_thresholds(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
 
 
 def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
@@ -228,19 +190,13 @@ def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
     ndarray of shape (n_rows,), float64
         Finite keys, which never rise down a list; documents of equal score share one.
     """
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    is_listed = ranked > -np.inf
-    ends = tie_ends(ranked, starts, sizes)
-    # Ties enter as one step, at their last row.
-    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
-    rise = np.add.reduceat(np.where(is_listed, rises[order] - cost, 0.0), tie)
-    fall = np.add.reduceat(np.where(is_listed, falls[order], 0.0), tie)
-    n_ties = np.add.reduceat(np.append(True, ends[1:] != ends[:-1]), starts, dtype=np.intp)
-    slopes = hull_slopes(rise, fall, n_ties)
-    keys = np.empty(len(scores))
-    keys[order] = np.repeat(slopes, np.diff(tie, append=len(ranked)))
-    return keys
+    ranking = Ranking(scores, index)
+    is_listed, ties = ranking.scores > -np.inf, ranking.ties
+    # Ties enter as one step.
+    rise = np.add.reduceat(np.where(is_listed, rises[ranking.order] - cost, 0.0), ties)
+    fall = np.add.reduceat(np.where(is_listed, falls[ranking.order], 0.0), ties)
+    n_ties = np.add.reduceat(ranking.is_first_of_tie, ranking.starts, dtype=np.intp)
+    return ranking.by_row(np.repeat(hull_slopes(rise, fall, n_ties), ranking.n_tied))
 
 
 def hull_slopes(rise, fall, sizes) -> np.ndarray:
@@ -267,7 +223,7 @@ def hull_slopes(rise, fall, sizes) -> np.ndarray:
 
 
 def _hulls_of_block(up, right, sizes):
-    """Slopes of one stretch a row. Steps are joined while the later of two is the steeper."""
+    """Compute slopes of one stretch a row: steps are joined while the later one is steeper."""
     n_lists, width = up.shape
     own = np.arange(n_lists)
     ups, rights = np.zeros((n_lists, width + 1)), np.zeros((n_lists, width + 1))
@@ -284,7 +240,7 @@ def _hulls_of_block(up, right, sizes):
             up_last, right_last = ups[lists, last], rights[lists, last]
             up_first, right_first = ups[lists, last - 1], rights[lists, last - 1]
             is_steeper = up_last * right_first >= up_first * right_last
-            # Vertical steps: products do not tell up from down.
+            # Products do not distinguish vertical steps up from those down.
             of_vertical = np.where(right_last == 0, up_last >= 0, up_first < 0)
             lists = lists[np.where(right_first == 0, of_vertical, is_steeper)]
             last = top[lists]
@@ -295,7 +251,7 @@ def _hulls_of_block(up, right, sizes):
     largest = np.finfo(np.float64).max
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = np.clip(ups / rights, -largest, largest)
-    # Without any step there is nothing to lose.
+    # Without any step nothing is lost.
     slopes[np.isnan(slopes)] = largest
     starts = np.zeros((n_lists, width), dtype=np.intp)
     listed, number = np.nonzero(np.arange(width + 1) <= top[:, None])
@@ -303,31 +259,14 @@ def _hulls_of_block(up, right, sizes):
     return np.take_along_axis(slopes, np.cumsum(starts, axis=1) - 1, axis=1)
 
 
-def tie_ends(ranked, starts, sizes) -> np.ndarray:
-    """Return the position of the last row of equal score in its list, of rows in list order."""
-    ends = np.append(ranked[1:] != ranked[:-1], True)
-    ends[starts + sizes - 1] = True
-    last = np.flatnonzero(ends)
-    return np.repeat(last, np.diff(last, prepend=-1))
-
-
-def _sums_in_lists(values, starts, sizes):
-    """Running sums that begin anew with each list."""
-    index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(values))
-    sums = np.empty(len(values))
-    for block in index.blocks():
-        index.put(sums, block, np.cumsum(index.take(values, block, 0.0), axis=1))
-    return sums
-
-
 # Sums over documents.
 
 
-def _worth_of_gains(parsed, gains):
-    """What a document of each gain weighs, and the worth of places, or None.
+def _weights_of_gains(parsed, gains):
+    """Return the weight of a document of each gain, or None where the list matters, too.
 
-    They say all of a measure that is a sum over documents without a divisor. Lists of the gains in
-    several proportions tell: none of them may change what a gain weighs.
+    The weights describe a measure that is a sum over documents without a divisor. They are tried
+    on lists of the gains in several proportions, none of which may change a weight.
     """
     probes = [gains]
     for gain in gains:
@@ -350,129 +289,107 @@ def _worth_of_gains(parsed, gains):
     if (form.weights != weights[np.searchsorted(gains, rows)]).any():
         return None
     sign = 1.0 if parsed.measure.greater_is_better else -1.0
-    return sign * weights, parsed
+    return sign * weights
 
 
 def _steps_of_sum(weights, parsed, chances, scores, index):
-    """Expected weight of each document times the worth of its place."""
-    probabilities = _of_levels(chances)
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    place = np.arange(len(ranked)) - np.repeat(starts, sizes)
+    """Multiply the expected weight of each document by the worth of its place."""
+    ranking = Ranking(scores, index)
     # The worth of a place, up to the longest list.
-    longest = np.zeros(max(1, int(sizes.max())))
+    longest = np.zeros(max(1, int(ranking.sizes.max())))
     facts = RowFacts(parsed, longest, GroupIndex.from_groups(np.zeros(len(longest), dtype=int)))
-    worth = parsed.as_sum(facts).worth(np.arange(1, len(longest) + 1), None, 0)[place]
-    ends = tie_ends(ranked, starts, sizes)
-    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
-    n_tied = np.diff(tie, append=len(ranked))
+    worth = parsed.as_sum(facts).worth(np.arange(1, len(longest) + 1), None, 0)[ranking.place]
     # A document stands at each place of its tie as often.
-    worth = np.repeat(np.add.reduceat(worth, tie) / n_tied, n_tied)
-    worth[np.isneginf(ranked)] = 0.0
-    found = []
-    for part in (np.maximum(weights, 0.0), np.maximum(-weights, 0.0)):
-        values = np.empty(len(scores))
-        values[order] = (part @ probabilities)[order] * worth
-        found.append(values)
-    return ExpectedSteps(np.zeros(len(sizes)), *found)
+    worth = ranking.tie_means(worth)
+    worth[np.isneginf(ranking.scores)] = 0.0
+    of_place, of_kind = ranking.by_row(worth), _of_levels(chances)
+    rises, falls = (np.maximum(part, 0.0) @ of_kind * of_place for part in (weights, -weights))
+    return ExpectedSteps(np.zeros(len(ranking.sizes)), rises, falls)
 
 
 def _steps_of_f(weight, gains, chances, scores, index):
-    """Steps of (1 + b^2) found / (shown + b^2 m), found and m being expected numbers."""
-    relevant = (gains > 0) @ _of_levels(chances)
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    ends = tie_ends(ranked, starts, sizes)
-    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
-    n_tied = np.diff(tie, append=len(ranked))
-    own = np.where(ranked > -np.inf, relevant[order], 0.0)
-    own = np.repeat(np.add.reduceat(own, tie) / n_tied, n_tied)
-    found = _sums_in_lists(own, starts, sizes)
-    shown = np.arange(len(ranked)) - np.repeat(starts, sizes) + 1.0
-    m = np.repeat(found[starts + sizes - 1], sizes)
+    """Compute steps of (1 + b^2) found / (shown + b^2 m), of expected numbers found and m."""
+    ranking = Ranking(scores, index)
+    is_listed = ranking.scores > -np.inf
+    relevant = ((gains > 0) @ _of_levels(chances))[ranking.order]
+    own = ranking.tie_means(np.where(is_listed, relevant, 0.0))
+    found, shown = ranking.running_sums(own), ranking.place + 1.0
+    m = np.repeat(found[ranking.starts + ranking.sizes - 1], ranking.sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         rise = own / (shown + weight * m)
         fall = (found - own) * (1.0 / (shown - 1.0 + weight * m) - 1.0 / (shown + weight * m))
-    parts = []
-    for values in (rise, fall):
-        values = np.where((m > 0) & (ranked > -np.inf), (1.0 + weight) * values, 0.0)
-        result = np.empty(len(scores))
-        result[order] = np.repeat(np.add.reduceat(values, tie) / n_tied, n_tied)
-        parts.append(result)
-    return ExpectedSteps(np.zeros(len(sizes)), *parts)
+    rises, falls = (
+        np.where((m > 0) & is_listed, (1.0 + weight) * values, 0.0) for values in (rise, fall)
+    )
+    return ExpectedSteps(
+        np.zeros(len(ranking.sizes)),
+        ranking.by_row(ranking.tie_means(rises)),
+        ranking.by_row(ranking.tie_means(falls)),
+    )
 
 
 def _of_levels(chances):
-    """P(gain = level) of each level."""
+    """Return P(gain = level) of each level."""
     n_rows = chances.shape[1]
     edges = np.concatenate([np.ones((1, n_rows)), chances, np.zeros((1, n_rows))])
     return edges[:-1] - edges[1:]
 
 
-# nDCG_f, of whose normaliser E[1 / (I - W)] is drawn alone.
+# nDCG_f, with draws of its normaliser E[1 / (I - W)] alone.
 
 
 def _steps_of_ndcg_f(k, gains, chances, scores, index, correlation):
-    """Expected rises and falls of nDCG_f."""
-    order, starts, sizes = list_order(scores, index)
-    place = np.arange(len(order)) - np.repeat(starts, sizes)
-    discount = 1.0 / np.log2(place + 2.0)
+    """Compute expected rises and falls of nDCG_f."""
+    ranking = Ranking(scores, index)
+    discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
-        discount[place >= k] = 0.0
-    ends = tie_ends(scores[order], starts, sizes)
-    tie = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
-    n_tied = np.diff(tie, append=len(order))
-    found = []
-    for part in (np.maximum(gains, 0.0), np.minimum(gains, 0.0)):
-        worth = expected_worth(
-            gains, chances, scores, index, k=k, correlation=correlation, counted=part
-        )
-        mean = np.add.reduceat(np.abs(worth[order]), tie) / n_tied
-        values = np.empty(len(order))
-        values[order] = np.repeat(mean * np.add.reduceat(discount, tie) / n_tied, n_tied)
-        found.append(values)
+        discount[ranking.place >= k] = 0.0
+    discount = ranking.tie_means(discount)
+    worth = np.abs(expected_worth(gains, chances, scores, index, k=k, correlation=correlation))
+    rises, falls = (
+        ranking.by_row(ranking.tie_means(part[ranking.order]) * discount) for part in worth
+    )
     # Nothing shown: -W / (I - W), which no cut changes.
-    return ExpectedSteps(np.zeros(len(sizes)), *found)
+    return ExpectedSteps(np.zeros(len(ranking.sizes)), rises, falls)
 
 
-def expected_worth(
-    gains, chances, scores, index, *, k, correlation=0.0, counted=None
-) -> np.ndarray:
-    """Compute E[gain / (I - W)] of each row; 0 where it scores -inf.
+def expected_worth(gains, chances, scores, index, *, k, correlation=0.0) -> np.ndarray:
+    """Compute E[max(gain, 0) / (I - W)] and E[min(gain, 0) / (I - W)] of each row.
 
-    `chances` is changed in place where rows are hidden. `counted` gives what each level counts in
-    the numerator, by default the gains.
+    The result has shape (2, n_rows), with 0 where a row scores -inf.
     """
     is_listed = scores > -np.inf
     chances = np.where(is_listed, chances, 0.0)
-    order, starts, sizes = list_order(scores, index)
-    place = np.empty(len(scores), dtype=np.intp)
-    place[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
-    counted = gains if counted is None else counted
-    worth = np.zeros(len(scores))
-    steps = np.diff(counted)
+    place = places(scores, index)
+    parts = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
+    worth = np.zeros((2, len(scores)))
     for block in index.blocks(max_cells=_MOST_CELLS):
-        # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
-        # A few lengths serve all lists.
+        # Masks of shape (n_draws, n_queries, n_documents) of gains that reach each level. Lengths
+        # are powers of two, so that lists share draws.
         depth = 1 << (block.width - 1).bit_length()
         drawn = uniform(depth, correlation)[:, index.take(place, block, 0)]
         reached = [drawn < index.take(row, block, 0.0) for row in chances]
         n_listed = index.take(is_listed, block, False).sum(axis=-1)
         n_reached = [each.sum(axis=-1) for each in reached]
         inverse = _inverse_span(gains, n_reached, n_listed, k)
-        mean = np.repeat(counted[0] * inverse.mean(axis=0)[:, None], block.width, axis=1)
-        for step, each in zip(steps, reached):
-            mean += step / N_DRAWS * np.einsum("dq,dqn->qn", inverse, each)
-        index.put(worth, block, mean)
-    worth[~is_listed] = 0.0
+        means = [
+            np.repeat(part[0] * inverse.mean(axis=0)[:, None], block.width, 1) for part in parts
+        ]
+        for level, each in enumerate(reached):
+            summed = np.einsum("dq,dqn->qn", inverse, each)
+            for mean, part in zip(means, parts):
+                mean += (part[level + 1] - part[level]) / N_DRAWS * summed
+        for row, mean in zip(worth, means):
+            index.put(row, block, mean)
+    worth[:, ~is_listed] = 0.0
     return worth
 
 
 def _inverse_span(gains, n_reached, n_listed, k):
-    """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
+    """Compute 1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
 
-    I sums, level by level, what the level adds to the one below it over as many of the first
-    places as there are documents that reach it; W the same from the lowest level up.
+    I sums the difference of each level to the one below it over as many of the first places as
+    documents reach it; W sums negative gains from the lowest level up.
     """
     deepest = int(n_listed.max(initial=0))
     discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
@@ -491,21 +408,19 @@ def _inverse_span(gains, n_reached, n_listed, k):
 
 
 def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
-    """Expected rises and falls, by the measure's own values for drawn gains."""
-    order, starts, sizes = list_order(scores, index)
-    ranked = scores[order]
-    place = np.arange(len(ranked)) - np.repeat(starts, sizes)
-    number = _tie_numbers(ranked, starts, sizes)
+    """Compute expected rises and falls by the measure's own values for drawn gains."""
+    ranking = Ranking(scores, index)
+    order, starts, sizes = ranking.order, ranking.starts, ranking.sizes
+    place, number = ranking.place, ranking.tie_number
     step, is_long = _grid(number, place, starts, sizes, parsed.k)
     if is_long.any():
-        # Ties of long lists stand in one order, by which sums over places hold; worst first.
+        # Ties of long lists have a fixed order, so that sums over places apply: worst first.
         mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
         code = np.repeat(np.arange(len(sizes)), sizes)
-        order = order[np.lexsort((mean, number, code))]
-    n_listed = np.add.reduceat(ranked > -np.inf, starts, dtype=np.intp)
-    levels = chances[:, order]
+        ranking.order = order = order[np.lexsort((mean, number, code))]
+    n_listed = np.add.reduceat(ranking.scores > -np.inf, starts, dtype=np.intp)
     found = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
-    draw = partial(_draw_lists, found, parsed, gains, levels, correlation)
+    draw = partial(_draw_lists, found, parsed, gains, chances[:, order], correlation)
     short, long = np.flatnonzero(~is_long & (n_listed > 0)), np.flatnonzero(is_long)
     n_draws = N_DRAWS if _is_fast(parsed) else _N_DRAWS_BY_PREFIX
     draw(n_draws, short, starts, n_listed, place, number, number, False)
@@ -513,12 +428,7 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     n_draws = N_DRAWS if is_sum else _N_DRAWS_BY_PREFIX
     entered = number if is_sum else step
     draw(n_draws, long, starts, n_listed, place, place, entered, not is_sum)
-    results = []
-    for values in found[1:]:
-        result = np.empty(len(scores))
-        result[order] = values
-        results.append(result)
-    return ExpectedSteps(found[0], *results)
+    return ExpectedSteps(found[0], *map(ranking.by_row, found[1:]))
 
 
 def _draw_lists(
@@ -574,13 +484,6 @@ def _draw_lists(
             target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, step[rows]]
 
 
-def _tie_numbers(ranked, starts, sizes):
-    """Number of the distinct score of each row in its list, from 0, of rows in list order."""
-    ends = tie_ends(ranked, starts, sizes)
-    number = np.cumsum(np.append(True, ends[1:] != ends[:-1])) - 1
-    return number - np.repeat(number[starts], sizes)
-
-
 def _is_fast(parsed):
     """Tell whether all prefixes of most lists are measured at once."""
     measure = parsed.measure
@@ -615,10 +518,10 @@ def _grid(number, place, starts, sizes, k):
 
 
 def _changes(lists, parsed, steps, on_grid=False):
-    """Value of nothing of each list, and what each of its steps changes; higher is better.
+    """Compute the value of nothing of each list, and the change by each step; higher is better.
 
-    Scores are minus whole numbers; `steps` gives the step of each row, of which `on_grid` says that
-    the measure is computed after each alone.
+    Scores are minus whole numbers, and `steps` gives the step of each row. With `on_grid` the
+    measure is computed after each step, else after each score.
     """
     measure, index = parsed.measure, lists.index
     start = np.zeros(index.n_queries)
@@ -655,9 +558,9 @@ def _changes_on_grid(lists, parsed, keys):
 
 @lru_cache(maxsize=16)
 def uniform(n_places, correlation, n_draws=N_DRAWS):
-    """Return numbers of (0, 1) for each draw and place, each place's spread evenly over the draws.
+    """Return numbers of (0, 1) for each draw and place, evenly spread over the draws of a place.
 
-    Those of a place are equal for lists of any length.
+    The numbers of a place do not depend on the length of the list.
     """
     even = (np.arange(n_draws) + 0.5) / n_draws
     shared = np.sqrt(correlation) * ndtri(even)

@@ -1,24 +1,13 @@
 """Fitted thresholds as JSON files that a person can read."""
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from skfilterrank._files.states import (
-    checksum_of,
-    count,
-    gains_from_json,
-    gains_to_json,
-    listed,
-    number,
-    numbers,
-    optional,
-    pair,
-    read_state,
-    record,
-    text,
-    write_state,
-)
+from skfilterrank._files import states
+from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
@@ -34,10 +23,10 @@ _FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
 class SavedAsJson:
-    """A threshold that can be saved as JSON, which a person can read."""
+    """A threshold that can be saved as readable JSON."""
 
     def _state(self) -> dict:
-        """Return what was learned, as JSON holds it."""
+        """Return the learned numbers, in dicts, lists and arrays."""
         return {}
 
     def save(self, path) -> None:
@@ -51,7 +40,7 @@ class SavedAsJson:
         Raises
         ------
         ValueError
-            If gains are a function, or what was learned cannot be written as JSON.
+            If gains are a function, or a learned model cannot be written as JSON.
         NotFittedError
             If the threshold is not fitted.
         OSError
@@ -62,7 +51,7 @@ class SavedAsJson:
         load_threshold : Reads it.
         """
         state = {"library": skfilterrank.__version__} | threshold_to_json(self)
-        write_state(path, _FORMAT, state, "threshold.save(path)")
+        states.write_state(path, _FORMAT, state, "threshold.save(path)")
 
 
 def load_threshold(source) -> SavedAsJson:
@@ -75,9 +64,9 @@ def load_threshold(source) -> SavedAsJson:
 
     Returns
     -------
-    BaseThreshold
-        The fitted threshold, of the class that was saved. It predicts what the saved one did.
-        `certificate_` is the one of the saved threshold, under the condition that the scores come
+    threshold estimator
+        The fitted threshold, of the class that was saved. It predicts as the saved one did.
+        `certificate_` is that of the saved threshold, under the condition that the scores come
         from a model that has not seen the calibration queries. Curves are not kept.
 
     Raises
@@ -103,30 +92,41 @@ def load_threshold(source) -> SavedAsJson:
     >>> bool((load_threshold(path).predict(scores) == threshold.predict(scores)).all())
     True
     """
-    return read_state(source, _FORMAT, threshold_from_json, _FORMER)
+    return states.read_state(source, _FORMAT, threshold_from_json, _FORMER)
 
 
 def threshold_checksum(threshold: SavedAsJson) -> str:
     """Compute a checksum of a threshold and its certificate, whichever version saved it."""
-    return checksum_of(threshold_to_json(threshold))
+    return states.checksum_of(threshold_to_json(threshold))
 
 
 def threshold_to_json(threshold: SavedAsJson) -> dict:
-    """Return a fitted threshold as JSON holds it: its class, its parameters and its fit."""
+    """Convert a fitted threshold to JSON: its class, its parameters and its fitted attributes."""
     if not isinstance(threshold, SavedAsJson):
         raise InputError(f"threshold must be a threshold estimator, got {brief(threshold)}.")
     check_is_fitted(threshold, msg=NOT_FITTED)
-    fitted = {name: getattr(threshold, f"{name}_", None) for name in _OF_ALL}
-    for name in _OF_SOME:
-        if (found := getattr(threshold, f"{name}_", None)) is not None:
-            fitted[name] = _TO_JSON[name](found) if name in _TO_JSON else found
+    fitted = {name: getattr(threshold, f"{name}_", None) for name in (*_OF_ALL, *_OF_SOME)}
+    fitted = {
+        name: _TO_JSON.get(name, lambda value: value)(value)
+        for name, value in fitted.items()
+        if value is not None or name in _OF_ALL
+    }
     if learned := threshold._state():
         fitted["learned"] = learned
-    return _unfitted_to_json(threshold) | {"fitted": fitted}
+    return _unfitted_to_json(threshold) | {"fitted": _as_json(fitted)}
+
+
+def _as_json(value):
+    """Convert arrays, numbers of numpy and tuples, at any depth, to lists and numbers."""
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def threshold_from_json(value, name: str = "") -> SavedAsJson:
-    """Make the fitted threshold of what JSON holds; errors name the field."""
+    """Make a fitted threshold from JSON; errors name the field."""
     where = f"{name}." if name else ""
     threshold = _unfitted_from_json(value, name)
     fitted = record({"fitted": _FITTED})(value, name)["fitted"]
@@ -182,7 +182,7 @@ def _unfitted_from_json(value, name):
 
 def _class_of(name):
     """Return the threshold of this library that has a name, or None."""
-    # The base of all thresholds is none itself.
+    # The base of all thresholds is no threshold itself.
     waiting = [each for base in SavedAsJson.__subclasses__() for each in base.__subclasses__()]
     while waiting:
         found = waiting.pop()
@@ -192,11 +192,11 @@ def _class_of(name):
     return None
 
 
-# Parameters as JSON holds them, and back.
+# Parameters to JSON, and back.
 
 
 def _plain(value, name):
-    """Return a parameter of any name as JSON holds it."""
+    """Convert a parameter to JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, SavedAsJson):
         return _unfitted_to_json(value)
@@ -226,7 +226,7 @@ def _risks(risks, name):
 
 
 def _parameter(value, name):
-    """Return a parameter of any name as it was."""
+    """Make a parameter from JSON."""
     if isinstance(value, dict):
         return _unfitted_from_json(value, name)
     if isinstance(value, list):
@@ -241,30 +241,19 @@ def _object(value, name):
     return value
 
 
-_WRITE = {"measure": _measure, "risks": _risks, "gains": gains_to_json}
+_WRITE = {"measure": _measure, "risks": _risks, "gains": states.gains_to_json}
 _READ = {
-    "gains": gains_from_json,
+    "gains": states.gains_from_json,
     "risks": lambda value, name: dict(listed(pair(text, check_share), least=1)(value, name)),
 }
 
 
-# Fitted attributes as JSON holds them, and back.
-
-
-def _calibration_to_json(calibration):
-    """Return the scores that a threshold was chosen on."""
-    return vars(calibration) | {"quantiles": calibration.quantiles.tolist()}
+# Fitted attributes to JSON, and back.
 
 
 def _calibration_from_json(value, name):
-    """Make the scores that a threshold was chosen on."""
+    """Make the description of the scores that a threshold was chosen on."""
     return Calibration(**_CALIBRATION(value, name))
-
-
-def _confidence_to_json(confidence):
-    """Return the confidence that `abstain` names."""
-    weights = confidence.weights_
-    return {"name": confidence.name, "weights": None if weights is None else weights.tolist()}
 
 
 def _confidence_from_json(value, name):
@@ -275,14 +264,8 @@ def _confidence_from_json(value, name):
     return confidence
 
 
-def _certificate_to_json(certificate):
-    """Return a certificate with its promises."""
-    state = {name: getattr(certificate, name) for name in _CERTIFICATE}
-    return state | {"promises": [vars(each) for each in certificate.promises.values()]}
-
-
 def _certificate_from_json(value, name):
-    """Make a certificate, under a condition: nobody knows where the scores came from."""
+    """Make a certificate that assumes unseen queries, as the source of the scores is unknown."""
     state = record(_CERTIFICATE)(value, name)
     promises = {each["risk"]: RiskPromise(**each) for each in state["promises"]}
     return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)
@@ -325,7 +308,7 @@ _CERTIFICATE = {
     "max_shown": optional(check_count),
     "shows_more": _IS,
 }
-# Attributes that all thresholds have, and those that some have.
+# Attributes of all thresholds, and attributes of some.
 _OF_ALL = {
     "measure": text,
     "level": optional(_LEVEL),
@@ -344,12 +327,13 @@ _OF_SOME = {
     "calibration": _calibration_from_json,
     "certificate": _certificate_from_json,
 }
-_TO_JSON = {
-    "caps": lambda caps: [_plain(each, "a cap") for each in caps],
-    "confidence": _confidence_to_json,
-    "list_sizes": np.ndarray.tolist,
-    "calibration": _calibration_to_json,
-    "certificate": _certificate_to_json,
+_TO_JSON: dict[str, Callable] = {
+    "confidence": lambda confidence: {"name": confidence.name, "weights": confidence.weights_},
+    "calibration": vars,
+    "certificate": lambda certificate: (
+        {name: getattr(certificate, name) for name in _CERTIFICATE}
+        | {"promises": [vars(promise) for promise in certificate.promises.values()]}
+    ),
 }
 _FITTED = record(
     _OF_ALL,

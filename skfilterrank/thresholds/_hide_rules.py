@@ -86,7 +86,7 @@ class RisingCurve(NamedTuple):
 
 
 def _binned(scores, values):
-    """Means of sorted scores and of their values in bins, and sizes; equal scores share a bin."""
+    """Average sorted scores and their values in bins, with sizes; equal scores share a bin."""
     first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
     if len(first) > _N_BINS:
         places = np.linspace(0, len(scores), _N_BINS, endpoint=False).astype(np.intp)
@@ -97,7 +97,7 @@ def _binned(scores, values):
 
 
 class Worth(NamedTuple):
-    """What the two scores of a document say of it.
+    """The curves of expected gain and of the probability of harm by the two scores.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class HidePath:
         return scores
 
     def _scores_at(self, level):
-        """As `at`, also behind the last place."""
+        """Return the scores of `at` without a limit to the documents of a list."""
         if self.rule in KEY_RULES:
             return np.where(self.keys() >= level, self.order, -np.inf)
         if self.rule == "subset":
@@ -241,7 +241,7 @@ def measured(lists: RankedLists, parsed: ParsedMeasure, given: dict) -> EntryVal
 
 
 def _deepest(rates):
-    """Places that matter: all, unless each measure has a cut-off."""
+    """Return the number of places that matter; None for all."""
     if not all(isinstance(rate, ParsedMeasure) and rate.measure.takes_k for rate in rates):
         return None
     # Measures that look for judged documents may look behind their cut-off.
@@ -251,7 +251,7 @@ def _deepest(rates):
 
 
 def _best_subsets(worth, harm, price, depth):
-    """Columns of the subset of each list with the highest DCG of worth minus the price of harm.
+    """Find the subset of each list with the highest DCG of worth minus the price of harm.
 
     With rows in falling order of worth, j of them shown before row i, and at most `depth` in all,
     ``V(i, j) = max(V(i + 1, j), d(j + 1) r_i - price h_i + V(i + 1, j + 1))``.
@@ -296,7 +296,7 @@ def _is_beaten(harm, depth):
 
 
 def _solve(gain, cost, columns, discounts, width):
-    """Best subsets of lists that lie in the columns of matrices."""
+    """Find the best subsets of lists that lie in the columns of matrices."""
     n_rows, n_queries = gain.shape
     depth = len(discounts)
     values = np.zeros((depth + 1, n_queries))

@@ -1,4 +1,4 @@
-"""Scores of judged rows, which thresholds are fitted on, and values of what a threshold shows."""
+"""Scores of judged rows, which thresholds are fitted on, and values of the rows shown."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -11,22 +11,22 @@ from sklearn.model_selection import GroupKFold
 
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.checks import check_groups, check_level_scores
-from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
-# Folds by query, on which levels and learned cuts are tried out.
+# Number of folds by query on which levels and learned cuts are tried.
 N_FOLDS = 5
-# Lists within these quantiles of the sizes are usual.
+# Quantiles of the sizes of lists between which sizes are usual.
 _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
-# The margin nearest to 0 that still says "hidden", and what stands for an infinite score.
+# The negative margin nearest to 0, and a finite score in place of an infinite one.
 _TINY = float(np.finfo(np.float64).tiny)
 _HUGE = float(np.finfo(np.float64).max) / 4
+# Range of the largest score, in absolute value, of an ordinary scale.
+_ORDINARY = (2.0**-20, 2.0**100)
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
@@ -39,7 +39,7 @@ class JudgedScores:
     lists : RankedLists
         Gains, NaN where unjudged, scores, queries and their weights.
     labels : ndarray of shape (n_rows,)
-        The labels as they were given.
+        The labels before they are mapped to gains.
     clusters : ndarray of shape (n_lists,), int
         Number of the cluster of each list. Lists of one cluster, such as one query that was held
         out twice, are never split between learning and trying.
@@ -48,13 +48,13 @@ class JudgedScores:
     folds : ndarray of shape (n_lists,), int, or None
         The fold of cross-validation that each list was held out in.
     names : tuple of two ndarrays, or None
-        Query id and row number of each row, as the user knows them.
+        Query id and row number of each row, as the caller knows them.
     machines : ndarray of shape (n_rows,), bool, or None
-        Rows with a label that a machine gave.
+        Mask of the rows with a label of a machine.
     watches_scale : bool
-        Whether later scores must be on the scale of these.
+        True if later scores must be on the scale of these.
     apart : JudgedScores or None
-        Rows that curves are learned from where these are kept apart from them.
+        Other rows, from which curves are learned; None where they are learned from these.
     """
 
     lists: RankedLists
@@ -123,12 +123,8 @@ class JudgedScores:
 
     def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Average values of lists, and weights if any, in each cluster, which counts as one."""
-        n_lists = np.bincount(self.clusters)
-        counted = n_lists > 0
-        means = np.bincount(self.clusters, values)[counted] / n_lists[counted]
-        if self.lists.weights is None:
-            return means, None
-        return means, np.bincount(self.clusters, self.lists.weights)[counted] / n_lists[counted]
+        means, weights = cluster_means(values, self.clusters), self.lists.weights
+        return means, None if weights is None else cluster_means(weights, self.clusters)
 
     def fold_rows(self, n_folds: int = N_FOLDS):
         """Yield the rows to learn from and the rows to try on, which share no cluster."""
@@ -139,14 +135,32 @@ class JudgedScores:
             yield from folds.split(clusters, groups=clusters)
 
 
+def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Average values of lists in each cluster that has one."""
+    n_lists = np.bincount(clusters)
+    return np.bincount(clusters, values)[n_lists > 0] / n_lists[n_lists > 0]
+
+
+def unit_of(scores: np.ndarray) -> float:
+    """Return the power of two that brings scores of an extreme scale to the order of 1.
+
+    Squares of such scores overflow or vanish, and libraries take small differences for none. The
+    factor is 1 for scores of an ordinary scale; a power of two changes no other result.
+    """
+    largest = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    if not largest or _ORDINARY[0] < largest < _ORDINARY[1]:
+        return 1.0
+    return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))
+
+
 def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarray, dict]:
-    """Read the score of each row, and the other columns that a threshold looks at.
+    """Read the score of each row, and the other columns that a threshold reads.
 
     `owner` is the name of the threshold's class, and `names` those of its columns; None takes all.
     """
     if isinstance(scores, Rows):
         raise InputError(
-            "scores are Rows, of which a threshold gives no array of scores or places. Give "
+            "scores are Rows, for which a threshold returns no array of scores or places. Give "
             "the scores of whole lists, some at a time."
         )
     column, columns = _split_columns(scores, names)
@@ -154,7 +168,7 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
     if filter_scores is not None:
         if names is not None and FILTER_SCORE not in names:
             raise InputError(
-                f"filter_scores is not possible with {owner}, which looks at one score. Use a "
+                f"filter_scores is not possible with {owner}, which reads one score. Use a "
                 "TunedThreshold or a CertifiedThreshold, or leave it out."
             )
         columns[FILTER_SCORE] = filter_scores
@@ -171,7 +185,7 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
 
 
 def _split_columns(scores, names) -> tuple[object, dict]:
-    """The column of scores, and others by their names; `names` None takes all."""
+    """Return the column of scores, and others by their names; `names` None takes all."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
@@ -221,12 +235,12 @@ def number_clusters(clusters, index) -> np.ndarray:
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:
-    """From and to, of the sizes of lists; NaN of none."""
+    """Return the lowest and the highest usual size of lists; NaN without lists."""
     return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
 
 def scored_sizes(scores, index):
-    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
+    """Count the documents of each list, without rows at -inf, which were not retrieved."""
     is_scored = scores > -np.inf
     if is_scored.all():
         return index.sizes.astype(np.float64)
@@ -242,7 +256,7 @@ def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) 
     entry = parsed.measure
     kernel = entry.bind(parsed.k, parsed.options)
     found = [np.empty(lists.index.n_queries) for _ in shown]
-    # Judgments of a block, and its order, are laid out once for all.
+    # A block is laid out once for all masks.
     for block in lists.with_ties(entry.ties[0]).blocks():
         for values, rows in zip(found, shown):
             values[block.queries] = kernel(_block_shown(block, lists.index, rows, entry.ties[0]))
@@ -256,18 +270,9 @@ def _block_shown(block, index, shown, ties):
         return block.relisted(-index.take(shown, block.layout, -np.inf), "stable")
     is_shown = index.take(shown, block.layout, False)
     ordered = block.in_order(is_shown)
-    # Where lists are cut, what is shown keeps its place.
+    # Where lists are cut, documents that are shown keep their places.
     is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
-
-
-def curve_of(entries: EntryValues, parsed: ParsedMeasure, among=None) -> ThresholdCurve:
-    """Make the curve of entries, negated where lower is better."""
-    levels, values = entries.curve(among)
-    best_level, best_value = entries.best(among, (levels, values))
-    if not parsed.measure.greater_is_better:
-        values, best_value = 0.0 - values, 0.0 - best_value
-    return ThresholdCurve(levels, values, best_level, best_value)
 
 
 def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
@@ -283,10 +288,10 @@ def warn_without_good(gains: np.ndarray) -> None:
         remedy = "Check y and gains=."
         if (gains == 0).any():
             remedy = (
-                "Where 0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}."
+                "If 0 is a good label, map it to a gain above 0, such as by gains={0: 1, -1: -1}."
             )
         warn_user(
-            "no label has a gain above 0, and some are below: to show nothing is best then. "
+            "no label has a gain above 0 and some are below, so that showing nothing is best. "
             f"{remedy}",
             FitWarning,
         )
@@ -297,14 +302,14 @@ def warn_unless_filter_pays(
 ) -> None:
     """Warn unless held-out queries gain more by a filter than a standard error.
 
-    `difference` is the mean over queries of what each gains, and `error` its standard error.
+    `difference` is the mean gain of a query by the filter, and `error` its standard error.
     """
     if difference > error or not (difference or error):
         return
     warn_user(
-        f"{NOT_SHOWN_TO_PAY}: queries that it was not chosen on score {filtered:.4f} "
-        f"with it and {unfiltered:.4f} without it (standard error of the difference {error:.4f}). "
-        f"Use {instead}, or judge more queries.",
+        f"{NOT_SHOWN_TO_PAY}: held-out queries score {filtered:.4f} with it and {unfiltered:.4f} "
+        f"without it (standard error of the difference {error:.4f}). Use {instead}, or judge more "
+        "queries.",
         FitWarning,
     )
 
@@ -318,5 +323,5 @@ def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) ->
         squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
         squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
         margins = np.where(is_infinite, squeezed, margins)
-    # A cap shows some documents of one score and hides others.
+    # A cap may show some documents of one score and hide others.
     return np.where(shown, margins, np.minimum(margins, -_TINY))

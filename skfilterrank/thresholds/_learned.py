@@ -20,7 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import N_FOLDS, curve_of
+from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
 from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
@@ -34,6 +34,7 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
+from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Factors that are tried between 1 and the best one.
 _N_FACTORS = 33
@@ -51,6 +52,7 @@ _FIELDS = record(
         "score": Curves.restored,
     },
     {"constant": Shares.restored},
+    {"unit": number(0)},
 )
 
 
@@ -105,7 +107,7 @@ class LearnedThreshold(BaseThreshold):
     columns_ : list of str
         Own columns, which `predict` needs too.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        As of :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
+        See :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
         factor is chosen without the query's fold, too, but the shares of the models are not.
     measure_ : str
         Name of the measure with its cut-off.
@@ -118,12 +120,12 @@ class LearnedThreshold(BaseThreshold):
 
     Notes
     -----
-    Let a document in a list be expected to raise the measure by ``u`` and to lower it by ``v``, as
-    it may turn out good or bad. The prefix shown is the longest that maximises the sum of
+    Let a document in a list be expected to raise the measure by ``u``, where it is good, and to
+    lower it by ``v``, where it is bad. The prefix shown is the longest that maximises the sum of
     ``u - factor * v - cost``. As the factor grows, best prefixes shrink along the concave hull of
     the running sums, so that every factor is tried at once. The factor taken is the one nearest to
-    1 within one standard error of the best, since hundred queries cannot tell factors further
-    apart. Sums over documents have exact expectations, F is taken at the expected numbers of
+    1 within one standard error of the best, since a hundred queries cannot distinguish factors more
+    finely. Sums over documents have exact expectations, F is taken at the expected numbers of
     relevant documents, and other measures are averaged over draws. In lists with more than 48
     prefixes that count, measures that are no sums are computed at 48, as in
     :class:`ExpectedThreshold`.
@@ -193,6 +195,7 @@ class LearnedThreshold(BaseThreshold):
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
         self._learned_for, self._cost = parsed, float(self.cost)
+        self._unit = unit_of(scores)
         self.columns_ = list(judged.columns)
         features = self._features(scores, index, judged.columns)
         listed_rows = scores > -np.inf
@@ -248,32 +251,32 @@ class LearnedThreshold(BaseThreshold):
         return [_OwnMaker(self.estimator)]
 
     def _features(self, scores, index, columns):
-        """Features of each row, own columns last."""
+        """Compute the features of each row, own columns last."""
         own = [np.asarray(columns[name], dtype=np.float64) for name in self.columns_]
         for name, values in zip(self.columns_, own):
             if not np.isfinite(values).all():
                 raise InputError(
                     f"column {brief(name)} holds a number that is not finite: fill it first."
                 )
-        return np.column_stack([feature_matrix(scores, index), *own])
+        return np.column_stack([feature_matrix(scores * self._unit, index), *own])
 
     def _best_shares(self, chances, kinds, lists):
-        """Shares of the models, by their log loss."""
+        """Choose the shares of the models by their log loss."""
         if self.estimator is not None or not len(kinds):
             return dict.fromkeys(("trees", "linear", "score")[: len(chances)], 1.0 / len(chances))
         trees, linear, score = chances
         of_trees = best_share(trees, linear, kinds, lists)
         learner = mixed(trees, linear, of_trees)
-        # The score alone, unless lists tell more than noise.
+        # The curve of the score alone, unless features of lists are better beyond noise.
         rest = best_share(learner, score, kinds, lists, simple=True)
         return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
 
     def _mixed(self, chances):
-        """Probabilities of the kinds by all models."""
+        """Mix the probabilities of the kinds by all models."""
         return chances[0] if len(chances) == 1 else mixture(chances, self.shares_.values())
 
     def _keys_of(self, kinds, scores, index):
-        """Key of each row, from the probabilities of the kinds of gain."""
+        """Compute the key of each row from the probabilities of the kinds of gain."""
         parsed = vars(self).get("_learned_for") or self._score_measure()
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
@@ -299,7 +302,7 @@ class LearnedThreshold(BaseThreshold):
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         lists = judged.lists.with_ties(parsed.measure.ties[0])
         entries = EntryValues.of(lists, parsed, keys)
-        self.threshold_curve_ = curve_of(entries, parsed)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         self._out_of_fold = keys
         self.level_ = self._best_factor(judged, entries)
         shown = (keys >= self.level_) & (keys > -np.inf)
@@ -327,11 +330,9 @@ class LearnedThreshold(BaseThreshold):
             return found[among]
 
         highest, clusters = values(best), judged.clusters[among]
-        n_lists = np.bincount(clusters)
         nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
         for factor in np.geomspace(1.0, nearest, _N_FACTORS):
-            lost = np.bincount(clusters, highest - values(factor))[n_lists > 0]
-            mean, error, _ = mean_and_error(lost / n_lists[n_lists > 0])
+            mean, error, _ = mean_and_error(cluster_means(highest - values(factor), clusters))
             if mean <= error:
                 return float(factor)
         return best
@@ -342,26 +343,21 @@ class LearnedThreshold(BaseThreshold):
         return values
 
     def _held_out_shown(self, judged, parsed, entries):
-        """Rows shown by models without their query, and a factor chosen without their fold."""
-        keys, fold = self._out_of_fold, fold_of_lists(judged.clusters)
-        factors = [
-            self._best_factor(judged, entries, fold != each) for each in range(fold.max() + 1)
-        ]
+        """Tell which rows are shown by models and a factor that were chosen without their fold."""
+        keys, (fold, n_folds) = self._out_of_fold, judged.deal_folds()
+        factors = [self._best_factor(judged, entries, fold != each) for each in range(n_folds)]
         shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
-        if self.confidence_ is not None:
-            sure = self.confidence_.out_of_fold_ >= self.answer_level_
-            shown &= sure[judged.codes]
-        return shown
+        return self._answered(judged, shown)
 
     # Files.
 
     def _state(self):
         state = {
-            "gains": self.gains_.tolist(),
+            "gains": self.gains_,
             "columns": [str(name) for name in self.columns_],
             "shares": self.shares_,
             "cost": self._cost,
-        }
+        } | ({} if self._unit == 1.0 else {"unit": self._unit})
         names = {Trees: "trees", Linear: "linear", Curves: "score", Shares: "constant"}
         for member in self.members_:
             if type(member) not in names:
@@ -376,6 +372,7 @@ class LearnedThreshold(BaseThreshold):
         state = _FIELDS(state, name)
         self.gains_, self.columns_ = state["gains"], state["columns"]
         self.shares_, self._cost = state["shares"], float(state["cost"])
+        self._unit = state.get("unit", 1.0)
         if ("constant" in state) == ("trees" in state):
             raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
@@ -387,13 +384,3 @@ class _OwnMaker:
 
     def __init__(self, estimator):
         self.fitted = partial(Own.fitted, estimator=clone(estimator))
-
-
-def fold_of_lists(clusters) -> np.ndarray:
-    """Number the fold of each list, none of which splits a cluster."""
-    known = np.flatnonzero(np.bincount(clusters))
-    fold = np.zeros(clusters.max() + 1, dtype=np.intp)
-    parts = np.array_split(np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known)))
-    for place, part in enumerate(parts):
-        fold[part] = place
-    return fold[clusters]

@@ -27,7 +27,7 @@ _TREES = {
     "force_row_wise": True,
 }
 _MIN_ROWS_OF_LEAF = 200
-# Rows of a query depend on each other: in the linear model it counts as this many.
+# Effective number of independent rows of a query in the linear model.
 _ROWS_OF_QUERY = 6.0
 _LEAST_CHANCE = 1e-6
 _SHARES = np.linspace(0.0, 1.0, 21)
@@ -58,7 +58,7 @@ class Trees(NamedTuple):
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
         """Fit boosted trees to rows of several kinds."""
-        # Imported where needed: it takes longer than all the rest.
+        # Imported where needed, as the import is slow.
         import lightgbm
 
         least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
@@ -80,7 +80,7 @@ class Trees(NamedTuple):
         return np.stack([1.0 - mean, mean]) if mean.ndim == 1 else mean.T
 
     def state(self) -> list:
-        """Return the models as texts."""
+        """Return the models as text."""
         return [each.model_to_string() for each in self.boosters]
 
     @classmethod
@@ -137,8 +137,8 @@ class Linear(NamedTuple):
         return _softmax(self.weights @ terms.T + self.constants[:, None])
 
     def state(self) -> dict:
-        """Return the numbers as JSON holds them."""
-        return {name: value.tolist() for name, value in self._asdict().items()}
+        """Return the numbers of the regression by name."""
+        return self._asdict()
 
     @classmethod
     def restored(cls, state, name) -> "Linear":
@@ -177,9 +177,9 @@ class Curves(NamedTuple):
         falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
         return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
 
-    def state(self) -> list:
-        """Return the curves as JSON holds them."""
-        return [[nodes.tolist(), values.tolist()] for nodes, values in self.curves]
+    def state(self) -> tuple:
+        """Return the nodes and values of each curve."""
+        return self.curves
 
     @classmethod
     def restored(cls, state, name) -> "Curves":
@@ -239,9 +239,9 @@ class Shares(NamedTuple):
         """Return the shares for each row; shape (n_kinds, n_rows)."""
         return np.repeat(self.shares[:, None], len(features), axis=1)
 
-    def state(self) -> list:
-        """Return the shares as JSON holds them."""
-        return self.shares.tolist()
+    def state(self) -> np.ndarray:
+        """Return the shares."""
+        return self.shares
 
     @classmethod
     def restored(cls, state, name) -> "Shares":
@@ -317,7 +317,7 @@ def mixture(chances, shares) -> np.ndarray:
 
 
 def _terms(features):
-    """Features, and their products with the log place, which is the fourth."""
+    """Append the products of the features with the log place, which is the fourth."""
     return np.hstack([features, features * features[:, 3:4]])
 
 

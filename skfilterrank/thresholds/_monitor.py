@@ -1,4 +1,4 @@
-"""Monitors of risks while judged queries come in, with an alarm that holds at any time."""
+"""Monitors of risks on a stream of judged queries, with an alarm that is valid at any time."""
 
 import os
 from collections import Counter
@@ -12,23 +12,10 @@ from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path
 from skfilterrank._files.locks import locked
-from skfilterrank._files.states import (
-    checksum_of,
-    count,
-    gains_from_json,
-    gains_to_json,
-    listed,
-    number,
-    numbers,
-    optional,
-    pair,
-    read_state,
-    record,
-    text,
-    write_state,
-)
+from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.arrays import label_array
 from skfilterrank._lists.checks import check_flag, check_level_scores, check_share, is_level, one_of
 from skfilterrank._lists.gains import Gains, check_gains
@@ -42,14 +29,14 @@ from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._risk_steps import has_judged
 from skfilterrank.thresholds._risks import find_unjudged, read_promises
 
-# Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
+# Shares of the largest safe bet, over which the capital is spread evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)
-# Not less than the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
+# At least the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
 _SUM_OF_STARTS = 2.1098
 _FORMAT = "skfilterrank monitor 3"
 _FIELDS = record(
     {
-        "gains": gains_from_json,
+        "gains": states.gains_from_json,
         "alpha": check_share,
         "risks": listed(
             record(
@@ -78,13 +65,13 @@ class RiskStatus(Result):
     Attributes
     ----------
     rates : DataFrame
-        One row per risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
+        A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
         "n_queries", the queries that counted; "observed", their mean; "lower" and "upper", an
         interval that holds at all times at once; "evidence", the highest factor by which bets
-        against the risk have multiplied their capital; "alarm_at", the number of queries at which
-        it was too high, NaN if it never was.
+        against the risk have multiplied their capital; "alarm_at", the number of queries at the
+        alarm, NaN if there was none.
     alpha : float
-        Chance of a false alarm, ever, and that any interval is ever wrong.
+        Probability that there is ever a false alarm, or that an interval is ever wrong.
     """
 
     rates: pd.DataFrame
@@ -106,20 +93,18 @@ class RiskStatus(Result):
     def _head(self):
         lines = []
         for name, rate in self.rates.iterrows():
-            what = rate_in_words(name, rate["k"])
-            seen = (
+            risk = rate_in_words(name, rate["k"])
+            estimate = (
                 f"{rate['observed']:.4f} on {counted(int(rate['n_queries']), 'query', 'queries')}, "
                 f"{100 * (1 - self.alpha):.4g} % interval {rate['lower']:.4f} to "
                 f"{rate['upper']:.4f}"
             )
             if np.isnan(rate["alarm_at"]):
-                lines.append(
-                    f"No alarm: {what} is {seen}; at most {rate['max_risk']:g} is promised."
-                )
+                lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
             else:
                 lines.append(
-                    f"Alarm: {what} is, or was for a time, above {rate['max_risk']:g}, as query "
-                    f"{int(rate['alarm_at']):,} showed; over all queries it is {seen}."
+                    f"Alarm: {risk} is, or was for a time, above {rate['max_risk']:g}, as query "
+                    f"{int(rate['alarm_at']):,} showed; over all queries it is {estimate}."
                 )
         return "\n".join(lines)
 
@@ -128,11 +113,11 @@ class RiskStatus(Result):
 
 
 class RiskMonitor:
-    """A test, query by query, of whether risks are still kept.
+    """A sequential test of risks, query by query.
 
-    Judged queries may come at any time, and the monitor may be looked at after each. The chance
-    that it ever raises an alarm while all risks are kept is at most `alpha`, however long it runs.
-    A test for a fixed number of queries has no such limit if it is repeated at every look.
+    Judged queries may come at any time, and the status may be read after each. While all risks are
+    kept, the probability that there is ever an alarm is at most `alpha`, however long the monitor
+    runs. A test for a fixed number of queries has no such limit if it is repeated.
 
     Parameters
     ----------
@@ -141,15 +126,18 @@ class RiskMonitor:
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     alpha : float, default=0.05
-        Chance of a false alarm, between 0 and 1; several risks share it evenly.
+        Probability of a false alarm, between 0 and 1; several risks share it evenly.
     allow_repeats : bool, default=False
-        True if a query id may come again, as another draw. Otherwise it is an error, so that no
+        Accept a query id that comes again, as another draw. If False it is an error, so that no
         batch is counted twice.
 
     Attributes
     ----------
     status : RiskStatus
-        The state so far.
+        The state so far: `alarm`, True if a risk was shown to be above its level, and the table
+        `rates` with a row for each risk and the columns "max_risk", "k", "n_queries", "observed",
+        "lower" and "upper" (an interval that holds at all times at once), "evidence" and
+        "alarm_at" (the number of queries at the alarm, or NaN).
     levels : dict of str to float
         Level of each risk, by its name.
 
@@ -161,23 +149,23 @@ class RiskMonitor:
     -----
     Each query is a bet that the risk is above its level: a loss multiplies the capital of the bet
     by ``1 + bet * (loss - level)``. If the risk is at most the level, given all queries before,
-    the capital is not expected to grow. By Ville's inequality it ever reaches ``1 / alpha`` with a
+    the expected capital does not grow. By Ville's inequality it ever reaches ``1 / alpha`` with a
     probability of at most `alpha`, however long the stream is [1]_.
 
-    If all of the capital were staked from the first query on, a long calm time would lose most of
-    it, and later losses would first have to win it back. So before query n only the share
-    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098`` of it is added to the stakes. These shares sum to
-    at most 1, which keeps the bound: it is a mixture of bets that start at each query [2]_. Each
-    share is spread over 24 bets, from careful ones to such that stake nearly all.
+    If all capital were staked from the first query on, most of it would be lost while the risk is
+    kept, and an alarm would come late. Before query n only the share
+    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098`` of the capital is therefore added to the stakes.
+    These shares sum to at most 1, so that the bound holds: it is a mixture of bets that start at
+    each query [2]_. Each share is spread over 24 bets of different size.
 
     The interval holds the levels against which neither of two such bets, from the first query on,
     has won ``2 / alpha``. It is an interval for a risk that does not change. If the risk changes,
     its highest value so far is at least "lower", and its lowest at most "upper".
 
-    Queries of one update count in the order in which their first rows come. Queries without a
-    judged document do not count, except where no risk looks at labels, as "empty_list_rate" alone.
-    Ids are compared as text, and numbers or dates that are equal are one id, such as 1 and 1.0. A
-    saved state grows by the id of each query; with `allow_repeats` it keeps no ids.
+    Queries of one update count in the order of their first rows. Queries without a judged document
+    do not count, unless no risk depends on labels, as "empty_list_rate". Ids are compared as text,
+    and equal numbers or dates are one id, such as 1 and 1.0. A saved state grows by the id of each
+    query; with `allow_repeats` it keeps no ids.
 
     References
     ----------
@@ -214,13 +202,13 @@ class RiskMonitor:
         self.allow_repeats = allow_repeats
         self._watched = [_Watched(promise) for promise in read_promises(risks)]
         self._seen: set[str] = set()
-        # Checksum of the threshold that is watched; the file of this state, with its checksum.
+        # Checksum of the monitored threshold; path and checksum of the file of this state.
         self._threshold: str | None = None
         self._file: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, threshold, *, alpha: float = 0.05, allow_repeats: bool = False) -> "RiskMonitor":
-        """Make a monitor of the risks that a fitted threshold keeps.
+        """Make a monitor of the risks of a certified threshold.
 
         Parameters
         ----------
@@ -232,7 +220,7 @@ class RiskMonitor:
         Returns
         -------
         RiskMonitor
-            The monitor, which goes with this threshold alone; see `watches`.
+            The monitor of this threshold; see `watches`.
 
         Raises
         ------
@@ -260,8 +248,8 @@ class RiskMonitor:
         checksum = threshold_checksum(threshold)
         if certificate is None:
             raise InputError(
-                f"threshold must have a certificate, but {type(threshold).__name__} keeps no risk. "
-                "Fit a CertifiedThreshold, or name a segment's, such as thresholds_['en']."
+                f"threshold must have a certificate, got {type(threshold).__name__}, which has "
+                "none. Fit a CertifiedThreshold, or give that of a segment, as thresholds_['en']."
             )
         levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
         monitor = cls(levels, gains=threshold.gains, alpha=alpha, allow_repeats=allow_repeats)
@@ -269,7 +257,7 @@ class RiskMonitor:
         return monitor
 
     def watches(self, threshold) -> bool:
-        """Tell if this monitor was made of a threshold that shows and certifies exactly this.
+        """Tell if this monitor was made from this fitted threshold and its certificate.
 
         Parameters
         ----------
@@ -284,7 +272,7 @@ class RiskMonitor:
         return self._threshold == threshold_checksum(_threshold_of(threshold))
 
     def update(self, y_true, y_score, *, groups=None, threshold: float | None = None) -> RiskStatus:
-        """Take new judged queries.
+        """Count new judged queries.
 
         Parameters
         ----------
@@ -306,8 +294,8 @@ class RiskMonitor:
         Raises
         ------
         ValueError
-            If there are no rows, arrays do not go together, or a query was counted already;
-            nothing is counted then.
+            If there are no rows, lengths differ, or a query was counted already. No query of the
+            update is counted then.
         """
         if threshold is not None and not is_level(threshold):
             raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
@@ -321,7 +309,7 @@ class RiskMonitor:
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Give "
-                "each query once, or pass allow_repeats=True where an id may be asked again."
+                "each query once, or make the monitor with allow_repeats=True."
             )
         labels = label_array(y_true)
         codes = lists.index.codes()
@@ -334,8 +322,8 @@ class RiskMonitor:
             losses = steps.at(-np.inf)[np.argsort(first[steps.counted], kind="stable")]
             news.append(watched.after(losses, goal))
         find_unjudged(lists, [watched.promise for watched in self._watched])
-        # From here on nothing fails, not even by a warning that is an error.
-        # A query without a judged document was not counted, and may come again when it has one.
+        # The state changes last, as the warning above may be an error. A query without a judged
+        # document was not counted, and may come again when it has one.
         self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
         self._watched = news
         return self.status
@@ -353,7 +341,7 @@ class RiskMonitor:
         return RiskStatus(pd.DataFrame.from_dict(rows, orient="index"), self.alpha)
 
     def save(self, path) -> None:
-        """Save the monitor as JSON, which a person can read.
+        """Save the monitor as readable JSON.
 
         Parameters
         ----------
@@ -384,7 +372,7 @@ class RiskMonitor:
                     "measure by its name, or pickle the monitor."
                 )
         state = {
-            "gains": gains_to_json(self.gains, "monitor"),
+            "gains": states.gains_to_json(self.gains, "monitor"),
             "alpha": self.alpha,
             "risks": [watched.state() for watched in self._watched],
             "allow_repeats": self.allow_repeats,
@@ -393,19 +381,19 @@ class RiskMonitor:
         }
         call = "monitor.save(path)"
         if not is_path(path):
-            write_state(path, _FORMAT, state, call)
+            states.write_state(path, _FORMAT, state, call)
             return
         check_name(path)
         file = os.path.realpath(path)
         with locked(path):
             before, checksum = self._file or (None, None)
             is_own = before == file and os.path.exists(path)
-            if is_own and read_state(path, _FORMAT, checksum_of) != checksum:
+            if is_own and states.read_state(path, _FORMAT, states.checksum_of) != checksum:
                 raise InputError(
                     f"{os.fspath(path)} has changed since this monitor was loaded from it. Load it "
                     "again, and update that monitor."
                 )
-            self._file = file, write_state(path, _FORMAT, state, call)
+            self._file = file, states.write_state(path, _FORMAT, state, call)
 
     @classmethod
     def load(cls, source) -> "RiskMonitor":
@@ -419,14 +407,14 @@ class RiskMonitor:
         Returns
         -------
         RiskMonitor
-            The monitor, as it was.
+            The monitor in its saved state.
 
         Raises
         ------
         FileFormatError
-            If the file holds no monitor, is of another version, or was changed since.
+            If the file holds no monitor, is of another version, or was changed by hand.
         """
-        monitor, checksum = read_state(source, _FORMAT, _from_json)
+        monitor, checksum = states.read_state(source, _FORMAT, _from_json)
         monitor._file = (os.path.realpath(source), checksum) if is_path(source) else None
         return monitor
 
@@ -436,7 +424,7 @@ class RiskMonitor:
 
 
 class _Watched:
-    """A risk, the capital of the bets against it, and how often each loss came."""
+    """A risk, the capital of the bets against it, and the count of each loss."""
 
     def __init__(self, promise):
         self.promise = promise
@@ -455,7 +443,7 @@ class _Watched:
         place = np.arange(n_before + 2, n_before + 2 + len(losses), dtype=np.float64)
         starts = -np.log(place * np.log(place) ** 2 * _SUM_OF_STARTS)
         growth = np.log1p(_BETS * (losses[:, None] / self.promise.max_risk - 1.0)).cumsum(axis=0)
-        # A start is worth as much as what would have become of it by growing from the first loss.
+        # A stake that starts later is discounted by the growth before its start.
         stakes = starts[:, None] - np.vstack([np.zeros(len(_BETS)), growth[:-1]])
         stakes[0] = np.logaddexp(stakes[0], self.log_capital)
         paths = np.logaddexp.accumulate(stakes, axis=0) + growth
@@ -469,7 +457,7 @@ class _Watched:
         return new
 
     def state(self) -> dict:
-        """Return the state as JSON holds it."""
+        """Convert the state to JSON."""
         return {
             "risk": self.promise.name,
             "max_risk": self.promise.max_risk,
@@ -480,7 +468,7 @@ class _Watched:
         }
 
     def resume(self, state: dict) -> None:
-        """Go on from a state that JSON held."""
+        """Set the state from JSON."""
         if state["losses"]:
             if len(state["log_capital"]) != len(_BETS):
                 raise InputError(f"log_capital must be a list of {len(_BETS)}.")
@@ -506,7 +494,7 @@ class _Watched:
         }
 
     def _interval(self, alpha):
-        """Find the interval of levels that no bet has ruled out so far."""
+        """Find the interval of levels that no bet has ruled out."""
         values = np.array(list(self.counts))
         counts = np.array(list(self.counts.values()), dtype=np.float64)
         goal = np.log(2.0 / alpha)
@@ -524,7 +512,7 @@ class _Watched:
 
 
 def _id_text(query_id) -> str:
-    """Return the text of a query id, one text for equal numbers and equal dates of any type."""
+    """Return a query id as text, which is the same for equal numbers or dates of any type."""
     if isinstance(query_id, np.datetime64 | date):
         time = pd.Timestamp(query_id)
         time = time if time.tz is None else time.tz_convert("UTC")
@@ -572,4 +560,4 @@ def _from_json(content):
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
     monitor._threshold = state["threshold"]
-    return monitor, checksum_of(content)
+    return monitor, states.checksum_of(content)

@@ -1,4 +1,4 @@
-"""Each query's share of a risk, at every threshold."""
+"""Loss of each query at every threshold, for risks that are measures or functions."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,22 +17,31 @@ from skfilterrank._lists.entry_steps import (
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import list_order
+from skfilterrank._lists.prefixes import Ranking
 from skfilterrank.exceptions import InputError, brief
 
-# Queries that a function is asked about by themselves.
+# Number of queries for which a function is also called with their rows alone.
 _N_ALONE = 20
 
 
 class Steps(NamedTuple):
-    """Each query's loss as a step function of the threshold, all steps from the safest on.
+    """The loss of each query as a step function of the threshold, from the safest one on.
 
-    `start` is the loss of each query at the safest threshold: at +inf, which shows nothing, or at
-    -inf, which shows everything, where `is_upward`. The others have one entry per step: the score
-    behind which, the query in which, and the value to which the loss changes. `counted` are the
-    numbers of the queries that count, among all. `is_binary` says that losses are 0 or 1, whatever
-    the queries; `is_chosen` that these queries chose the safest end, of which others might have
-    chosen the other.
+    Attributes
+    ----------
+    start : ndarray of shape (n_queries,)
+        Loss at the safest threshold, which is +inf (nothing is shown), or -inf (everything is)
+        where `is_upward`.
+    scores, queries, losses : ndarray of shape (n_steps,)
+        Score behind which the loss changes, number of the query, and its loss from there on.
+    counted : ndarray of shape (n_queries,)
+        Numbers of the queries that count, among all.
+    is_upward : bool
+        True if the safest threshold is -inf.
+    is_binary : bool
+        True if losses are 0 or 1 for all queries there can be.
+    is_chosen : bool
+        True if the safest end was chosen by the losses of these queries.
     """
 
     start: np.ndarray
@@ -51,7 +60,7 @@ class Steps(NamedTuple):
 
     @classmethod
     def of(cls, entries: EntryValues, *, upward: bool | None = None, binary=False) -> "Steps":
-        """Steps from the end at which less is lost, or from the one that `upward` says."""
+        """Make steps from the end at which less is lost, or from -inf if `upward` is true."""
         counts = ~np.isnan(entries.start)
         keys, queries, after = entries.keys, entries.queries, entries.values
         nothing = entries.start
@@ -74,20 +83,20 @@ class Steps(NamedTuple):
         )
 
     def at(self, threshold):
-        """Loss of each query at a threshold."""
+        """Return the loss of each query at a threshold."""
         taken = self.scores < threshold if self.is_upward else self.scores >= threshold
         losses = self.start.copy()
-        # Of a query's several steps, the last one written remains.
+        # Of several steps of a query the last one counts.
         losses[self.queries[taken]] = self.losses[taken]
         return losses
 
     def never_falling(self):
-        """The same, each loss the largest from the safest threshold to this one."""
+        """Replace each loss by the largest from the safest threshold to this one."""
         order = np.lexsort((np.arange(len(self.queries)), self.queries))
         distinct, start = np.unique(np.append(self.losses, self.start), return_inverse=True)
         start, ranks = start[len(order) :], start[: len(order)][order]
         queries = self.queries[order]
-        # Whole numbers, of which those of a later query are all larger: no query meets another.
+        # Whole numbers that are larger for later queries, so that queries are kept apart.
         base = queries * len(distinct)
         highest = np.maximum.accumulate(base + np.maximum(ranks, start[queries])) - base
         losses = np.empty(len(order))
@@ -96,7 +105,7 @@ class Steps(NamedTuple):
 
 
 def _before(nothing, queries, after):
-    """Loss before each step from the losses after the steps, those of a query in their order."""
+    """Compute the loss before each step from the losses after the steps."""
     order = np.argsort(queries, kind="stable")
     ordered = queries[order]
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
@@ -125,7 +134,7 @@ def _forbidden(entries, k):
 
 
 def _any_forbidden(entries, k):
-    """Yield whether the shown top k holds a forbidden document."""
+    """Yield 1 where the shown top k holds a forbidden document."""
     for block in entries.lists.blocks():
         if not entries.at_place:
             keys = block.in_order(block.sort_key, k)
@@ -144,7 +153,7 @@ def _any_forbidden(entries, k):
 
 
 def _false_reject(entries, k):
-    """Yield the share of the good documents that is filtered."""
+    """Yield the share of the good documents that is hidden."""
     for block in entries.lists.blocks():
         is_good, n_good = None, block.n_relevant[:, None]
         if entries.at_place:
@@ -162,7 +171,7 @@ def _false_reject(entries, k):
 
 
 def _of_kernel(entries, kernel):
-    """Yield any measure."""
+    """Yield the values of any measure."""
     for block in entries.lists.blocks():
         if entries.at_place:
             keys, values = values_at_entries(block, kernel, entries)
@@ -172,14 +181,14 @@ def _of_kernel(entries, kernel):
 
 
 def has_judged(lists):
-    """Which queries have a judged document."""
+    """Tell which queries have a judged document."""
     if not lists.has_unjudged:
         return np.ones(lists.index.n_queries, dtype=bool)
     judged = ~np.isnan(lists.gains)
     return np.bincount(lists.index.codes(), judged, minlength=lists.index.n_queries) > 0
 
 
-# Each with what it is computed by, the end where nothing is lost, and if losses are 0 or 1.
+# Function that computes each, whether nothing is lost at -inf, and whether losses are 0 or 1.
 _FAST = {
     "forbidden": (_forbidden, False, False),
     "any_forbidden": (_any_forbidden, False, True),
@@ -197,10 +206,10 @@ def steps_of_measure(
     levels=None,
     most: int | None = None,
 ) -> Steps:
-    """Steps of a measure between 0 and 1, of which lower is better.
+    """Compute the steps of a measure between 0 and 1, of which lower is better.
 
     Queries without a judged document do not count, nor those for which the measure is undefined
-    at every threshold; where a threshold alone makes it undefined, nothing is lost. `keys`,
+    at every threshold. Where it is undefined at some thresholds alone, nothing is lost. `keys`,
     `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
     entry = parsed.measure
@@ -223,7 +232,7 @@ def steps_of_measure(
 
 
 def _counted(parts, entries) -> EntryValues:
-    """Values of the queries that have a judged document."""
+    """Make the values of the queries that have a judged document."""
     counts = has_judged(entries.lists)
     if not counts.all():
         parts = (_left_out(part, ~counts[part.queries]) for part in parts)
@@ -249,19 +258,17 @@ def steps_of_function(
     levels=None,
     most: int | None = None,
 ) -> Steps:
-    """Steps of a function ``loss(y_true, shown, groups)``, called for each length of the lists.
+    """Compute the steps of a function ``loss(y_true, shown, groups)``, called for each length.
 
     `keys`, `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
     k = k if most is None else most
     name = getattr(loss, "__name__", type(loss).__name__)
     n_queries = lists.index.n_queries
-    codes = lists.index.codes()
-    order, _, _ = list_order(lists.scores, lists.index, lists.gains)
-    entries = Entries.of(lists, keys, of_set=True)
-    labels, codes = labels[order], codes[order]
-    sizes = np.bincount(codes, minlength=n_queries)
-    before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    ranking = Ranking(lists.scores, lists.index, lists.gains)
+    order, entries = ranking.order, Entries.of(lists, keys, of_set=True)
+    labels, codes = labels[order], lists.index.codes()[order]
+    before = np.repeat(ranking.starts, ranking.sizes)
 
     def in_top(shown):
         if k is None:
@@ -275,12 +282,19 @@ def steps_of_function(
         every = [each[order] for each in path.masks()]
         at = np.broadcast_to(path.levels, (n_queries, len(every)))
     else:
-        number, at = _numbers(entries.lists.scores[order], codes, n_queries)
-        n_steps = at.shape[1]
+        # Number of the score of each row among those of its query, from 1; rows at -inf have none.
+        entering = Ranking(entries.lists.scores, lists.index)
+        number = np.where(entering.scores > -np.inf, entering.tie_number + 1, len(codes) + 1)
+        n_steps = int(number.max(initial=0, where=number <= len(codes)))
+        at = np.full((n_queries, n_steps), -np.inf)
+        ties = entering.ties[entering.scores[entering.ties] > -np.inf]
+        codes_of_ties = np.repeat(np.arange(n_queries), entering.sizes)[ties]
+        at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
+        number = entering.by_row(number)[order]
         if keys is None and k is not None:
             # Later ones begin below the cut-off.
-            place = np.arange(len(codes)) - before
-            n_steps = int(number[place < k].max(initial=0, where=number[place < k] <= n_steps))
+            first = number[ranking.place < k]
+            n_steps = int(first.max(initial=0, where=first <= n_steps))
         every = [in_top(number <= step) for step in range(1, n_steps + 1)]
         at = at[:, :n_steps]
     nothing = np.zeros(len(codes), dtype=bool)
@@ -303,35 +317,14 @@ def steps_of_function(
     return Steps.of(_counted([part], entries), binary=kinds == {"b"})
 
 
-def _numbers(scores, codes, n_queries):
-    """Number each row's score among those of its query from 1 from the top, and tell each.
-
-    Rows at -inf get a number behind all others.
-    """
-    order = np.lexsort((-scores, codes))
-    ordered, queries = scores[order], codes[order]
-    is_new = np.append(True, (ordered[1:] != ordered[:-1]) | (queries[1:] != queries[:-1]))
-    sizes = np.bincount(codes, minlength=n_queries)
-    found = np.cumsum(is_new)
-    found = found - np.repeat(found[np.cumsum(sizes) - sizes], sizes) + 1
-    found[ordered == -np.inf] = len(codes) + 1
-    n_steps = int(found.max(initial=0, where=found <= len(codes)))
-    at = np.full((n_queries, n_steps), -np.inf)
-    is_step = is_new & (found <= len(codes))
-    at[queries[is_step], found[is_step] - 1] = ordered[is_step]
-    number = np.empty_like(found)
-    number[order] = found
-    return number, at
-
-
 def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
-    """What the function says of each query."""
+    """Call the function for some rows, and check its loss of each query."""
     try:
         values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
     except Exception as error:
         error.add_note(
-            f"This came up in risk {name}, called with the labels, which rows are shown, and the "
-            "number of each row's query, from 0 in ascending order."
+            f"The risk {name} was called with the labels, a mask of the rows shown, and the "
+            "number of the query of each row, from 0 in ascending order."
         )
         raise
     if values.shape != (n_queries,) or values.dtype.kind not in "biuf":
@@ -353,8 +346,8 @@ def check_own_query(loss, name, labels, shown, codes, n_queries):
     if n_queries < 2:
         return
     together = ask_function(loss, name, labels, shown, codes, n_queries)
-    # Some queries by themselves, of all losses that there are: among many others alike, neither a
-    # mean nor a maximum of them tells.
+    # Single queries with losses from the whole range: a mean or a maximum over many queries hardly
+    # changes when half of them are left out.
     by_loss = np.argsort(together, kind="stable")
     some = by_loss[np.linspace(0, n_queries - 1, min(n_queries, _N_ALONE)).astype(np.intp)]
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]

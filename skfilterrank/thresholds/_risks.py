@@ -1,10 +1,12 @@
-"""What a threshold is to promise: which rates, up to which level, and how surely."""
+"""Risks with their levels, and upper confidence bounds of a mean loss between 0 and 1."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import beta, binom
 
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.lists import RankedLists
@@ -13,7 +15,6 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.thresholds._bounds import BettingBound, BinomialBound, MeanBound
 from skfilterrank.thresholds._risk_steps import (
     Steps,
     has_judged,
@@ -21,17 +22,150 @@ from skfilterrank.thresholds._risk_steps import (
     steps_of_measure,
 )
 
+# Bets are best for losses whose variance is one of these shares of the largest at the level.
+_VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
+
+
+class BinomialBound:
+    """The Clopper-Pearson bound of losses that are 0 or 1.
+
+    Parameters
+    ----------
+    n_queries : int
+        Number of independent losses.
+    level : float
+        Mean that is to be ruled out, between 0 and 1.
+    confidence : float
+        One minus the highest probability of ruling out a level that the mean reaches.
+    """
+
+    def __init__(self, n_queries, level, confidence):
+        self.n_queries, self.level, self.confidence = n_queries, level, confidence
+        counts = np.arange(n_queries + 1)
+        self._n_allowed = np.count_nonzero(
+            binom.cdf(counts, n_queries, level) <= _error(confidence)
+        )
+
+    def rules_out(self, losses) -> bool:
+        """Tell whether the losses rule out that the mean is the level or more."""
+        return np.count_nonzero(losses) < self._n_allowed
+
+    def upper(self, losses) -> float:
+        """Return the smallest level that the losses rule out."""
+        n_bad = np.count_nonzero(losses)
+        if n_bad == self.n_queries:
+            return 1.0
+        return float(beta.ppf(self.confidence, n_bad + 1, self.n_queries - n_bad))
+
+
+class BettingBound:
+    """The bound of Waudby-Smith and Ramdas for losses between 0 and 1.
+
+    A capital of 1 is bet, loss by loss, on a mean below the level: each loss multiplies it by
+    ``1 + bet * (level - loss)``. If the mean is not below, the expected capital does not grow, and
+    the capital ever reaches ``1 / (1 - confidence)`` with a probability of at most one minus the
+    confidence. It is spread over three bets, for losses of large, of medium and of small variance,
+    which depend on the number of losses alone.
+
+    Losses are taken in a shuffled order of a fixed seed, since the order of the ids may go with
+    the losses. The capital never grows with a loss: if one vector of losses rules the level out,
+    so does every vector of smaller losses.
+
+    Parameters
+    ----------
+    n_queries, level, confidence
+        As for :class:`BinomialBound`.
+    """
+
+    def __init__(self, n_queries, level, confidence):
+        self.n_queries, self.level, self.confidence = n_queries, level, confidence
+        self._order = np.random.default_rng(0).permutation(n_queries)
+        variances = level * (1 - level) * _VARIANCE_SHARES
+        self._bets = np.sqrt(-2 * np.log(_error(confidence)) / (max(n_queries, 1) * variances))
+
+    def rules_out(self, losses) -> bool:
+        """Tell whether the losses rule out that the mean is the level or more."""
+        goal = -np.log(_error(self.confidence))
+        # Capital may be won on the way although the mean is above the level in the end.
+        return bool(losses.sum() <= self.level * self.n_queries) and (
+            self._log_capital(losses, self.level) >= goal
+        )
+
+    def upper(self, losses) -> float:
+        """Return the smallest level that the losses rule out, with the bets for this level."""
+        goal = -np.log(_error(self.confidence))
+        # At a level of 1 no bet can lose more than its stake.
+        if self._log_capital(losses, 1.0) < goal:
+            return 1.0
+        upper = brentq(lambda level: self._log_capital(losses, level) - goal, 0, 1)
+        return max(float(upper), float(losses.mean()))
+
+    def _log_capital(self, losses, level):
+        """Return the logarithm of the largest capital on the way."""
+        # A larger bet could lose more than its stake.
+        bets = np.minimum(self._bets, 1 / (1 - level)) if level < 1 else self._bets
+        with np.errstate(divide="ignore"):
+            steps = np.log(np.maximum(1 + bets[:, None] * (level - losses[self._order]), 0.0))
+        paths = np.cumsum(steps, axis=1)
+        capitals = np.logaddexp.reduce(paths, axis=0) - np.log(len(bets))
+        return float(np.max(capitals, initial=0.0))
+
+
+class MeanBound:
+    """The bound of conformal risk control: the mean loss if one more query lost everything.
+
+    A rate that never falls from the safest threshold on, cut where this is at most the level, has
+    an expectation of at most the level for a new query, over the draw of all of them.
+
+    Parameters
+    ----------
+    n_queries, level, confidence
+        As for :class:`BinomialBound`; the confidence plays no part.
+    """
+
+    def __init__(self, n_queries, level, confidence=None):
+        self.n_queries, self.level = n_queries, level
+
+    def rules_out(self, losses) -> bool:
+        """Tell whether the level is kept in expectation."""
+        return bool(losses.sum() + 1.0 <= self.level * (self.n_queries + 1) * (1 + 1e-12))
+
+    def upper(self, losses) -> float:
+        """Return the smallest level that is kept."""
+        return float(losses.sum() + 1.0) / (self.n_queries + 1)
+
+
+def queries_needed(bound, level, confidence) -> int:
+    """Return the smallest number of losses, all of them 0, that rules the level out."""
+
+    def suffices(n):
+        return bound(n, level, confidence).rules_out(np.zeros(n))
+
+    high = 1
+    while not suffices(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def _error(confidence):
+    """Return one minus the confidence, so that 1 - 0.9 is not rounded below 0.1."""
+    return (1.0 - confidence) * (1 + 1e-12)
+
+
 GUARANTEES = ("confidence", "expectation")
-# Rates of shown documents, to which a document under the threshold makes no difference, and a rate
-# to which labels make none.
+# Risks that depend on shown documents alone, and a risk that does not depend on labels.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
-STILL_UNJUDGED = "documents are unjudged although a rate depends on them"
-# Rows that a warning names.
+STILL_UNJUDGED = "documents are unjudged although a risk depends on them"
+# Number of rows that a warning names.
 _N_NAMED = 5
 
 
 class Promise(NamedTuple):
-    """A rate, a measure or a function, and the level it is to stay below."""
+    """A risk, which is a measure or a function, and its level."""
 
     rate: ParsedMeasure | Callable
     max_risk: float
@@ -39,20 +173,20 @@ class Promise(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The rate by its name, with a cut-off of its own."""
+        """Name of the risk, with its cut-off."""
         if isinstance(self.rate, ParsedMeasure):
             return self.rate.text
         return getattr(self.rate, "__name__", type(self.rate).__name__)
 
     @property
     def cutoff(self) -> int | None:
-        """Number of places that the rate looks at; None where it looks at all."""
+        """Number of places that the risk depends on; None where all count."""
         has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
         return self.k if has_cutoff else None
 
     @property
     def looks_at_labels(self) -> bool:
-        """Tell whether a label can change the rate."""
+        """True if a label can change the risk."""
         if not isinstance(self.rate, ParsedMeasure):
             return True
         measure = self.rate.measure
@@ -61,7 +195,7 @@ class Promise(NamedTuple):
     def steps(
         self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None, most=None
     ) -> Steps:
-        """The loss of each query at every threshold, or level of keys or of a path of sets."""
+        """Compute the loss of each query at every threshold, or level of keys or of sets."""
         given = {"keys": keys, "sets": sets, "levels": levels, "most": most}
         if isinstance(self.rate, ParsedMeasure):
             return steps_of_measure(lists, self.rate, self.k, **given)
@@ -88,7 +222,7 @@ def read_promises(risks) -> list[Promise]:
 
 
 def most_shown(promises, max_shown=None) -> int | None:
-    """Length of the longest list of which every document is covered by each promise."""
+    """Return the length of the longest list of which each promise covers every document."""
     limits = [promise.cutoff for promise in promises] + [max_shown]
     return min((limit for limit in limits if limit is not None), default=None)
 
@@ -96,22 +230,27 @@ def most_shown(promises, max_shown=None) -> int | None:
 def find_unjudged(
     lists: RankedLists, promises, *, scores=None, most=None, above=-np.inf, names=None
 ) -> pd.DataFrame:
-    """Unjudged documents that could change a rate, by query and row number; warns of them.
+    """Find the unjudged documents that could change a risk, and warn of them.
 
     Parameters
     ----------
     lists : RankedLists
         The queries. Those without a judged document do not count.
     promises : list of Promise
-        The rates.
+        The risks with their levels.
     scores : ndarray or None
-        Scores before anything was hidden behind a last place; None where nothing was.
+        Scores before documents behind a last place were hidden; None where none was.
     most : int or None
         Documents of a query that are shown at most.
     above : float
-        No threshold is lower: rates of shown documents do not depend on documents at this score.
+        A score below all thresholds: risks of shown documents do not depend on rows up to it.
     names : tuple of ndarray or None
-        Query id and row number of each row, as the user knows them.
+        Query id and row number of each row, as the caller knows them.
+
+    Returns
+    -------
+    DataFrame
+        Columns "query" and "row".
     """
     if not lists.has_unjudged:
         return pd.DataFrame({"query": [], "row": np.empty(0, dtype=np.intp)})
@@ -125,7 +264,7 @@ def find_unjudged(
         if measure == _WITHOUT_LABELS:
             continue
         if not has_places:
-            # A hidden document is rejected, if it is good.
+            # A hidden good document counts, too.
             counts[:] = True
             continue
         could_be_shown = scores > (above if measure in _OF_SHOWN else -np.inf)
@@ -145,7 +284,7 @@ def find_unjudged(
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
             f"{len(found)} of {len(codes)} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
-            "that the rates need not hold for queries that are judged completely. Judge these "
+            "that the risks need not be kept for queries that are judged completely. Judge these "
             "documents, or give unjudged documents a forbidden label to be careful.",
             DataWarning,
         )
@@ -159,14 +298,14 @@ def check_guarantee(guarantee, confidence_level) -> float:
 
 
 def kind_of_bound(steps: Steps, guarantee: str):
-    """The bound that holds for such losses."""
+    """Choose the class of the bound that holds for such losses."""
     if guarantee == "expectation":
         return MeanBound
     return BinomialBound if steps.is_binary else BettingBound
 
 
 def _parse(rate) -> ParsedMeasure:
-    """A measure that can be a rate."""
+    """Parse the name of a measure that can be a risk."""
     rates = [name for name, measure in MEASURES.items() if _is_rate(measure)]
     try:
         parsed = parse_measure(rate)
@@ -183,5 +322,5 @@ def _parse(rate) -> ParsedMeasure:
 
 
 def _is_rate(measure) -> bool:
-    """Whether a measure lies between 0 and 1, and lower is better."""
+    """Tell whether a measure lies between 0 and 1, and lower is better."""
     return not measure.greater_is_better and measure.value_range == (0.0, 1.0)

@@ -40,7 +40,7 @@ class SegmentedThreshold(BaseThreshold):
     segment : str, hashable or None, default="segment"
         Column of the scores, or level of their index, that names the segment of each row. All rows
         of a query must be in one segment. None makes one segment of all rows, so that a search over
-        ``[None, "language"]`` says whether segments pay.
+        ``[None, "language"]`` shows if segments improve the measure.
     min_queries : int, default=10
         Queries with a judged row that each segment must have.
 
@@ -196,7 +196,7 @@ class SegmentedThreshold(BaseThreshold):
         ndarray of shape (n_rows,), dtype float64
             The score where a row is shown, else -inf.
         """
-        return self._ask("predict", np.float64, scores, groups, filter_scores)
+        return self._predict_parts("predict", np.float64, scores, groups, filter_scores)
 
     def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Return margins of the threshold of each segment.
@@ -211,7 +211,7 @@ class SegmentedThreshold(BaseThreshold):
         ndarray of shape (n_rows,), dtype float64
             Margins, as :meth:`TunedThreshold.decision_function` returns them.
         """
-        return self._ask("decision_function", np.float64, scores, groups, filter_scores)
+        return self._predict_parts("decision_function", np.float64, scores, groups, filter_scores)
 
     def rank(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Rank the rows of each query; 1 is the first document, 0 is hidden.
@@ -226,9 +226,9 @@ class SegmentedThreshold(BaseThreshold):
         ndarray of shape (n_rows,), dtype int64
             Places, as :meth:`TunedThreshold.rank` returns them.
         """
-        return self._ask("rank", np.int64, scores, groups, filter_scores)
+        return self._predict_parts("rank", np.int64, scores, groups, filter_scores)
 
-    def _ask(self, method, dtype, scores, groups, filter_scores):
+    def _predict_parts(self, method, dtype, scores, groups, filter_scores):
         """Call a method of each threshold for the rows of its segment."""
         check_is_fitted(self, "thresholds_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
@@ -246,8 +246,8 @@ class SegmentedThreshold(BaseThreshold):
         found = np.empty(n_rows, dtype=dtype)
         of_rows = {"groups": groups, "filter_scores": filter_scores}
         for name, rows in _rows_by_name(codes, names):
-            ask = getattr(self.thresholds_[name], method)
-            found[rows] = ask(safe_indexing(table, rows), **_cut(of_rows, rows))
+            predict = getattr(self.thresholds_[name], method)
+            found[rows] = predict(safe_indexing(table, rows), **_cut(of_rows, rows))
         return found
 
     def _read_segments(self, scores, index):

@@ -1,18 +1,145 @@
-"""The best filtering threshold, exactly: every threshold is tried at once."""
+"""Curves of a measure over thresholds and over prices, and the best threshold of Rows."""
 
+from collections import Counter
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._files.closed_queries import ClosedQueries
+from skfilterrank._files.files import temporary_folder
+from skfilterrank._files.rows import Rows, check_rows, opened, read_once
+from skfilterrank._lists.checks import check_level_scores, check_numbers
+from skfilterrank._lists.entry_bins import StepBins
+from skfilterrank._lists.entry_search import (
+    FIRST_PASS,
+    MANY_STEPS,
+    BestThreshold,
+    Stepping,
+    search_threshold,
+)
 from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.query_weights import QueryWeight, query_weights
-from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.scoring import check_undefined
-from skfilterrank.thresholds._of_rows import search_rows
+from skfilterrank._lists.results import Result, counted, display_of, spread_places
+from skfilterrank._lists.row_blocks import Block
+from skfilterrank._lists.scoring import Moments, check_undefined
+from skfilterrank.exceptions import InputError, brief
+
+
+class Noted(NamedTuple):
+    """The steps of some rows, and what else a threshold states of the rows it was fitted on.
+
+    Attributes
+    ----------
+    steps : StepBins
+        Sums of the steps.
+    sizes : Counter
+        Number of lists of each size, without rows that score -inf.
+    n_unjudged : int
+        Number of rows without a label.
+    signs : set of float
+        Signs of the gains.
+    """
+
+    steps: StepBins
+    sizes: Counter
+    n_unjudged: int
+    signs: set
+
+    def merge(self, other: "Noted") -> "Noted":
+        """Join both."""
+        return Noted(
+            self.steps.merge(other.steps),
+            self.sizes + other.sizes,
+            self.n_unjudged + other.n_unjudged,
+            self.signs | other.signs,
+        )
+
+    def every_size(self) -> np.ndarray:
+        """Return the size of each list."""
+        return np.repeat(list(self.sizes), list(self.sizes.values()))
+
+    def some_gains(self) -> np.ndarray:
+        """Return a gain of each sign that occurs."""
+        return np.array(sorted(self.signs))
+
+
+class Noting(NamedTuple):
+    """A pass over blocks that adds up steps, and notes sizes and gains."""
+
+    stepping: Stepping
+
+    def __call__(self, block: Block) -> Noted:
+        """Note a block of whole queries."""
+        steps = self.stepping(block)
+        gains = as_gains(block.columns["label"], self.stepping.gains)
+        starts = np.cumsum(block.sizes) - block.sizes
+        sizes = np.add.reduceat(block.columns["score"] > -np.inf, starts, dtype=np.int64)
+        is_unjudged = np.isnan(gains)
+        return Noted(
+            steps,
+            Counter(sizes[sizes > 0].tolist()),
+            int(np.count_nonzero(is_unjudged)),
+            set(np.unique(np.sign(gains[~is_unjudged])).tolist()),
+        )
+
+
+def search_rows(
+    rows: Rows, parsed: ParsedMeasure, gains: Gains, undefined: float | str = 0.0
+) -> tuple[BestThreshold, Noted]:
+    """Find the best threshold of rows; return also what was noted of them."""
+    if parsed.options.keys() & parsed.measure.columns.keys():
+        raise InputError(
+            f"measure={parsed.text!r} has options for each row, which no threshold is tuned for. "
+            "Name another measure."
+        )
+    noted: list[Noted] = []
+    with opened(rows, n_passes=3) as reading, ExitStack() as stack:
+
+        def passing(work: Any, what: str):
+            if what == FIRST_PASS:
+                closed = ClosedQueries() if reading.looks_for_queries else None
+                noted.append(reading.total(Noting(work), closed=closed, what=what))
+                return [noted[0].steps]
+            states = reading.states(work, what=what, merges=what != MANY_STEPS)
+            return stack.enter_context(closing(states))
+
+        found = search_threshold(
+            Stepping(parsed, gains, undefined),
+            passing,
+            lambda: stack.enter_context(temporary_folder(rows.folder)),
+        )
+    return found, noted[0]
+
+
+def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
+    """Compute the mean of a measure over the queries of rows, cut by a fitted threshold."""
+    return read_once(rows, Measuring(threshold, parsed, gains)).mean
+
+
+class Measuring(NamedTuple):
+    """A pass over blocks that measures their lists, cut by a threshold."""
+
+    threshold: Any
+    parsed: ParsedMeasure
+    gains: Gains
+
+    def __call__(self, block: Block) -> Moments:
+        """Measure a block of whole queries."""
+        index = block.group_index()
+        shown = self.threshold.predict(block.columns["score"], groups=index.codes())
+        return Moments.of(
+            self.parsed.utility(
+                block.columns["label"], shown, groups=index, gains=self.gains, average=None
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,12 +149,12 @@ class ThresholdCurve(Result):
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds,), dtype float64
-        Ascending; the last is +inf (everything is filtered), the first keeps all that counts.
+        Ascending; the last is +inf (everything is hidden), the first shows all that counts.
     values : ndarray of shape (n_thresholds,), dtype float64
-        Mean over queries when documents with ``score >= threshold`` are kept.
+        Mean over queries where documents with ``score >= threshold`` are shown.
     best_threshold : float
-        In the middle between the lowest score to keep and the next lower one; -inf where
-        everything is best kept, +inf where everything is best filtered.
+        In the middle between the lowest score to show and the next lower one; -inf where it is
+        best to show everything, +inf where it is best to hide everything.
     best_value : float
         The value there: the highest of `values`, or the lowest where lower is better.
     """
@@ -39,9 +166,22 @@ class ThresholdCurve(Result):
 
     _places = staticmethod(spread_places)
 
+    @classmethod
+    def of(cls, entries: EntryValues, parsed: ParsedMeasure, among=None) -> "ThresholdCurve":
+        """Make the curve of entries, negated where lower is better."""
+        levels, values = entries.curve(among)
+        best_level, best_value = entries.best(among, (levels, values))
+        if not parsed.measure.greater_is_better:
+            values, best_value = 0.0 - values, 0.0 - best_value
+        return cls(levels, values, best_level, best_value)
+
     def to_frame(self) -> pd.DataFrame:
-        """Columns "threshold" and "value"."""
+        """Make a table with columns "threshold" and "value"."""
         return pd.DataFrame({"threshold": self.thresholds, "value": self.values})
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.ThresholdCurveDisplay`, which is returned."""
+        return display_of(self, "ThresholdCurveDisplay").plot(ax, **kwargs)
 
     def _summary(self):
         return (
@@ -60,7 +200,7 @@ def threshold_curve(
     undefined: float | str = 0.0,
     query_weight: QueryWeight = None,
 ) -> ThresholdCurve:
-    """Mean nDCG_f, or any measure, at every threshold on the score, and the best threshold.
+    """Compute a measure at every threshold on the score, and find the best threshold.
 
     Parameters
     ----------
@@ -70,28 +210,30 @@ def threshold_curve(
         :class:`skfilterrank.io.Rows` hold scores and query ids, too, and are read three times at
         most; `query_weight` is not possible with them.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better. Rows at -inf stay filtered at every threshold. Not of
+        Score of each row, higher is better. Rows at -inf stay hidden at every threshold. Not with
         Rows.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     measure : str, default="ndcg_f"
-        What to make best: any name of the measure table, with options where wanted, such as
-        "rbp(persistence=0.95)@10". Ties count as is the measure's default.
+        Any name of the measure table, with options where wanted, such as
+        "rbp(persistence=0.95)@10". Ties count by the measure's default.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Returns
     -------
     ThresholdCurve
-        The thresholds are the distinct scores at which the value can change, for nDCG_f those of
-        documents in the top k whose gain is not 0. Between two of them the value is that of the
-        upper one. Among equally good thresholds the best is the one that keeps most. Of Rows
-        `best_threshold` is the same, and there are at most 64 thresholds for each doubling of the
-        score, with exact values; between two of them values may be others.
+        A result with the arrays `thresholds` (ascending) and `values`, the numbers
+        `best_threshold` and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds
+        are the distinct scores at which the value can change, for nDCG_f those of documents in
+        the top k whose gain is not 0; the last is +inf, where everything is hidden. Between two
+        of them the value is that of the upper one. Among equally good thresholds the best is the
+        one that shows most. With Rows `best_threshold` is the same, and there are at most 64
+        thresholds for each doubling of the score, with exact values.
 
     Raises
     ------
@@ -107,15 +249,14 @@ def threshold_curve(
 
     Notes
     -----
-    Under a threshold each query keeps a prefix of its ranking, so a document that is kept always
-    stands at its own place i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all
-    scores and a running sum give the mean at every threshold. Tied documents of a query are kept
-    or filtered together and share the mean gain of their tie. Other sums over documents, such as
-    average precision or rank-biased precision, are taken apart in the same way; a measure that is
-    no sum, such as ERR, QWA or lexirecall, is computed for every prefix of the lists up to k, which
-    takes as many passes as the longest list has places that count, and without k grows as the
-    square of its length. Section 5 of [1]_ tunes the threshold on a validation set; this is the
-    exact optimum.
+    A threshold shows a prefix of each ranking. A shown document therefore stands at its own place
+    i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all scores and a running sum
+    give the mean at every threshold. Tied documents of a query are shown or hidden together and
+    share the mean gain of their tie. Other sums over documents, such as average precision or
+    rank-biased precision, are computed in this way, too. A measure that is no sum, such as ERR,
+    QWA or lexirecall, is computed for every prefix of the lists up to k. Without k its cost grows
+    with the square of the length of the longest list. Section 5 of [1]_ tunes the threshold on a
+    validation set; this is the exact optimum.
 
     References
     ----------
@@ -153,3 +294,154 @@ def threshold_curve(
     lists.weights = query_weights(query_weight, lists.index)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve(*entries.curve(), *entries.best())
+
+
+_PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeOffCurve(Result):
+    """The best threshold at each price of a forbidden document, and the lists at it.
+
+    Attributes
+    ----------
+    prices : ndarray of shape (n_prices,), dtype float64
+        Cost of a forbidden document: its gain is the price, negated.
+    thresholds : ndarray of shape (n_prices,), dtype float64
+        Best threshold for the measure at the price.
+    values : ndarray of shape (n_prices,), dtype float64
+        Mean of the measure there; values at two prices are on two scales.
+    shown : ndarray of shape (n_prices,), dtype float64
+        Mean number of documents of a query that are shown, up to the cut-off of the measure.
+    forbidden_shown : ndarray of shape (n_prices,), dtype float64
+        Share of the queries that show a forbidden document, up to the cut-off.
+    good_hidden : ndarray of shape (n_prices,), dtype float64
+        Share of the good documents, of all queries together, that the threshold hides.
+    empty : ndarray of shape (n_prices,), dtype float64
+        Share of the queries that are shown nothing.
+    """
+
+    prices: np.ndarray
+    thresholds: np.ndarray
+    values: np.ndarray
+    shown: np.ndarray
+    forbidden_shown: np.ndarray
+    good_hidden: np.ndarray
+    empty: np.ndarray
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the curve by :class:`skfilterrank.plot.TradeOffDisplay`, which is returned."""
+        return display_of(self, "TradeOffDisplay").plot(ax, **kwargs)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Make a table with a row for each price and a column for each other attribute."""
+        columns = {name: each for name, each in vars(self).items() if name != "prices"}
+        return pd.DataFrame(columns, index=pd.Index(self.prices, name="price"))
+
+    def _summary(self):
+        return f"shown and hidden documents at {counted(len(self.prices), 'price')}"
+
+
+def trade_off_curve(
+    y_true, y_score, *, groups=None, prices=_PRICES, measure="ndcg_f", gains=None
+) -> TradeOffCurve:
+    """Compute what is shown and hidden at each price of a forbidden document.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (neither good nor forbidden). A
+        Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf where hidden, whatever the threshold. Learned
+        scores should come from models that have not seen the row.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    prices : array-like of shape (n_prices,), default=(0.1, 0.2, ..., 20, 50)
+        Prices above 0, in the unit of the gains.
+    measure : str, default="ndcg_f"
+        Measure that the threshold maximises, with its cut-off where there is one: "ndcg_f@10".
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Where a gain is
+        below 0, the price takes its place.
+
+    Returns
+    -------
+    TradeOffCurve
+        A result with an entry for each price in the arrays `prices`, `thresholds` (the best at
+        the price), `values` (the measure there), `shown` (documents of a query), `forbidden_shown`
+        and `empty` (shares of the queries), and `good_hidden` (share of the good documents);
+        `to_frame()` gives a table and `plot()` a figure.
+
+    Raises
+    ------
+    ValueError
+        If no gain is below 0, a price is not above 0, or as the measure itself.
+
+    See Also
+    --------
+    CertifiedThreshold : Keeps a risk at a level instead of naming a price.
+    skfilterrank.plot.TradeOffDisplay : Draws the curve.
+
+    Notes
+    -----
+    Gains state how many useful documents weigh as much as a harmful one (the "label scores" of
+    section 6 in [1]_). Few people know that beforehand. The curve gives quantities that are easier
+    to choose by: how many forbidden documents are shown, and how many good ones are hidden.
+    Documents of equal score are all shown or all hidden, and stand in the order of the rows.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import trade_off_curve
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> curve = trade_off_curve(
+    ...     y, scores, groups=groups, prices=[0.5, 1, 10], measure="ndcg_f@3"
+    ... )
+    >>> bool((curve.forbidden_shown[:-1] >= curve.forbidden_shown[1:]).all())
+    True
+    >>> bool((curve.good_hidden[:-1] <= curve.good_hidden[1:]).all())
+    True
+    """
+    parsed = parse_measure(measure).for_threshold()
+    prices = check_numbers(prices, "prices", entry="price").astype(np.float64)
+    if not len(prices) or not (np.isfinite(prices) & (prices > 0)).all():
+        raise InputError(f"prices must be numbers above 0, at least one, got {brief(prices)}.")
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = check_level_scores(y_score)
+    gains, index = lists.gains, lists.index
+    scores = lists.scores.astype(np.float64, copy=False)
+    is_forbidden, is_good = gains < 0, gains > 0
+    if not is_forbidden.any():
+        raise InputError("y_true has no forbidden document (gain below 0): no price matters.")
+    codes, is_ranked = index.codes(), scores > -np.inf
+    is_counted = is_ranked
+    if parsed.k is not None:
+        is_counted = is_ranked & (places(scores, index) < parsed.k)
+    n_good = np.count_nonzero(is_good) or 1
+    rows = []
+    for price in prices:
+        priced = RankedLists(np.where(is_forbidden, -price, gains), scores, groups=index)
+        entries = EntryValues.of(priced.with_ties(parsed.measure.ties[0]), parsed)
+        threshold, value = entries.best()
+        shown = scores >= threshold
+        top = shown & is_counted
+        n_shown = np.bincount(codes, top, index.n_queries)
+        n_forbidden = np.bincount(codes, top & is_forbidden, index.n_queries)
+        rows.append(
+            (
+                price,
+                threshold,
+                value,
+                n_shown.mean(),
+                np.mean(n_forbidden > 0),
+                np.count_nonzero(is_good & ~(shown & is_ranked)) / n_good,
+                np.mean(n_shown == 0),
+            )
+        )
+    return TradeOffCurve(*np.array(rows, dtype=np.float64).T)

@@ -29,12 +29,11 @@ def quick(monkeypatch):
 
 def test_the_simplest_within_one_standard_error():
     values = np.array([[0.0, 0, 0, 0], [1, 1, 1, 1], [2.0, 0.9, 1, 1], [1, 1, 1, 1]])
-    everyone = np.ones(4, dtype=bool)
-    assert _simplest(values, np.arange(4), everyone) == 1
-    assert _simplest(values[[0, 2, 1]], np.arange(4), everyone) == 1
+    assert _simplest(values, np.arange(4)) == 1
+    assert _simplest(values[[0, 2, 1]], np.arange(4)) == 1
     # Lists of one cluster count as one.
-    assert _simplest(values[:1], np.zeros(4, dtype=int), everyone) == 0
-    assert _simplest(values, np.arange(4), np.array([True, False, False, True])) == 1
+    assert _simplest(values[:1], np.zeros(4, dtype=int)) == 0
+    assert _simplest(values[:, [0, 3]], np.array([0, 3])) == 1
 
 
 def test_one_threshold_where_scores_mean_the_same_in_every_query(quick):

@@ -1,4 +1,4 @@
-"""What a certificate says, and which labels could change it."""
+"""Certificates of thresholds."""
 
 import io
 from dataclasses import FrozenInstanceError
@@ -7,13 +7,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binom, binomtest, norm
 from sklearn.linear_model import LogisticRegression
 
-from certificates import certified, promise_at
+from certificates import certified, promise_at, risks_at
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.metrics import (
@@ -23,10 +24,11 @@ from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     SegmentedThreshold,
+    TunedThreshold,
     load_threshold,
     risk_certificate,
 )
-from skfilterrank.thresholds._bounds import BinomialBound
+from skfilterrank.thresholds._risks import BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
@@ -89,7 +91,7 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     scores = np.round(scores, 1)
     groups = np.char.add("q", (100 + groups).astype(str))
     given = {"groups": groups, "risks": {"any_forbidden@3": 0.2}}
-    message = f"of {len(y)} documents are unjudged although a rate depends on them"
+    message = f"of {len(y)} documents are unjudged although a risk depends on them"
     with pytest.warns(DataWarning, match=message):
         chosen = certified(y, scores, **given)
     rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
@@ -285,3 +287,331 @@ class TestLabelsOfMachines:
             certify(judged_by=["people"] * 3)
         with pytest.raises(InputError, match=r"judged_by must hold texts, .*; got boolean"):
             certify(judged_by=judged.y > 0)
+
+
+def any_bad(y_true, shown, groups):
+    return np.bincount(groups, shown & (y_true < 0)) > 0
+
+
+def any_bad_as_number(y_true, shown, groups):
+    return (np.bincount(groups, shown & (y_true < 0)) > 0).astype(float)
+
+
+def rejected(y_true, shown, groups):
+    n_good = np.bincount(groups, y_true > 0)
+    n_rejected = np.bincount(groups, (y_true > 0) & ~shown)
+    return np.where(n_good > 0, n_rejected / np.maximum(n_good, 1), np.nan)
+
+
+def wrong(y_true, shown, groups):
+    return np.where(y_true < 0, shown, (y_true > 0) & ~shown)
+
+
+class TestFunctions:
+    def test_are_as_good_as_names(self, data):
+        params = {"groups": data.groups, "confidence_level": 0.9}
+        pairs = [("any_forbidden", any_bad), ("false_reject_rate", rejected)]
+        for name, loss in pairs:
+            one = certified(data.y, data.bayes_scores, {name: 0.1}, **params)
+            two = certified(data.y, data.bayes_scores, {loss: 0.1}, **params)
+            assert one.threshold == two.threshold
+            (one,), (two,) = one.promises.values(), two.promises.values()
+            assert two.risk == loss.__name__
+            for field in ("lower", "upper", "observed", "upper_bound", "n_queries"):
+                assert getattr(one, field) == getattr(two, field)
+
+    def test_numbers_get_the_bound_for_numbers(self, data):
+        params = {"groups": data.groups, "confidence_level": 0.9}
+        one = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
+        two = certified(data.y, data.bayes_scores, {any_bad_as_number: 0.1}, **params)
+        # The binomial test knows more.
+        assert one.lower < two.lower
+
+    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
+    @pytest.mark.filterwarnings("ignore:No threshold but")
+    def test_the_end_that_the_data_choose_takes_half_of_the_error(self):
+        """30 documents that must be hidden above 20 that must be shown: all are wrong in between.
+
+        The test begins where nothing is shown, which 20 of 200 queries lose by, with an error of
+        0.05; at the other end 30 do.
+        """
+        kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
+        scores = -np.arange(200.0)
+        params = {"groups": np.arange(200), "confidence_level": 0.9}
+        promise = certified(kind, scores, {wrong: 0.3}, **params).promises["wrong"]
+        n_wrong = round(promise.observed * 200)
+        assert promise.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
+        # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
+        assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
+        assert promise.lower == scores[28]
+        with pytest.raises(ValueError, match=r"'wrong' is lower .* has no safe end to start"):
+            certified(kind, scores, {wrong: 0.3}, guarantee="expectation", **params)
+
+    @pytest.mark.nightly
+    @pytest.mark.filterwarnings("ignore:No threshold but")
+    def test_the_end_that_the_data_choose_breaks_few_promises(self):
+        # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
+        # and at either end one kind, by chance the one or the other.
+        rng = np.random.default_rng(0)
+        n, reps, share, level = 200, 200, 0.295, 0.3
+        n_broken = 0
+        for _ in range(reps):
+            kind = rng.choice([-1.0, 1.0, 0.0], p=[share, share, 1 - 2 * share], size=n)
+            scores = rng.normal(size=n) + (kind < 0)
+            params = {"groups": np.arange(n), "confidence_level": 0.9}
+            try:
+                promise = certified(kind, scores, {wrong: level}, **params).promises["wrong"]
+            except ValueError:
+                continue
+            at = np.linspace(-6, 6, 600)
+            at = at[(at > promise.lower) & (at <= promise.upper)]
+            n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
+        assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
+
+    def test_get_the_labels_as_they_are(self, data):
+        labels = np.where(data.y < 0, "bad", "good")
+
+        def any_bad_word(y_true, shown, groups):
+            return np.bincount(groups, shown & (y_true == "bad")) > 0
+
+        params = {"gains": {"bad": -1, "good": 1}, "confidence_level": 0.9}
+        one = CertifiedThreshold({any_bad_word: 0.1}, max_shown=3, **params)
+        two = CertifiedThreshold({"any_forbidden@3": 0.1}, **params)
+        for model in (one, two):
+            model.fit(data.bayes_scores, labels, groups=data.groups)
+        assert one.threshold_ == two.threshold_
+
+    @pytest.mark.parametrize(
+        ("loss", "message"),
+        [
+            (lambda y, s, g: np.bincount(g, s), "must lie between 0 and 1, got 2"),
+            (lambda y, s, g: np.zeros(3), r"one number for each query.*shape \(600,\).*\(3,\)"),
+            (lambda y, s, g: ["a"] * 600, "must return one number for each query"),
+            (
+                lambda y, s, g: np.full(g[-1] + 1, s.mean()),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.bincount(g, s) / max(1, np.bincount(g, s).max()),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.bincount(g, s) > np.bincount(g, s).mean(),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.roll(np.bincount(g, s & (y < 0)) > 0, 1),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.where(np.bincount(g, s) > 1, 0.0, np.nan),
+                "is NaN for a query at some thresholds",
+            ),
+        ],
+    )
+    def test_bad_functions(self, data, loss, message):
+        with pytest.raises(ValueError, match=message):
+            certified(
+                data.y, data.bayes_scores, {loss: 0.05}, groups=data.groups, confidence_level=0.9
+            )
+
+    def test_looks_at_others_in_long_lists_alone(self, data):
+        def share_of_most(y_true, shown, groups):
+            n_bad = np.bincount(groups, shown & (y_true < 0))
+            return n_bad / max(1, n_bad.max())
+
+        with pytest.raises(ValueError, match="another loss when other queries are left out"):
+            certified(
+                data.y,
+                data.bayes_scores,
+                {share_of_most: 0.2},
+                groups=data.groups,
+                max_shown=3,
+                confidence_level=0.9,
+            )
+
+    def test_an_error_inside_says_what_it_was_called_with(self, data):
+        def broken(y_true, shown, groups):
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError) as caught:
+            certified(
+                data.y, data.bayes_scores, {broken: 0.05}, groups=data.groups, confidence_level=0.9
+            )
+        assert "risk broken was called with the labels" in caught.value.__notes__[0]
+
+    def test_a_function_cannot_spoil_the_rows(self, data):
+        def spoils(y_true, shown, groups):
+            values = any_bad(y_true, shown, groups)
+            y_true[:], groups[:], shown[:] = 0, 0, False
+            return values
+
+        params = {"groups": data.groups, "confidence_level": 0.9}
+        one = certified(data.y, data.bayes_scores, {spoils: 0.1}, **params)
+        two = certified(data.y, data.bayes_scores, {any_bad: 0.1}, **params)
+        assert one.threshold == two.threshold
+
+
+def test_a_rate_that_cannot_fail_is_warned_of(data):
+    # Somebody forgot gains: no label is below 0.
+    grades = data.y + 1
+    params = {
+        "groups": data.groups,
+        "risks": risks_at("any_forbidden", 0.1, 3),
+        "measure": "ndcg_f@3",
+    }
+    with pytest.warns(FitWarning, match="'any_forbidden@3' is 0 on all .* give gains"):
+        certified(grades, data.bayes_scores, confidence_level=0.9, **params)
+    one = certified(
+        grades, data.bayes_scores, gains=lambda label: label - 1.0, confidence_level=0.9, **params
+    )
+    assert (
+        one.threshold
+        == certified(data.y, data.bayes_scores, confidence_level=0.9, **params).threshold
+    )
+
+
+class TestSeveral:
+    def test_of_one_direction_none_costs_the_other(self, data):
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        risks = {"any_forbidden@3": 0.2, "forbidden@3": 0.1}
+        alone = {
+            risk: certified(
+                data.y, data.bayes_scores, {risk: level}, confidence_level=0.9, **params
+            )
+            for risk, level in risks.items()
+        }
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
+        assert both.lower == max(one.lower for one in alone.values())
+        assert both.upper == np.inf
+        assert list(both.promises) == list(risks)
+
+    def test_of_two_directions_each_gets_half_of_the_error(self, data):
+        # Lists of each promise end at the same place.
+        params = {"groups": data.groups, "measure": "ndcg_f@3", "max_shown": 3}
+        risks = {"any_forbidden@3": 0.2, "false_reject_rate": 0.6}
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
+        for risk, level in risks.items():
+            alone = certified(
+                data.y, data.bayes_scores, {risk: level}, confidence_level=0.95, **params
+            )
+            (alone,) = alone.promises.values()
+            assert (both.promises[risk].lower, both.promises[risk].upper) == (
+                alone.lower,
+                alone.upper,
+            )
+        assert both.lower < both.threshold <= both.upper
+        assert "0.2, and the share of a query's good documents" in str(both)
+        assert both.to_frame()["max_risk"].tolist() == [0.2, 0.6]
+        assert both.to_frame()["verdict"].tolist() == ["kept", "kept"]
+
+    def test_the_best_value_between_the_limits_is_chosen(self, data):
+        risks = {"any_forbidden@3": 0.12, "false_reject_rate": 0.6}
+        params = {"groups": data.groups, "measure": "ndcg_f@3"}
+        both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
+        curve = TunedThreshold("ndcg_f@3").fit(data.bayes_scores, data.y, data.groups)
+        curve = curve.threshold_curve_
+        inside = (curve.thresholds > both.lower) & (curve.thresholds <= both.upper)
+        assert both.value == pytest.approx(curve.values[inside].max())
+
+    def test_a_contradiction_says_which_bind(self, data):
+        risks = {"any_forbidden@3": 0.05, "forbidden@3": 0.3, "false_reject_rate": 0.2}
+        message = (
+            "no threshold keeps all risks: any_forbidden@3 at most 0.05 needs one above .*, "
+            "false_reject_rate at most 0.2 one of at most"
+        )
+        with pytest.raises(ValueError, match=message):
+            certified(data.y, data.bayes_scores, risks, groups=data.groups, show_beyond_k=True)
+
+    @pytest.mark.nightly
+    def test_hold_together(self, data):
+        # Queries drawn from a finite population, of which the true rates are known.
+        risks, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
+        y_true, y_score = data.y.astype(float), data.bayes_scores
+        rng = np.random.default_rng(0)
+        by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
+        wrong = n_chosen = 0
+        for _ in range(times):
+            drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
+            rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
+            try:
+                found = certified(
+                    y_true[rows],
+                    y_score[rows],
+                    risks,
+                    groups=groups,
+                    confidence_level=confidence,
+                )
+            except ValueError:
+                continue
+            n_chosen += 1
+            true = [
+                np.nanmean(loss(y_true, y_score >= found.threshold, data.groups)) for loss in risks
+            ]
+            wrong += true[0] > 0.2 or true[1] > 0.4
+        assert n_chosen > 50
+        assert wrong <= binom.ppf(0.999, times, 1 - confidence)
+
+
+class TestInExpectation:
+    @pytest.mark.parametrize("risk", ["any_forbidden", "forbidden", "false_reject_rate"])
+    def test_is_where_one_more_query_may_lose_everything(self, data, risk):
+        found = certified(
+            data.y,
+            data.bayes_scores,
+            risks_at(risk, 0.1, 3),
+            groups=data.groups,
+            guarantee="expectation",
+        )
+        (promise,) = read_promises(risks_at(risk, 0.1, 3))
+        steps = promise.steps(RankedLists(data.y, data.bayes_scores, groups=data.groups), None)
+        n = steps.n_queries
+        scores = np.unique(data.bayes_scores)
+        order = scores if steps.is_upward else scores[::-1]
+        largest = np.zeros(n)
+        limit = None
+        for score in order:
+            at = np.nextafter(score, np.inf) if steps.is_upward else score
+            largest = np.maximum(largest, steps.at(at))
+            if largest.sum() + 1 > 0.1 * (n + 1):
+                limit = score
+                break
+        assert (found.upper if steps.is_upward else found.lower) == limit
+        assert found.confidence_level is None
+        assert str(found).startswith("In expectation, ")
+
+    @pytest.mark.nightly
+    def test_the_mean_rate_is_at_most_the_level(self, data):
+        level, n, times = 0.15, 60, 300
+        y_true, y_score = data.y.astype(float), data.bayes_scores
+        rng = np.random.default_rng(0)
+        by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
+        true = []
+        for _ in range(times):
+            drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
+            rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
+            found = certified(
+                y_true[rows],
+                y_score[rows],
+                {"any_forbidden": level},
+                groups=groups,
+                guarantee="expectation",
+            )
+            true.append(any_bad(y_true, y_score >= found.threshold, data.groups).mean())
+        assert np.mean(true) <= level + 2 * np.std(true) / np.sqrt(times)
+        # And is no more careful than it must be.
+        assert np.mean(np.array(true) > level) > 0.15
+
+    @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
+    def test_takes_fewer_queries(self, data):
+        params = {"groups": np.arange(20), "risks": {"any_forbidden": 0.05}}
+        certified(np.ones(20), np.arange(20), guarantee="expectation", **params)
+        with pytest.raises(ValueError, match=r"in expectation needs at least 19 .* got 18"):
+            certified(
+                np.ones(18),
+                np.arange(18),
+                guarantee="expectation",
+                **params | {"groups": np.arange(18)},
+            )
+        with pytest.raises(ValueError, match=r"needs at least 45 .* got 20"):
+            certified(np.ones(20), np.arange(20), confidence_level=0.9, **params)

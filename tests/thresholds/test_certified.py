@@ -22,9 +22,8 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._bounds import BettingBound, BinomialBound
-from skfilterrank.thresholds._certify import certify
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._certificate import certify
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
@@ -294,9 +293,9 @@ def test_where_all_pass_there_is_no_limit(label, risk):
 def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
-    found = certify(
-        curve, lists, promises=read_promises({"any_forbidden": 0.05}), confidence_level=0.9
-    )
+    promises = read_promises({"any_forbidden": 0.05})
+    steps = [promise.steps(lists, None) for promise in promises]
+    found = certify(curve, lists, promises, steps, confidence_level=0.9)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert (found.value, found.threshold) == (0.2, 0.5)
 
@@ -385,7 +384,7 @@ class TestTrivial:
 
     def test_nothing_is_filtered(self):
         y, scores, groups = np.ones(60), np.zeros(60), np.arange(60)
-        with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is filtered"):
+        with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is hidden"):
             found = promise_at(
                 y, scores, {"false_reject_rate": 0.05}, groups=groups, confidence_level=0.9
             )
@@ -429,9 +428,7 @@ class TestTrivial:
     def test_scores_that_filter_too_much_themselves(self):
         y, groups = np.ones(60), np.arange(60)
         scores = np.where(groups < 30, NO, 1.0)
-        with pytest.raises(
-            ValueError, match=r"cannot be kept at 0.2: scores of -inf filter 0.5 of"
-        ):
+        with pytest.raises(ValueError, match=r"cannot be kept at 0.2: scores of -inf hide 0.5 of"):
             promise_at(y, scores, {"false_reject_rate": 0.2}, groups=groups, confidence_level=0.9)
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
@@ -496,7 +493,7 @@ class TestBadInput:
         y, groups = np.ones(44), np.arange(44)
         message = (
             f"the risk '{risk}' at most 0.05 and confidence_level=0.9 needs at least 45 "
-            r"calibration queries \(.*\), got 44: even if none of them shows a failure, the rate "
+            r"calibration queries \(.*\), got 44: even if none of them shows a failure, the risk "
             "may be as high as 0.051.* Give more queries, raise the level or lower confidence_level"
         )
         with pytest.raises(ValueError, match=message):

@@ -1,20 +1,36 @@
-"""The prefix of the highest expected value, from calibrated probabilities of the gains."""
+"""Cuts at the prefix of the highest expected value."""
 
 import warnings
 
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import best_prefix, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import f_score, ndcg_f_score
-from skfilterrank.thresholds import ExpectedThreshold, TunedThreshold, load_threshold
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    PerQueryThreshold,
+    TunedThreshold,
+    load_threshold,
+    threshold_curve,
+)
+from skfilterrank.thresholds._expected import (
+    Worth,
+    normalised_gains,
+    score_and_rest,
+)
 from skfilterrank.thresholds._expected_values import expected_worth
 from skfilterrank.thresholds._judged_scores import JudgedScores
-from skfilterrank.thresholds._per_query import normalised_gains
 
 INF = np.inf
 
@@ -32,9 +48,10 @@ def learned(k, gains, scores, groups):
 
 
 def worth_of(cut, scores, index, k=None):
-    return expected_worth(
+    parts = expected_worth(
         cut.gains_, cut._chances(scores), scores, index, k=k, correlation=cut.correlation_
     )
+    return parts.sum(axis=0)
 
 
 class TestNdcgF:
@@ -182,3 +199,310 @@ def test_f_follows_the_number_of_relevant_documents():
 def test_measures_without_values_of_prefixes_are_named():
     with pytest.raises(ValueError, match="ExpectedThreshold takes measures such as"):
         ExpectedThreshold("bpref").fit([1.0, 2], [0, 1], groups=[0, 0])
+
+
+class Fitted:
+    """A fitted cut, its out-of-fold decisions and its thresholds."""
+
+    def __init__(self, k, gains, scores, index):
+        self.k = k
+        self.cut = PerQueryThreshold("ndcg_f" if k is None else f"ndcg_f@{k}")
+        lists = RankedLists(gains, scores, groups=index)
+        judged = JudgedScores(lists, gains, np.arange(index.n_queries), {})
+        self.shown = self.cut._learn(judged, self.cut._parsed()) > 0
+
+    def thresholds(self, scores, index):
+        worth = self.cut.regression_.predict(self.features(scores, index))
+        return best_prefix(worth, scores, index, self.k)
+
+    def features(self, scores, index):
+        features = self.cut._features(scores, index, self.cut._parsed())
+        return np.clip(features, *self.cut.range_)
+
+
+def features_by_the_letter(scores, groups, mean, deviation):
+    """Score, sum of the others over the size of the list, and the logarithm of the size."""
+    rows = []
+    for score, query in zip(scores, groups):
+        shown = [s for s, q in zip(scores, groups) if q == query and np.isfinite(s)]
+        standard = [(s - mean) / deviation for s in shown]
+        mine = (score - mean) / deviation if np.isfinite(score) else 0.0
+        size = max(len(shown), 1)
+        rows.append([mine, (sum(standard) - mine) / size, np.log(size)])
+    return np.array(rows)
+
+
+def worth_by_the_letter(gains, groups, k):
+    """Gain over I - W."""
+    worth = np.zeros(len(gains))
+    for query in np.unique(groups):
+        mine = np.nan_to_num(gains[groups == query])
+        discount = (1 / np.log2(np.arange(len(mine)) + 2))[:k]
+        ideal = np.sort(np.maximum(mine, 0))[::-1][:k] @ discount
+        worst = np.sort(np.minimum(mine, 0))[:k] @ discount
+        if ideal > worst:
+            worth[groups == query] = mine / (ideal - worst)
+    return worth
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize("n_queries", [2, 60])
+def test_by_the_letter(k, n_queries):
+    rng = np.random.default_rng(n_queries)
+    groups = np.repeat(np.arange(n_queries), rng.integers(3, 9, n_queries))
+    scores = 5 + 3 * rng.normal(size=len(groups))
+    gains = np.round(scores - 5 + 2 * rng.normal(size=len(groups)) + groups % 3 - 1)
+    scores[rng.random(len(groups)) < 0.1] = -INF
+    gains[rng.random(len(groups)) < 0.1] = np.nan
+    index = GroupIndex.from_groups(groups)
+    found = Fitted(k, gains, scores, index)
+
+    worth = worth_by_the_letter(gains, groups, k)
+    place = [np.sum(scores[groups == q] > s) for s, q in zip(scores, groups)]
+    learned = np.isfinite(scores) & ~np.isnan(gains) & (np.array(place) < 2 * (k or INF))
+
+    def expected(train, test):
+        finite = scores[train][np.isfinite(scores[train])]
+        features = features_by_the_letter(scores, groups, finite.mean(), finite.std())
+        # Cut to the middle 99 %.
+        features = np.clip(features, *np.quantile(features[train], [0.005, 0.995], axis=0))
+        squares = PolynomialFeatures(2, include_bias=False)
+        model = make_pipeline(StandardScaler(), squares, StandardScaler(), Ridge(alpha=10.0))
+        train = np.intersect1d(train, np.flatnonzero(learned))
+        return model.fit(features[train], worth[train]).predict(features[test])
+
+    every = np.arange(len(groups))
+    out_of_fold = np.zeros(len(groups))
+    folds = GroupKFold(min(5, n_queries), shuffle=True, random_state=0)
+    for train, test in folds.split(scores, groups=groups):
+        out_of_fold[test] = expected(train, test)
+    in_middle = best_prefix(out_of_fold, scores, index, k)
+    np.testing.assert_array_equal(found.shown, scores >= in_middle)
+    np.testing.assert_array_equal(
+        found.thresholds(scores, index), best_prefix(expected(every, every), scores, index, k)
+    )
+
+
+def test_filtered_rows_are_never_kept():
+    index = GroupIndex.from_groups([0, 0, 0, 1, 1])
+    scores = np.array([2.0, 1, -INF, -INF, -INF])
+    thresholds = best_prefix(np.ones(5), scores, index, 3)
+    np.testing.assert_array_equal(thresholds, [1, 1, 1, INF, INF])
+
+
+def test_exact_worth_gives_what_exact_scores_give():
+    # The exact scores are the expected worth, of which what is below 0 is best filtered.
+    _, y, groups, exact = make_rank_and_filter(300, query_effect=0.4, random_state=0)
+    thresholds = best_prefix(exact, exact, GroupIndex.from_groups(groups), 3)
+    by_prefix = np.where(exact >= thresholds, exact, -INF)
+    by_sign = np.where(exact >= 0, exact, -INF)
+    np.testing.assert_allclose(
+        ndcg_f_score(y, by_prefix, groups=groups, k=3, average=None),
+        ndcg_f_score(y, by_sign, groups=groups, k=3, average=None),
+    )
+
+
+@pytest.mark.slow
+def test_true_worth_reaches_the_best_filter_of_each_list():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(40), 5)
+    gains = rng.choice([-1.0, 1, 2], size=200)
+    scores = rng.normal(size=200)
+    index = GroupIndex.from_groups(groups)
+    thresholds = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
+    kept = np.where(scores >= thresholds, scores, -INF)
+    for query in range(40):
+        rows = groups == query
+        best = max(
+            ndcg_f_score(
+                gains[rows],
+                np.where(scores[rows] >= t, scores[rows], -INF),
+                groups=groups[rows],
+                k=3,
+            )
+            for t in [*scores[rows], INF]
+        )
+        value = ndcg_f_score(gains[rows], kept[rows], groups=groups[rows], k=3)
+        assert value == pytest.approx(best)
+
+
+def test_normalised_gains_by_hand():
+    index = GroupIndex.from_groups(list("aabbc"))
+    gains = np.array([2.0, -1, 0, 0, np.nan])
+    # Query a: I = 2, W = -1. Query b and c: I = W.
+    np.testing.assert_allclose(normalised_gains(gains, index, 3), [2 / 3, -1 / 3, 0, 0, 0])
+
+
+def test_score_and_rest_by_hand():
+    index = GroupIndex.from_groups(list("aaab"))
+    features = score_and_rest(np.array([1.0, 2, 6, 5]), index)
+    np.testing.assert_allclose(
+        features,
+        [[1, 8 / 3, np.log(3)], [2, 7 / 3, np.log(3)], [6, 3 / 3, np.log(3)], [5, 0, 0]],
+    )
+
+
+def test_score_and_rest_leave_filtered_rows_out():
+    with_filtered = score_and_rest(
+        np.array([1.0, -INF, 3, -INF]), GroupIndex.from_groups(list("aaab"))
+    )
+    without = score_and_rest(np.array([1.0, 3]), GroupIndex.from_groups(list("aa")))
+    np.testing.assert_allclose(with_filtered[[0, 2]], without)
+    assert np.isfinite(with_filtered).all()
+
+
+@pytest.mark.slow
+def test_row_order_and_query_names_do_not_matter():
+    rng = np.random.default_rng(0)
+    groups, scores = rng.integers(0, 20, size=100), rng.normal(size=100)
+    gains = rng.choice([-1.0, 1, 2], size=100)
+    order = rng.permutation(100)
+    index = GroupIndex.from_groups(groups)
+    moved = GroupIndex.from_groups(np.array([f"q{g:02}" for g in groups])[order])
+    np.testing.assert_allclose(
+        score_and_rest(scores, index)[order], score_and_rest(scores[order], moved)
+    )
+    np.testing.assert_array_equal(places(scores, index)[order], places(scores[order], moved))
+    one = Fitted(3, gains, scores, index)
+    two = Fitted(3, gains[order], scores[order], moved)
+    np.testing.assert_allclose(
+        one.thresholds(scores, index)[order], two.thresholds(scores[order], moved)
+    )
+
+
+@pytest.mark.slow
+def test_scale_of_the_scores_does_not_matter():
+    rng = np.random.default_rng(0)
+    index = GroupIndex.from_groups(rng.integers(0, 30, size=150))
+    scores, gains = rng.normal(size=150), rng.choice([-1.0, 1, 2], size=150)
+    one = Fitted(3, gains, scores, index)
+    two = Fitted(3, gains, 1000 * scores - 5, index)
+    np.testing.assert_array_equal(one.shown, two.shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gains", "scores", "groups"),
+    [
+        ([1.0], [0.5], ["a"]),
+        ([-1.0], [-INF], ["a"]),
+        ([1.0, -1, 2], [0.5, 0.1, 0.7], ["a", "a", "a"]),
+        ([1.0, -1], [0.5, 0.1], ["a", "b"]),
+        ([1.0, -1, 2, -1], [0.5, 0.5, 0.5, 0.5], ["a", "a", "b", "b"]),
+        ([1.0, -1, 2, -1], [-INF, -INF, -INF, -INF], ["a", "a", "b", "b"]),
+        ([1.0, -1, 2, -1], [-INF, 0.1, 0.7, -INF], ["a", "a", "b", "b"]),
+        ([np.nan, np.nan, 2, -1], [0.3, 0.1, 0.7, 0.2], ["a", "a", "b", "b"]),
+        ([0.0, 0, 0, 0], [0.3, 0.1, 0.7, 0.2], ["a", "a", "b", "b"]),
+    ],
+)
+def test_tiny_data(gains, scores, groups):
+    gains, scores = np.array(gains), np.array(scores)
+    index = GroupIndex.from_groups(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = Fitted(3, gains, scores, index)
+        thresholds = model.thresholds(scores, index)
+        assert not np.isnan(thresholds).any()
+        for shown in (model.shown, scores >= thresholds):
+            assert not shown[np.isneginf(scores)].any()
+
+
+def test_unjudged_rows_are_not_learned_from():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 4)
+    scores = rng.normal(size=240)
+    gains = np.where(scores + rng.normal(size=240) > 0, 1.0, -1.0)
+    gains[rng.uniform(size=240) < 0.5] = np.nan
+    index = GroupIndex.from_groups(groups)
+    model = Fitted(3, gains, scores, index)
+    judged = ~np.isnan(gains)
+    features = model.features(scores, index)
+    residual = normalised_gains(gains, index, 3) - model.cut.regression_.predict(features)
+    top = places(scores, index) < 6
+    assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_deterministic():
+    _, y, groups, _ = make_rank_and_filter(100, bayes=False, random_state=0)
+    scores = np.random.default_rng(0).normal(size=len(y)) + y
+    index = GroupIndex.from_groups(groups)
+    one, two = (Fitted(3, y.astype(float), scores, index) for _ in range(2))
+    np.testing.assert_array_equal(one.shown, two.shown)
+
+
+@pytest.mark.slow
+def test_beats_one_threshold_where_queries_differ():
+    X, y, groups, _ = make_rank_and_filter(
+        1500, documents_per_query=10, query_effect=0.5, bayes=False, random_state=1
+    )
+    train = groups < 500
+    single, per_query = (
+        RankAndFilter(LogisticRegression(), measure="ndcg_f@3", threshold=threshold).fit(
+            X[train], y[train], groups=groups[train]
+        )
+        for threshold in (TunedThreshold(), PerQueryThreshold())
+    )
+    held = X[~train], y[~train], groups[~train]
+    assert per_query.score(*held) > single.score(*held) + 0.002
+    assert per_query.best_score_ > single.best_score_
+
+
+@pytest.mark.slow
+def test_reaches_the_best_filter_of_one_score():
+    # With documents that say nothing of each other, one threshold is nearly as good as it gets.
+    _, y, groups, exact = make_rank_and_filter(1500, documents_per_query=4, random_state=2)
+    index = GroupIndex.from_groups(groups)
+    model = Fitted(3, y.astype(float), exact, index)
+    shown = np.where(model.shown, exact, -INF)
+    best = threshold_curve(y, exact, groups=groups, measure="ndcg_f@3").best_value
+    assert ndcg_f_score(y, shown, groups=groups, k=3) > best - 0.004
+
+
+def test_the_regression_is_that_of_its_estimators():
+    rng = np.random.default_rng(0)
+    features, worth = rng.normal(size=(200, 3)) * [1, 10, 0.1] + 3, rng.normal(size=200)
+    features[:, 2] = np.where(rng.random(200) < 0.5, features[:, 2], 3)
+    model = make_pipeline(
+        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
+    ).fit(features, worth)
+    found = Worth.fitted(features, worth).predict(features)
+    np.testing.assert_allclose(found, model.predict(features), rtol=1e-10, atol=1e-12)
+    assert Worth.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200
+
+
+@pytest.mark.slow
+def test_tied_documents_are_learned_from_together():
+    rng = np.random.default_rng(0)
+    groups, scores = np.repeat(np.arange(40), 8), rng.integers(0, 4, 320).astype(float)
+    gains = rng.choice([-1.0, 0.0, 1.0], 320)
+    best_first, worst_first = np.argsort(-gains, kind="stable"), np.argsort(gains, kind="stable")
+    one, two = (
+        Fitted(2, gains[rows], scores[rows], GroupIndex.from_groups(groups[rows])).thresholds(
+            scores, GroupIndex.from_groups(groups)
+        )
+        for rows in (best_first, worst_first)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("measure", ["f", "dcg", "ap", "rbp", "precision"])
+def test_other_measures_per_query(measure, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(60, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cut = PerQueryThreshold(measure).fit(scores, y, groups=groups)
+        shown = cut.predict(scores, groups=groups)
+        assert cut.best_score_ >= cut.held_out_score_unfiltered_ - 0.02
+        cut.save(tmp_path / "cut.json")
+        loaded = load_threshold(tmp_path / "cut.json")
+        np.testing.assert_array_equal(loaded.predict(scores, groups=groups), shown)
+        if measure in ("ap", "rbp"):
+            # They never fall.
+            assert (shown > -INF).all()
+
+
+def test_measures_without_values_of_prefixes_are_named_per_query():
+    with pytest.raises(ValueError, match="PerQueryThreshold takes measures such as"):
+        PerQueryThreshold("bpref").fit([1.0, 2], [0, 1], groups=[0, 0])

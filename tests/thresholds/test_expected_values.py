@@ -7,13 +7,13 @@ import pytest
 
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.thresholds._expected_values import (
-    _worth_of_gains,
+    _weights_of_gains,
     best_prefix_of_steps,
     check_has_prefix_values,
     expected_steps,
-    expected_values,
     hull_slopes,
     known_steps,
     path_keys,
@@ -25,6 +25,15 @@ P = np.array([0.9, 0.6, 0.35, 0.7, 0.5])
 # Two tied, one hidden.
 SCORES = np.array([5.0, 4, 4, 3, -INF])
 INDEX = GroupIndex.from_groups([0] * 5)
+
+
+def expected_values(parsed, gains, chances, scores, index):
+    """Expected value of nothing of each list, and of the prefix that ends with each row's tie."""
+    steps = expected_steps(parsed, gains, chances, scores, index)
+    ranking = Ranking(scores, index)
+    sums = ranking.running_sums((steps.rises - steps.falls)[ranking.order])
+    sums = np.repeat(sums[ranking.ties + ranking.n_tied - 1], ranking.n_tied)
+    return steps.start, ranking.by_row(sums) + steps.start[index.codes()]
 
 
 def by_enumeration(parsed):
@@ -44,7 +53,7 @@ def by_enumeration(parsed):
 @pytest.mark.parametrize("measure", ["dcg", "dcg@2", "rbp", "rbp(persistence=0.5)@3", "P@2"])
 def test_sums_are_exact(measure):
     parsed = parse_measure(measure)
-    assert _worth_of_gains(parsed, GAINS) is not None
+    assert _weights_of_gains(parsed, GAINS) is not None
     start, values = expected_values(parsed, GAINS, P[None], SCORES, INDEX)
     nothing, exact = by_enumeration(parsed)
     assert start == pytest.approx([nothing])
@@ -59,7 +68,7 @@ def test_sums_are_exact(measure):
 )
 def test_others_are_means_over_draws(measure):
     parsed = parse_measure(measure)
-    assert _worth_of_gains(parsed, GAINS) is None
+    assert _weights_of_gains(parsed, GAINS) is None
     start, values = expected_values(parsed, GAINS, P[None], SCORES, INDEX)
     nothing, exact = by_enumeration(parsed)
     assert start == pytest.approx([nothing], abs=0.03)

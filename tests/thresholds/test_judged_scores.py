@@ -96,7 +96,7 @@ def test_scores_are_read_from_every_container():
     [
         ((), np.ones((3, 2)), None, r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 2\)"),
         ((), pd.DataFrame({"a": [1.0], "b": [2.0]}), None, "one column, or one named 'score'"),
-        ((), SCORES, SCORES, "filter_scores is not possible with Own, which looks at one score"),
+        ((), SCORES, SCORES, "filter_scores is not possible with Own, which reads one score"),
         (("filter_score",), SCORES, SCORES[:2], "filter_scores has 2 entries but there are 6"),
         (("filter_score",), SCORES, SCORES * np.nan, "filter_scores holds 6 NaN"),
     ],
@@ -126,8 +126,8 @@ def test_values_are_of_what_is_shown():
     np.testing.assert_array_equal(found, [expected, of_cut, expected])
 
 
-def test_nothing_good_and_filters_that_do_not_pay_are_told():
-    with pytest.warns(FitWarning, match="no label has a gain above 0, and some are below"):
+def test_warnings_of_nothing_good_and_of_filters_that_do_not_pay():
+    with pytest.warns(FitWarning, match="no label has a gain above 0 and some are below"):
         warn_without_good(np.array([-1.0, 0.0]))
     with pytest.warns(FitWarning, match="filtering is not shown to pay"):
         warn_unless_filter_pays(0.5, 0.49, 0.01, 0.02, instead="nothing")

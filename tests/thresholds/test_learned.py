@@ -1,5 +1,7 @@
 """Cuts that are learned from features of whole lists."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
+from skfilterrank.thresholds._files import _as_json
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
@@ -184,7 +188,7 @@ def test_models_give_probabilities():
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
         assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
-        restored = model.restored(fitted.state(), "state")
+        restored = model.restored(_as_json(fitted.state()), "state")
         np.testing.assert_allclose(restored.predict(features), chances, rtol=1e-12)
         found.append(chances)
     lists = np.arange(300) // 10
@@ -213,3 +217,16 @@ def test_robust04(data_dir):
     (scores, y, groups), (new, labels, queries) = parts
     cut = LearnedThreshold("f", random_state=0).fit(scores, y, groups=groups)
     assert f_score(labels, cut.predict(new, groups=queries), groups=queries) > 0.795
+
+
+def test_whole_scores_are_those_as_floats():
+    _, y, groups, scores = make_rank_and_filter(40, random_state=0)
+    scores = np.round(100 * scores)
+    cut = LearnedThreshold("f", cv=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        found, expected = (
+            cut.fit(each, y, groups=groups).rank(each, groups=groups)
+            for each in (scores.astype(int), scores)
+        )
+    np.testing.assert_array_equal(found, expected)

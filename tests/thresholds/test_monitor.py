@@ -393,7 +393,7 @@ class TestOfAThreshold:
 
     def test_bad_thresholds(self, data, safe):
         tuned = TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups)
-        with pytest.raises(InputError, match="TunedThreshold keeps no risk"):
+        with pytest.raises(InputError, match="got TunedThreshold, which has none"):
             RiskMonitor.of(tuned)
         for wrong in (3, LogisticRegression().fit([[0], [1]], [0, 1])):
             with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):

@@ -1,19 +1,36 @@
-"""The threshold curve is exact: it equals trying every threshold."""
+"""Curves over thresholds and prices, and the best threshold of Rows."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from profiles import times
+from rows_of_queries import COLUMNS, cut, make_rows
 from skfilterrank._lists.floats import first_of_highest, midpoint
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.io import Rows
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
-from skfilterrank.thresholds import ThresholdCurve, threshold_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FirstK,
+    FixedThreshold,
+    SegmentedThreshold,
+    ThresholdCurve,
+    TunedThreshold,
+    risk_coverage_curve,
+    threshold_curve,
+    trade_off_curve,
+)
 
 NO = -np.inf
+
+
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
 
 
@@ -401,3 +418,176 @@ def test_a_scorer_is_not_a_name():
     scorer = make_ranking_scorer("rbp@5", persistence=0.5)
     with pytest.raises(ValueError, match=r"is a scorer, and a name is wanted: write 'rbp@5' with"):
         threshold_curve([1, 0], [2, 1], groups=[0, 0], measure=scorer)
+
+
+def test_curves_draw_themselves():
+    pytest.importorskip("matplotlib")
+    y, scores, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "b"]
+    curve = threshold_curve(y, scores, groups=groups)
+    assert curve.plot().curve is curve
+    prices = trade_off_curve(y, scores, groups=groups, prices=[1.0, 2.0])
+    assert list(prices.plot().lines_) == ["forbidden_shown", "good_hidden", "empty"]
+    assert len(risk_coverage_curve(y, scores, groups=groups).plot().lines_) == 1
+
+
+def in_memory(columns):
+    return {"scores": columns["score"], "y": columns["label"], "groups": columns["qid"]}
+
+
+def rows_of(columns):
+    return Rows(cut(columns, 200, 201, 600), chunk_rows=300)
+
+
+@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+@pytest.mark.parametrize("measure", ["ndcg_f@5", "forbidden@3"])
+def test_tuned_threshold(measure):
+    columns = COLUMNS | {"score": COLUMNS["score"] + 0.3 * np.nan_to_num(COLUMNS["label"])}
+    found = TunedThreshold(measure).fit(rows_of(columns))
+    expected = TunedThreshold(measure).fit(**in_memory(columns))
+    assert found.threshold_ == expected.threshold_
+    assert found.best_score_ == pytest.approx(expected.best_score_, abs=1e-15)
+    assert found.threshold_curve_.best_value == found.best_score_
+    assert found.list_sizes_.tolist() == expected.list_sizes_.tolist()
+    assert found.n_unjudged_ == expected.n_unjudged_ > 0
+    scores, groups = columns["score"], columns["qid"]
+    shown = expected.predict(scores, groups=groups)
+    np.testing.assert_array_equal(found.predict(scores, groups=groups), shown)
+
+
+@pytest.mark.filterwarnings("ignore:.*are unjudged although a rate")
+def test_certified_threshold():
+    columns = make_rows(400, seed=3, text_ids=True)
+    cut_there = CertifiedThreshold({"any_forbidden@3": 0.7, "false_reject_rate": 0.9})
+    with pytest.warns(DataWarning):
+        expected = clone(cut_there).fit(**in_memory(columns)).certificate_
+    with pytest.warns(DataWarning):
+        found = cut_there.fit(rows_of(columns)).certificate_
+    assert found.threshold == expected.threshold
+    assert str(found) == str(expected)
+
+
+def test_fixed_threshold_reads_nothing():
+    def unread():
+        raise AssertionError
+
+    assert FixedThreshold(0.3, max_shown=2).fit(Rows(unread)).threshold_ == 0.3
+
+
+@pytest.mark.parametrize("threshold", [FixedThreshold(0.3, max_shown=2), FixedThreshold(0.5)])
+def test_score(threshold):
+    threshold = threshold.fit()
+    expected = threshold.score(**{**in_memory(COLUMNS)})
+    assert threshold.score(rows_of(COLUMNS)) == pytest.approx(expected, abs=1e-15)
+
+
+def test_nothing_good_is_warned_of():
+    columns = COLUMNS | {"label": np.where(COLUMNS["label"] < 0, -1.0, 0.0)}
+    with pytest.warns(FitWarning, match="no label has a gain above 0"):
+        TunedThreshold().fit(rows_of(columns))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (TunedThreshold(max_shown=3), "max_shown=3 is not possible where TunedThreshold is fitted"),
+        (TunedThreshold(abstain="best_score"), "abstain='best_score' is not possible where Tuned"),
+        (TunedThreshold(rule="price"), "rule='price' is not possible where TunedThreshold"),
+        (FixedThreshold(abstain="best_score"), "abstain='best_score' is not possible where Fixed"),
+        (FirstK(), "FirstK cannot be fitted on Rows, as it needs whole lists in memory. Use"),
+        (
+            SegmentedThreshold(FirstK(), segment="language"),
+            "SegmentedThreshold cannot be fitted on Rows",
+        ),
+    ],
+)
+def test_fits_that_need_memory(threshold, message):
+    with pytest.raises(InputError, match=message):
+        threshold.fit(Rows(COLUMNS))
+
+
+@pytest.mark.parametrize("name", ["groups", "filter_scores", "query_weight", "judged_by"])
+def test_nothing_is_given_with_rows(name):
+    with pytest.raises(InputError, match=f"{name} is not possible where TunedThreshold.fit reads"):
+        TunedThreshold().fit(Rows(COLUMNS), **{name: COLUMNS["qid"]})
+    if name == "groups":
+        with pytest.raises(InputError, match="groups is not possible where threshold_curve reads"):
+            threshold_curve(Rows(COLUMNS), groups=COLUMNS["qid"])
+
+
+def test_rows_have_no_array_of_scores():
+    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
+        FixedThreshold(0.3).fit().predict(Rows(COLUMNS))
+    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
+        FixedThreshold(0.3).fit().rank(Rows(COLUMNS))
+
+
+def test_scattered_queries_are_noticed():
+    moved = {name: np.append(values, values[:1]) for name, values in COLUMNS.items()}
+    with pytest.raises(InputError, match="do not stand together"):
+        threshold_curve(Rows(moved))
+
+
+def test_rows_of_one_reading_are_refused_before_it():
+    frames = iter(cut(COLUMNS, 100))
+    with pytest.raises(InputError, match="rows can be read once only, and are to be read 3 times"):
+        threshold_curve(Rows(frames))
+    assert len(list(frames)) == 2
+    again = Rows(iter(cut(COLUMNS, 100)), scattered="partition")
+    expected = threshold_curve(COLUMNS["label"], COLUMNS["score"], groups=COLUMNS["qid"])
+    assert threshold_curve(again).best_threshold == expected.best_threshold
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(300, random_state=0)
+
+
+class TestTradeOffCurve:
+    @pytest.mark.parametrize("k", [None, 3])
+    def test_is_what_the_best_threshold_shows(self, data, k):
+        prices = [0.5, 2, 10]
+        rows = (data.y, data.bayes_scores)
+        measure = "ndcg_f" if k is None else f"ndcg_f@{k}"
+        curve = trade_off_curve(*rows, groups=data.groups, prices=prices, measure=measure)
+        place = FixedThreshold().fit().rank(data.bayes_scores, groups=data.groups)
+        for i, price in enumerate(prices):
+            gains = {-1: -price, 1: 1, 2: 2} | {0: 0}
+            best = threshold_curve(*rows, groups=data.groups, measure=measure, gains=gains)
+            assert curve.thresholds[i] == best.best_threshold
+            assert curve.values[i] == best.best_value
+            shown = data.bayes_scores >= best.best_threshold
+            top = shown & (place <= (k or 10**6))
+            per_query = np.bincount(data.groups, top)
+            assert curve.shown[i] == pytest.approx(per_query.mean())
+            assert curve.empty[i] == pytest.approx((per_query == 0).mean())
+            bad = np.bincount(data.groups, top & (data.y < 0)) > 0
+            assert curve.forbidden_shown[i] == pytest.approx(bad.mean())
+            good = data.y > 0
+            assert curve.good_hidden[i] == pytest.approx((good & ~shown).sum() / good.sum())
+
+    def test_a_high_price_hides_more(self, data):
+        curve = trade_off_curve(data.y, data.bayes_scores, groups=data.groups)
+        assert (np.diff(curve.thresholds) >= 0).all()
+        assert curve.forbidden_shown[0] > curve.forbidden_shown[-1]
+        assert list(curve.to_frame()) == [
+            "thresholds",
+            "values",
+            "shown",
+            "forbidden_shown",
+            "good_hidden",
+            "empty",
+        ]
+        assert "9 prices" in repr(curve)
+
+    @pytest.mark.parametrize(
+        ("y", "prices", "message"),
+        [
+            ([1, -1], [0, 1], "prices must be numbers above 0"),
+            ([1, -1], [], "at least one"),
+            ([1, -1], [np.nan], "prices must be numbers above 0"),
+            ([1, 0], [1], "no forbidden document"),
+        ],
+    )
+    def test_bad_input(self, y, prices, message):
+        with pytest.raises(ValueError, match=message):
+            trade_off_curve(y, [0.5, 0.1], groups=[0, 0], prices=prices)

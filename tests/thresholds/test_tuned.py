@@ -1,8 +1,9 @@
-"""The best threshold on a score, and what it is worth on queries it was not chosen on."""
+"""The best threshold on a score, and with a second score."""
 
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
@@ -10,8 +11,14 @@ from sklearn.model_selection import GroupKFold
 from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
-from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.thresholds import TunedThreshold, threshold_curve
+from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    TunedThreshold,
+    load_threshold,
+    threshold_curve,
+)
+from skfilterrank.thresholds._hide_rules import RULES
 
 INF = np.inf
 
@@ -158,3 +165,299 @@ class TestHeldOutScore:
             warnings.filterwarnings("ignore", message=".*below 0")
             model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert model.held_out_score_ > model.held_out_score_unfiltered_ + 0.01
+
+
+def market(seed=0, n_queries=200, n=10):
+    """Scores of relevance and of harm, which are independent of each other."""
+    rng = np.random.default_rng(seed)
+    g = np.repeat(np.arange(n_queries), n)
+    z, w = rng.normal(size=(2, len(g)))
+    good = rng.binomial(2, 1 / (1 + np.exp(1 - z)))
+    y = np.where(rng.random(len(g)) < 1 / (1 + np.exp(2.5 - 1.8 * w)), -1.0, good)
+    return z + rng.normal(size=len(g)), y, g, w + 0.7 * rng.normal(size=len(g))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return market()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_tuned_level_is_worth_what_it_says(rows, rule):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(scores, y, g, filter_scores=hide)
+    assert cut.rule_ == rule
+    assert cut.threshold_ is None
+    assert cut.held_out_score_ <= cut.best_score_ + 1e-9
+    assert cut.held_out_score_ > cut.held_out_score_unfiltered_
+    shown = cut.predict(scores, g, filter_scores=hide)
+    value = evaluate(y, shown, "ndcg_f@5", groups=g, average="mean").iloc[0]
+    # Curves of all rows and those out of fold differ a little; "harm" has none.
+    assert value == pytest.approx(cut.best_score_, abs=1e-9 if rule == "harm" else 0.02)
+    one = TunedThreshold("ndcg_f@5").fit(scores, y, g)
+    assert cut.held_out_score_ > one.held_out_score_
+
+
+def test_ratio_is_the_default_and_needs_filter_scores(rows):
+    scores, y, g, hide = rows
+    assert TunedThreshold().fit(scores, y, g, filter_scores=hide).rule_ == "ratio"
+    assert not hasattr(TunedThreshold().fit(scores, y, g), "rule_")
+
+
+def test_filter_scores_may_be_a_column(rows):
+    scores, y, g, hide = rows
+    table = pd.DataFrame({"filter_score": hide, "score": scores})
+    cut = TunedThreshold().fit(table, y, g)
+    expected = cut.predict(scores, filter_scores=hide)
+    np.testing.assert_array_equal(cut.predict(table), expected)
+    np.testing.assert_array_equal(cut.predict(np.c_[scores, hide]), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_margins_and_ranks_go_with_what_is_shown(rows, rule):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@5", rule=rule, max_shown=4)
+    cut.fit(scores, y, g, filter_scores=hide)
+    shown = cut.predict(scores, g, filter_scores=hide)
+    margins = cut.decision_function(scores, g, filter_scores=hide)
+    assert np.isfinite(margins).all()
+    np.testing.assert_array_equal(margins >= 0, shown > -np.inf)
+    ranks = cut.rank(scores, g, filter_scores=hide)
+    np.testing.assert_array_equal(ranks > 0, shown > -np.inf)
+    assert ranks.max() == 4
+    first = shown[ranks == 1]
+    np.testing.assert_array_equal(first, [shown[g == q].max() for q in g[ranks == 1]])
+
+
+def test_subset_shows_at_most_the_cut_off(rows):
+    scores, y, g, hide = rows
+    cut = TunedThreshold("ndcg_f@3", rule="subset").fit(scores, y, g, filter_scores=hide)
+    assert cut.rank(scores, g, filter_scores=hide).max() == 3
+    with pytest.raises(ValueError, match="groups is missing"):
+        cut.predict(scores, filter_scores=hide)
+
+
+def test_out_of_fold_curves_do_not_see_the_query(rows):
+    scores, y, g, hide = rows
+
+    def worths(labels):
+        cut = TunedThreshold("ndcg_f@5")
+        found = []
+        cut._path = lambda rows, worth, harm, levels, own=cut._path: (
+            found.extend([worth, harm]) or own(rows, worth, harm, levels)
+        )
+        cut.fit(scores, labels, g, filter_scores=hide)
+        return found
+
+    own = g == 17
+    before, after = worths(y), worths(np.where(own, -1.0, y))
+    # Ties of equal scores alone would reorder rows: there are none.
+    for one, two in zip(before, after):
+        np.testing.assert_array_equal(one[own], two[own])
+        assert (one[~own] != two[~own]).any()
+
+
+def test_the_level_of_a_held_out_query_is_that_of_the_other_by_hand():
+    """Query 0 is best cut at the level -0.5, and query 1 at -2.5."""
+    g, y = np.array([0, 0, 1, 1]), np.array([1.0, -1.0, 1.0, -1.0])
+    scores, hide = np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    cut = TunedThreshold("ndcg_f", rule="harm")
+    with pytest.warns(FitWarning, match="only 2 of the rows are forbidden"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    # At -2.5 query 0 shows both, the forbidden document first; at -0.5 query 1 shows nothing.
+    both = (1 + 1 / np.log2(3) - 1) / 2
+    assert cut.held_out_score_ == pytest.approx((both + 0.5) / 2)
+    # -0.5 is best for both together: the good document alone is worth 1, and nothing 0.5.
+    assert (cut.level_, cut.best_score_) == (-0.5, pytest.approx(0.75))
+
+
+def test_what_is_tested_says_nothing_of_the_path(rows):
+    """Half of 100 queries are learned from; labels of the others do not change the curves."""
+    scores, y, g, hide = (each[:1000] for each in rows)
+    order = np.random.RandomState(0).permutation(100)
+
+    def curves(labels):
+        cut = CertifiedThreshold({"any_forbidden@5": 0.5}, rule="ratio")
+        gain, harm = cut.fit(scores, labels, g, filter_scores=hide).worth_
+        return [gain.x.tolist(), gain.y.tolist(), harm.x.tolist(), harm.y.tolist()]
+
+    before = curves(y)
+    assert curves(np.where(np.isin(g, order[50:53]), 2.0, y)) == before
+    assert curves(np.where(np.isin(g, order[:3]), 2.0, y)) != before
+
+
+def test_certificate_by_hand():
+    # Each of 40 queries has a good document and a forbidden one, of filter score 1 to 40.
+    g = np.repeat(np.arange(40), 2)
+    scores = np.tile([2.0, 1.0], 40)
+    y = np.tile([1.0, -1.0], 40)
+    hide = np.ravel(np.column_stack([np.zeros(40), np.arange(1.0, 41.0)]))
+    cut = CertifiedThreshold({"any_forbidden@2": 0.1}, rule="harm", measure="dcg@2")
+    with pytest.warns(FitWarning, match="only 40 of the rows are forbidden"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    # P(none of 40 | 0.1) = 0.9**40 = 0.015 <= 0.05, and P(at most one) = 0.080: none may be shown.
+    promise = cut.certificate_.promises["any_forbidden@2"]
+    assert (promise.n_queries, promise.lower, promise.observed) == (40, -1.0, 0.0)
+    # In the middle between the keys 0 of the good documents and -1.
+    assert cut.level_ == -0.5
+    shown = cut.predict(scores, g, filter_scores=hide)
+    np.testing.assert_array_equal(shown, np.where(hide == 0, scores, -np.inf))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_certified_risks_are_below_their_levels(rule):
+    scores, y, g, hide = market(1, 400)
+    risks = {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}
+    cut = CertifiedThreshold(risks, rule=rule).fit(scores, y, g, filter_scores=hide)
+    # All are tested by "harm", four fifths by rules that learn curves.
+    found = [promise.n_queries for promise in cut.certificate_.promises.values()]
+    assert found[0] == (400 if rule == "harm" else 300)
+    other = market(2, 2000)
+    shown = cut.predict(other[0], other[2], filter_scores=other[3])
+    means = evaluate(other[1], shown, list(risks), groups=other[2], average="mean")
+    assert means["any_forbidden@5"] <= 0.3
+    assert means["false_reject_rate"] <= 0.9
+    assert (shown > -np.inf).any()
+
+
+@pytest.mark.parametrize("rule", ["ratio", "price", "subset"])
+def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
+    rng = np.random.default_rng(0)
+    n_queries, n_rows = 300, 2400
+    y = rng.choice([-1, 0, 1], n_rows, p=[0.15, 0.5, 0.35])
+    groups = np.repeat(np.arange(n_queries), 8)
+    # Different scores that a flat curve cannot tell apart.
+    scores = (y < 1) + 1e-13 * rng.random(n_rows)
+    filter_scores = np.round((y < 0) + rng.normal(size=n_rows))
+    cut = CertifiedThreshold(
+        {"any_forbidden": 0.3}, measure="false_reject_rate", rule=rule, max_shown=1
+    )
+    found = []
+    for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
+        model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
+        found.append((model.level_, model.certificate_.promises["any_forbidden"].observed))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_function_is_certified_as_the_measure_is(rule):
+    scores, y, g, hide = market(1, 100)
+
+    def bad(labels, shown, groups):
+        return np.bincount(groups, shown & (labels < 0)) > 0
+
+    options = {"rule": rule, "measure": "ndcg_f@5", "max_shown": 5}
+    one = CertifiedThreshold({"any_forbidden@5": 0.4}, **options)
+    two = CertifiedThreshold({bad: 0.4}, **options)
+    for cut in (one, two):
+        cut.fit(scores, y, g, filter_scores=hide)
+    assert one.level_ == two.level_
+    assert one.certificate_.promises["any_forbidden@5"].observed == (
+        two.certificate_.promises["bad"].observed
+    )
+
+
+@pytest.mark.parametrize("rule", ["harm", "ratio"])
+def test_unjudged_documents_that_could_be_shown_are_named(rule):
+    scores, y, g, hide = market(1, 100)
+    # "ratio" tests half of the queries.
+    tested = np.flatnonzero(np.isin(g, np.random.RandomState(0).permutation(100)[50:]))
+    row = int(tested[np.argmin(hide[tested])])
+    y = np.where(np.arange(len(y)) == row, np.nan, y)
+    cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
+    with pytest.warns(match="unjudged although a risk depends on them"):
+        cut.fit(scores, y, g, filter_scores=hide)
+    assert cut.certificate_.n_unjudged == 1
+    assert cut.certificate_.to_judge.values.tolist() == [[g[row], row]]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_saved_thresholds_hide_the_same(rows, rule, tmp_path):
+    scores, y, g, hide = rows
+    for cut in (
+        TunedThreshold("ndcg_f@5", rule=rule),
+        CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule),
+    ):
+        cut.fit(scores, y, g, filter_scores=hide).save(tmp_path / "cut.json")
+        np.testing.assert_array_equal(
+            load_threshold(tmp_path / "cut.json").predict(scores, g, filter_scores=hide),
+            cut.predict(scores, g, filter_scores=hide),
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda hide, y: (hide[:-1], y), "filter_scores has 1999 entries but there are 2000"),
+        (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_scores"),
+        (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "filter_scores must be finite"),
+        (lambda hide, y: (np.ones(len(y)), y), "filter_scores has one value, 1"),
+        (lambda hide, y: (hide, np.abs(y)), "filter_scores need forbidden documents"),
+    ],
+    ids=["length", "NaN", "infinite", "one value", "never forbidden"],
+)
+@pytest.mark.parametrize("cut", [TunedThreshold(), CertifiedThreshold({"any_forbidden@5": 0.3})])
+def test_filter_scores_that_tell_nothing(rows, cut, change, message):
+    scores, y, g, hide = rows
+    hide, y = change(hide, y)
+    with pytest.raises(ValueError, match=message):
+        cut.fit(scores, y, g, filter_scores=hide)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "both"}, "rule must be"),
+        ({"min_shown": 1}, "min_shown=1 is not possible with filter_scores"),
+        ({"abstain": "best_score"}, "abstain='best_score' is not possible with filter_scores"),
+    ],
+)
+def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):
+    scores, y, g, hide = rows
+    with pytest.raises(ValueError, match=message):
+        TunedThreshold(**parameters).fit(scores, y, g, filter_scores=hide)
+
+
+def test_fit_and_predict_take_the_same_scores(rows):
+    scores, y, g, hide = rows
+    with pytest.raises(ValueError, match="rule='ratio' hides by a second score, and there is none"):
+        TunedThreshold(rule="ratio").fit(scores, y, g)
+    two = TunedThreshold().fit(scores, y, g, filter_scores=hide)
+    with pytest.raises(ValueError, match="filter_scores is missing: rule='ratio'"):
+        two.predict(scores)
+    one = TunedThreshold().fit(scores, y, g)
+    with pytest.raises(ValueError, match="was fitted without"):
+        one.predict(scores, filter_scores=hide)
+
+
+def test_filter_scores_the_wrong_way_round_warn(rows):
+    scores, y, g, hide = rows
+    with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
+        TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+
+
+def test_a_stray_score_leaves_the_order_of_the_others(rows):
+    scores, y, groups, filter_scores = (np.asarray(each) for each in rows)
+    stray = np.where(np.arange(len(scores)) % 25 == 0, -1e30, scores)
+    cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
+    others = np.unique(stray[stray > -1e30])
+    assert (np.diff(cut.worth_.gain(others)) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of the rows")
+def test_a_certificate_of_one_query_is_refused():
+    safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
+    with pytest.raises(ValueError, match="scores are of one query"):
+        safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
+
+
+def test_score_takes_filter_scores():
+    rng = np.random.RandomState(0)
+    y, groups = rng.choice([-1.0, 0.0, 1.0], 600), np.repeat(np.arange(60), 10)
+    scores, harm = y + rng.randn(600), -y + rng.randn(600)
+    cut = TunedThreshold().fit(scores, y, groups=groups, filter_scores=harm)
+    shown = cut.predict(scores, groups=groups, filter_scores=harm)
+    expected = ndcg_f_score(y, shown, groups=groups)
+    assert cut.score(scores, y, groups=groups, filter_scores=harm) == pytest.approx(expected)
+    table = pd.Series(scores, index=pd.Index(groups, name="qid"))
+    assert cut.score(table, y, filter_scores=harm) == pytest.approx(expected)

@@ -1,0 +1,166 @@
+"""Simple thresholds: a number, a length, the largest gap, and the surprise."""
+
+import numpy as np
+import pytest
+
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.thresholds import FirstK, FixedThreshold, LargestGap, Surprise
+
+INF = np.inf
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(80, random_state=0)
+
+
+def test_documents_of_one_score_stand_in_the_order_of_the_rows():
+    scores, groups = np.array([0.5, 0.5, 0.5, 0.5, 0.2]), np.array([0, 0, 0, 1, 1])
+    model = FixedThreshold(0.3, max_shown=2).fit(scores, [1, -1, 1, 1, -1], groups=groups)
+    shown = [True, True, False, True, False]
+    assert (model.predict(scores, groups=groups) > -INF).tolist() == shown
+    assert (model.decision_function(scores, groups=groups) >= 0).tolist() == shown
+    assert model.rank(scores, groups=groups).tolist() == [1, 2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("threshold", [-INF, -1.0, 0.3, INF])
+def test_margins_of_infinite_scores_are_finite(threshold):
+    model = FixedThreshold(threshold).fit()
+    scores = np.array([-INF, -1e308, 0.5, 1e308])
+    margins = model.decision_function(scores)
+    assert np.isfinite(margins).all()
+    assert (margins >= 0).tolist() == (model.predict(scores) > -INF).tolist()
+    assert (np.diff(margins) >= 0).all()
+
+
+def test_none_shows_all_and_margins_are_the_scores(data):
+    model = FixedThreshold().fit()
+    assert model.threshold_ == -INF
+    scores = data.bayes_scores
+    np.testing.assert_array_equal(model.predict(scores), scores)
+    np.testing.assert_array_equal(model.decision_function(scores), scores)
+
+
+def test_needs_rows_for_abstention_alone(data):
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        FixedThreshold(0.3, abstain="best_score").fit(data.bayes_scores)
+    model = FixedThreshold(0.3).fit(data.bayes_scores)
+    expected = ndcg_f_score(
+        data.y, np.where(data.bayes_scores >= 0.3, data.bayes_scores, -INF), groups=data.groups
+    )
+    assert model.score(data.bayes_scores, data.y, groups=data.groups) == pytest.approx(expected)
+
+
+def test_an_abstention_that_does_not_pay_is_told(data):
+    own = data.groups < 30
+    model = FixedThreshold(None, measure="ndcg_f@3", abstain="best_score")
+    with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
+        model.fit(data.bayes_scores[own], data.y[own], groups=data.groups[own])
+
+
+def test_unfiltered_is_above_the_threshold(data):
+    model = FixedThreshold(0.5, measure="ndcg_f@3", abstain="best_score")
+    model.fit(data.bayes_scores, data.y, groups=data.groups)
+    above = np.where(data.bayes_scores >= 0.5, data.bayes_scores, -INF)
+    expected = ndcg_f_score(data.y, above, groups=data.groups, k=3)
+    assert model.held_out_score_unfiltered_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("threshold", ["0.3", np.nan, True, [0.3]])
+def test_what_is_no_number(threshold):
+    with pytest.raises(ValueError, match="threshold must be a number or None"):
+        FixedThreshold(threshold).fit()
+
+
+def test_keys_by_hand():
+    index = GroupIndex.from_groups([0, 0, 1, 0])
+    assert FirstK()._keys(np.array([1.0, 3, 5, 1]), index, {}).tolist() == [-2, -1, -1, -3]
+
+
+def test_the_number_is_the_best_of_all():
+    _, y, groups, scores = make_rank_and_filter(80, random_state=0)
+    y = np.where(y < 0, 4 * y, y)
+    model = FirstK("ndcg_f").fit(scores, y, groups=groups)
+    place = np.empty(len(y))
+    for query in range(80):
+        own = np.flatnonzero(groups == query)
+        place[own] = np.argsort(np.argsort(-scores[own])) + 1
+    values = [
+        ndcg_f_score(y, np.where(place <= k, scores, -np.inf), groups=groups) for k in range(20)
+    ]
+    assert model.best_score_ == pytest.approx(max(values))
+    number = int(model.rank(scores, groups=groups).max())
+    assert values[number] == pytest.approx(max(values))
+    # The level lies between two numbers, which are negative.
+    assert -model.level_ == pytest.approx(number + 0.5)
+    assert 0 < number < 8
+    assert model.threshold_ is None
+
+
+def test_by_hand():
+    index = GroupIndex.from_groups([0, 0, 0, 1, 1, 1, 2, 3, 3])
+    scores = np.array([0.1, 0.9, 0.8, 5, 3, 1, 7, 2, 2])
+    shown = LargestGap()._keys(scores, index, {}) >= 0
+    # Of two gaps of one size the first; lists without a gap are whole.
+    assert shown.tolist() == [False, True, True, True, False, False, True, True, True]
+
+
+def test_a_filtered_document_makes_no_gap():
+    index = GroupIndex.from_groups([0] * 4)
+    shown = LargestGap()._keys(np.array([4.0, 3.5, 1, -INF]), index, {}) >= 0
+    assert shown[:3].tolist() == [True, True, False]
+
+
+def test_nothing_is_tuned():
+    cut = LargestGap().fit([0.9, 0.8, 0.1], [-1, -1, 2], groups=["a", "a", "a"])
+    assert cut.rank([3.0, 1, 0.9], groups=["b", "b", "b"]).tolist() == [1, 0, 0]
+    assert cut.threshold_ is None
+    assert not hasattr(cut, "threshold_curve_")
+    assert not hasattr(cut, "list_sizes_")
+
+
+def keys_of(scores, groups):
+    return Surprise()._keys(scores, GroupIndex.from_groups(groups), {})
+
+
+def lists_of(seed, n_queries=6):
+    """Scores with ties and -inf, and queries in no order."""
+    rng = np.random.RandomState(seed)
+    groups = rng.randint(0, n_queries, 40)
+    scores = rng.randint(0, 16, 40) / 4.0
+    scores[rng.rand(40) < 0.1] = -INF
+    return scores, groups
+
+
+def test_of_an_exponential_tail_it_is_the_excess_over_its_scale():
+    # Quantiles of an exponential distribution: the shape is 0, -log P is x itself.
+    n = 4001
+    scores = -np.log((np.arange(n) + 0.5) / n)
+    keys = keys_of(scores, np.zeros(n, dtype=int))
+    np.testing.assert_allclose(keys[:1000], scores[:1000], rtol=0.05)
+    assert keys[100] == pytest.approx(-np.log(100.5 / n), rel=0.02)
+
+
+def test_does_not_change_with_the_scale_of_the_scores():
+    scores, groups = lists_of(3)
+    np.testing.assert_allclose(keys_of(scores, groups), keys_of(8 * scores - 5, groups))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_equal_scores_it_is_equal(seed):
+    scores, groups = lists_of(seed, n_queries=3)
+    keys = keys_of(scores, groups)
+    rows = np.flatnonzero(scores > -INF)
+    of_score = {(groups[row], scores[row]): keys[row] for row in rows}
+    assert [of_score[groups[row], scores[row]] for row in rows] == keys[rows].tolist()
+    order = np.random.RandomState(seed).permutation(len(scores))
+    moved = keys_of(scores[order], groups[order])
+    np.testing.assert_allclose(moved, keys[order], rtol=1e-12)
+
+
+def test_lists_without_a_tail():
+    keys = keys_of(np.array([1.0, 2, 2, 5, 5, 5, -INF]), [0, 1, 1, 2, 2, 2, 3])
+    assert np.isfinite(keys[:-1]).all()
