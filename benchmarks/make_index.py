@@ -14,7 +14,8 @@ Each script asks one question and writes its answer to `results/`, headed by the
 date and machine it was made with (answers older than this rule name the commit that brought them).
 `pip install -e '.[all]' --group benchmarks` installs what they need; public data are read from the
 folder that `--data` or the variable `SKFILTERRANK_DATA` names. `make bench-quick` compares five
-ratios with the committed ones, for a release. This page is written by `python benchmarks/make_index.py`.
+ratios with the committed ones, for a release. This page is written by `python
+benchmarks/make_index.py`.
 
 | script | what it asks | results |
 | --- | --- | --- |
