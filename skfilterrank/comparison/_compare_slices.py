@@ -14,9 +14,9 @@ from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.run_words import CORRECTION_NAMES
 from skfilterrank._lists.slices import Slices, read_slices
 from skfilterrank._lists.system_pairs import BLOCK_BYTES, ratio
-from skfilterrank.comparison._pairwise import range_of
+from skfilterrank.comparison._compare_systems import range_of
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.comparison._t_test import t_interval
+from skfilterrank.comparison._system_tests import t_interval
 
 _TESTS = {"randomization": "randomization test", "t": "Welch's t test"}
 

@@ -13,10 +13,10 @@ from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.run_words import MISSING, TIES
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
-from skfilterrank.metaevaluation._experiment_pool import JudgedPool
-from skfilterrank.metaevaluation._mitigations import Mitigations
-from skfilterrank.metaevaluation._selections import (
+from skfilterrank.metaevaluation._judged_pool import JudgedPool
+from skfilterrank.metaevaluation._judging_strategies import (
     Judging,
+    Mitigations,
     is_random,
     needs_documents,
     read_selections,
