@@ -41,7 +41,7 @@ _SYMMETRIC = ("p_adjusted", "p_value")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseComparison(Result):
-    """Differences between systems, and whether they are more than chance.
+    """Differences between systems, and their significance.
 
     What :func:`compare_systems` returns. Arrays have an entry for each pair compared: every two
     systems in the order of ``np.triu_indices(n_systems, 1)``, or each other system against the
@@ -113,14 +113,14 @@ class PairwiseComparison(Result):
     _display = "PairwiseComparisonDisplay"
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
+        """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
 
         Here and below, None takes the level of the comparison.
         """
         return self.p_adjusted <= (self.alpha if alpha is None else check_share(alpha, "alpha"))
 
     def better(self, alpha: float | None = None) -> np.ndarray:
-        """Which system of each pair is significantly better, shape (n_pairs,), dtype int8.
+        """Find the significantly better system of each pair, shape (n_pairs,), dtype int8.
 
         1 for the first, -1 for the second, 0 where the difference is not significant; the lower
         value is the better where ``scores.greater_is_better`` is False.
@@ -374,7 +374,7 @@ class PairwiseComparison(Result):
         return f"{self.title}, {self.correction_text()}"
 
     def correction_text(self) -> str:
-        """How p values are corrected, in words."""
+        """Describe the correction of the p values."""
         if self.is_family_wise:
             return "which corrects for all of them"
         if self.correction is None or len(self.first) == 1:
@@ -382,7 +382,7 @@ class PairwiseComparison(Result):
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
 
     def contradiction_text(self, alpha: float | None = None) -> str:
-        """How many pairs differ significantly against the order of their means; or nothing."""
+        """Count the pairs that differ significantly against the order of their means, in words."""
         sign = 1 if self.scores.greater_is_better else -1
         n_pairs = int(np.count_nonzero(self.better(alpha) * sign * self.difference < 0))
         which = "pair the system" if n_pairs == 1 else "pairs the systems"
@@ -480,7 +480,7 @@ def compare_systems(
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
         for preferences, whose sizes mean nothing.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        Correction of the p values for the number of pairs, see :func:`adjust_p_values`. The two
+        Correction of the p values for the number of pairs. The two
         Tukey tests correct for all systems by themselves, and take no notice of it.
     baseline : str, default=None
         Name of a system: only the pairs of another system (first) and this one (second) are
@@ -755,7 +755,7 @@ def _cells(comparison, letters, digits):
 
 
 def _note(comparisons):
-    """What marks mean."""
+    """Explain the marks."""
     first = next(iter(comparisons.values()))
     what = "Letters: significantly better than these systems"
     if first.baseline is not None:

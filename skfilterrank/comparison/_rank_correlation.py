@@ -83,9 +83,9 @@ def _listed(order, name):
         for each in systems
     ):
         raise InputError(
-            f"{name} must be SystemScores, a SystemOrder, a Series or dict of values by system, or "
-            f"a list of the names of systems, the best first; got {type(order).__name__}"
-            + (" of numbers." if is_names else ".")
+            f"{name} must be SystemScores, what order_systems returns, a Series or dict of values "
+            "by system, or a list of the names of systems, the best first; got "
+            f"{type(order).__name__}{' of numbers' * is_names}."
         )
     return systems
 
@@ -106,19 +106,19 @@ def _numbers(values, name):
 
 
 def kendall_tau(first, second) -> float:
-    """Kendall's tau-b: pairs in the same order minus pairs in opposite order.
+    """Compute Kendall's tau-b: pairs in the same order minus pairs in opposite order.
 
     The usual number for how well an estimated order of systems matches the true one. All pairs
     count alike, those at the bottom too; :func:`tau_ap` looks more at the top.
 
     Parameters
     ----------
-    first, second : SystemScores, SystemOrder, Series, dict or list
+    first, second : SystemScores, result of order_systems, Series, dict or list
         Two orders of the same systems. SystemScores, and what :meth:`SystemScores.of` reads, are
-        ordered by their means, with regard to whether greater is better; a SystemOrder by its
-        ranks; of a Series, DataFrame of one column or dict of values by system the greatest is
-        the best; a list holds the names of the systems, the best first. Names are compared as
-        text.
+        ordered by their means, with regard to whether greater is better; a result of
+        :func:`order_systems` by its ranks; of a Series, DataFrame of one column or dict of values
+        by system the greatest is the best; a list holds the names of the systems, the best first.
+        Names are compared as text.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
 
     Parameters
     ----------
-    truth, predicted : SystemScores, order of systems, Series, dict or list
+    truth, predicted : SystemScores, result of order_systems, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them.
     symmetric : bool, default=False
         True compares two orders of which neither is the truth, and both of which may have ties.
@@ -249,7 +249,7 @@ def swap_rate(first, second) -> float:
 
     Parameters
     ----------
-    first, second : SystemScores, SystemOrder, Series, dict or list
+    first, second : SystemScores, result of order_systems, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them: queries and measures
         may differ, and the order in which systems are listed does not matter.
 
@@ -334,21 +334,7 @@ TIES = ("raise", "average")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankBiasedOverlap(Result):
-    """Rank-biased overlap of two lists; ``float()`` of it is the value.
-
-    Attributes
-    ----------
-    value : float
-        Extrapolated overlap: what follows agrees as much as what was seen; in [0, 1].
-    low, high : float
-        Least and greatest overlap that the lists could have if they went on; in [0, 1].
-    residual : float
-        ``high - low``: the weight of what was not seen.
-    persistence : float
-        Chance of going on to the next rank.
-    n_common : int
-        Number of names that are in both lists.
-    """
+    """Result of :func:`rank_biased_overlap`."""
 
     value: float
     low: float
@@ -376,14 +362,14 @@ class RankBiasedOverlap(Result):
 def rank_biased_overlap(
     first, second, *, persistence: float = 0.9, ties: str = "raise"
 ) -> RankBiasedOverlap:
-    r"""Rank-biased overlap: how much the heads of two lists have in common, at all depths.
+    r"""Compute rank-biased overlap: the share that two lists have in common at all depths.
 
     Use it for lists that need not hold the same names, such as the documents that two systems
     return, or where only the head of an order of systems is of interest.
 
     Parameters
     ----------
-    first, second : SystemScores, SystemOrder, Series, dict or list
+    first, second : SystemScores, result of order_systems, Series, dict or list
         Two orders, as :func:`kendall_tau` takes them, but each of any names and any length.
     persistence : float, default=0.9
         Chance p that a reader who compares the lists goes on to the next rank; the mean depth is
@@ -395,6 +381,18 @@ def rank_biased_overlap(
     Returns
     -------
     RankBiasedOverlap
+        Result with ``to_frame()`` and attributes:
+
+        value : float
+            Extrapolated overlap: what follows agrees as much as what was seen; in [0, 1].
+        low, high : float
+            Least and greatest overlap that the lists could have if they went on; in [0, 1].
+        residual : float
+            ``high - low``: the weight of what was not seen.
+        persistence : float
+            Chance of going on to the next rank.
+        n_common : int
+            Number of names that are in both lists.
 
     Raises
     ------
@@ -477,7 +475,7 @@ class _List:
         return len(self.places)
 
     def spans(self, names):
-        """How many stand before the ties of each name, and how many up to their end."""
+        """Count the names before the ties of each name, and up to the end of these ties."""
         at = np.fromiter((self.places[name] for name in names), dtype=np.intp, count=len(names))
         return self.before[at], self.before[at] + self.n_tied[at]
 
@@ -502,7 +500,7 @@ def _overlap(short, long, common):
     begin_long, end_long = long.spans(common)
 
     def number(first, behind):
-        """How many names have each depth from `first` to before `behind`."""
+        """Count, at each depth, the names whose range [first, behind) holds it."""
         is_any = first < behind
         change = np.bincount(first[is_any], minlength=n_depths + 2)
         change -= np.bincount(behind[is_any], minlength=n_depths + 2)

@@ -56,7 +56,7 @@ def score_systems(
     verbose: int = 0,
     **options,
 ) -> dict[str, SystemScores]:
-    """Values of runs for every topic, by several measures.
+    """Compute values of runs for every topic, by several measures.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ _SHOWN = 3
 
 
 def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, SystemScores]:
-    r"""Values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
+    r"""Read values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class SystemScores(Result):
-    """Values of systems for queries by one measure: what every comparison starts from.
+    """Values of systems for queries by one measure, which comparisons start from.
 
     Make it from an array or a table of systems x queries; of what other functions return by
     :meth:`of`; of runs by several measures by :func:`score_systems`; of what
@@ -727,7 +727,7 @@ def check_same(what, ours, theirs, names):
 
 
 def has_queries(values) -> bool:
-    """Whether these are values of systems query by query, of whatever measures, by their names."""
+    """Test for values of systems query by query, by one or several measures."""
     if isinstance(values, Mapping):
         return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
     return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)

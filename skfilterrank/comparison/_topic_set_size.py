@@ -114,31 +114,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicSetSize(Result):
-    """Number of queries for which a difference is found with the wanted power.
-
-    Attributes
-    ----------
-    n_queries : int
-        Smallest number of queries that will do, at least 2.
-    power : float
-        Power with so many queries.
-    target_power : float
-        Power that was wanted.
-    difference : float
-        Difference to be found, in the unit of the measure.
-    variance : float
-        Variance that was reckoned with; of what, `design` says.
-    alpha : float
-        Level of significance.
-    design, method : str
-        As given.
-    n_systems : int
-        Number of systems of the design; 2 if it is "paired".
-    sizes : ndarray of int
-        Numbers of queries of the power curve, ascending; `n_queries` is among them.
-    powers : ndarray of float64, of the shape of `sizes`
-        Power for each of them.
-    """
+    """Result of :func:`topic_set_size`."""
 
     n_queries: int
     power: float
@@ -198,7 +174,7 @@ def topic_set_size(
     n_resamples: int = 10_000,
     random_state=0,
 ) -> TopicSetSize:
-    """Number of topics a new test collection needs to detect a difference between systems.
+    """Compute how many topics a test collection needs to detect a difference between systems.
 
     Take the smallest difference worth knowing of, not the one seen in the pilot.
 
@@ -243,6 +219,28 @@ def topic_set_size(
     Returns
     -------
     TopicSetSize
+        Result with ``to_frame()`` and attributes:
+
+        n_queries : int
+            Smallest number of queries that will do, at least 2.
+        power : float
+            Power with so many queries.
+        target_power : float
+            Power that was wanted.
+        difference : float
+            Difference to be found, in the unit of the measure.
+        variance : float
+            Variance that was reckoned with; of what, `design` says.
+        alpha : float
+            Level of significance.
+        design, method : str
+            As given.
+        n_systems : int
+            Number of systems of the design; 2 if it is "paired".
+        sizes : ndarray of int
+            Numbers of queries of the power curve, ascending; `n_queries` is among them.
+        powers : ndarray of float64, of the shape of `sizes`
+            Power for each of them.
 
     Raises
     ------

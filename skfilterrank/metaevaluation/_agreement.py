@@ -15,28 +15,7 @@ from skfilterrank.exceptions import InputError, brief
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """How often one measure agrees with what another prefers.
-
-    Attributes
-    ----------
-    share : float
-        ``n_agree / n_compared``; NaN if the first measure prefers nothing.
-    first, second : str
-        Names of the measures.
-    n_comparisons : int
-        Number of (query, pair of systems).
-    n_compared : int
-        Number of those that the first measure decides.
-    n_agree, n_opposite, n_undecided : int
-        Of `n_compared`, how many the second measure decides in the same way, in the other way,
-        and not at all.
-    n_tied_first, n_tied_second, n_tied_both : int
-        Number of comparisons that are tied by the first measure, by the second, and by both.
-    queries : tuple
-        Query ids.
-    by_query : DataFrame of shape (n_queries, 6)
-        What :meth:`to_frame` returns.
-    """
+    """Share of the preferences of one measure that another has too; see :func:`agreement`."""
 
     share: float
     first: str
@@ -78,7 +57,7 @@ class Agreement(Result):
 
 
 def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
-    r"""How often a measure prefers the system that another measure prefers, query by query.
+    r"""Compute how often a measure prefers the system that another prefers, query by query.
 
     Parameters
     ----------
@@ -94,6 +73,25 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     Returns
     -------
     Agreement
+        Result with ``to_frame()`` and attributes:
+
+        share : float
+            ``n_agree / n_compared``; NaN if the first measure prefers nothing.
+        first, second : str
+            Names of the measures.
+        n_comparisons : int
+            Number of (query, pair of systems).
+        n_compared : int
+            Number of those that the first measure decides.
+        n_agree, n_opposite, n_undecided : int
+            Of `n_compared`, how many the second measure decides in the same way, in the other way,
+            and not at all.
+        n_tied_first, n_tied_second, n_tied_both : int
+            Number of comparisons that are tied by the first measure, by the second, and by both.
+        queries : tuple
+            Query ids.
+        by_query : DataFrame of shape (n_queries, 6)
+            What :meth:`to_frame` returns.
 
     Raises
     ------
@@ -204,27 +202,7 @@ OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureConflicts(Result):
-    """Significant differences by two measures on the same pairs of systems.
-
-    Attributes
-    ----------
-    first, second : PairwiseComparison
-        The tests by either measure; the same pairs in the same order.
-    alpha : float
-        Level of significance.
-    outcome : ndarray of shape (n_pairs,), dtype object
-        Of each pair: "agree" (both measures find the same system significantly better),
-        "opposite" (both find a significant difference, and another system better), "only first",
-        "only second" (one measure finds a significant difference) or "neither".
-    n_pairs : int
-        Number of pairs of systems.
-    counts : dict of str to int
-        How many pairs have each outcome.
-    n_disagreements : int
-        Number of pairs of which the two measures draw different conclusions.
-    share : float
-        ``n_disagreements / n_pairs``.
-    """
+    """Result of :func:`conflicts`."""
 
     first: PairwiseComparison
     second: PairwiseComparison
@@ -334,6 +312,24 @@ def conflicts(
     Returns
     -------
     MeasureConflicts
+        Result with ``to_frame()`` and attributes:
+
+        first, second : PairwiseComparison
+            The tests by either measure; the same pairs in the same order.
+        alpha : float
+            Level of significance.
+        outcome : ndarray of shape (n_pairs,), dtype object
+            Of each pair: "agree" (both measures find the same system significantly better),
+            "opposite" (both find a significant difference, and another system better), "only
+            first", "only second" (one measure finds a significant difference) or "neither".
+        n_pairs : int
+            Number of pairs of systems.
+        counts : dict of str to int
+            How many pairs have each outcome.
+        n_disagreements : int
+            Number of pairs of which the two measures draw different conclusions.
+        share : float
+            ``n_disagreements / n_pairs``.
 
     Raises
     ------

@@ -17,35 +17,7 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgingCurve(Result):
-    """How well few labels stand for all; see :func:`judging_curve`.
-
-    Attributes
-    ----------
-    selections, mitigations : tuple of str
-        Their names.
-    shares : ndarray of shape (n_shares,), dtype float64
-        Shares of each topic's judged documents whose label is used, ascending.
-    n_labels : ndarray of shape (n_shares,), dtype int64
-        How many labels these are.
-    truth : ndarray of shape (n_systems,), dtype float64
-        Mean of each system by all labels.
-    means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
-dtype float64
-        Its estimates. NaN where there is none: a selection that is not random has one sample, and
-        a measure that needs chances of inclusion none of a selection without.
-    tau : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
-        Kendall's tau-b of estimates and truth; 0 where all estimates are the same.
-    rmse : ndarray of the same shape, dtype float64
-        Root of the mean squared difference over systems.
-    measure : str
-        What is estimated.
-    confidence : float
-        Of the intervals over samples.
-    systems, queries : tuple of str
-        What is compared.
-    dropped_queries : tuple of str
-        Topics that are left out, as they are not in all runs.
-    """
+    """Values and order of systems by few labels; see :func:`judging_curve`."""
 
     selections: tuple[str, ...]
     mitigations: tuple[str, ...]
@@ -154,7 +126,7 @@ def judging_curve(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> JudgingCurve:
-    """Order and values of systems by few labels, against those by all.
+    """Compare order and values of systems by few labels with those by all.
 
     It tells, on a collection that is judged already, how many labels were enough, which documents
     should have been judged first, and what should be made of those that are not: the labels of the
@@ -213,6 +185,31 @@ default=("none", "condensed")
     -------
     JudgingCurve
         With ``tau``, ``rmse`` and :meth:`JudgingCurve.share_needed`; its ``str`` is a table.
+
+        selections, mitigations : tuple of str
+            Their names.
+        shares : ndarray of shape (n_shares,), dtype float64
+            Shares of each topic's judged documents whose label is used, ascending.
+        n_labels : ndarray of shape (n_shares,), dtype int64
+            How many labels these are.
+        truth : ndarray of shape (n_systems,), dtype float64
+            Mean of each system by all labels.
+        means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
+dtype float64
+            Its estimates. NaN where there is none: a selection that is not random has one sample,
+            and a measure that needs chances of inclusion none of a selection without.
+        tau : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
+            Kendall's tau-b of estimates and truth; 0 where all estimates are the same.
+        rmse : ndarray of the same shape, dtype float64
+            Root of the mean squared difference over systems.
+        measure : str
+            What is estimated.
+        confidence : float
+            Of the intervals over samples.
+        systems, queries : tuple of str
+            What is compared.
+        dropped_queries : tuple of str
+            Topics that are left out, as they are not in all runs.
 
     Raises
     ------
@@ -316,7 +313,7 @@ def _tau(means, truth):
 
 
 def _crossing(taus, shares, enough):
-    """Where a curve crosses a value for the last time."""
+    """Find the share at which a curve crosses a value for the last time."""
     if np.isnan(taus).any():
         return np.nan
     above = np.logical_and.accumulate((taus > enough)[::-1])[::-1]
@@ -331,30 +328,7 @@ def _crossing(taus, shares, enough):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeftOutTeams(Result):
-    """Each system's value when its team was left out; see :func:`leave_teams_out`.
-
-    Attributes
-    ----------
-    selections, mitigations : tuple of str
-        Their names.
-    shares : ndarray of shape (n_shares,), dtype float64
-        Shares of the documents of the other teams' pool that are judged, ascending.
-    truth : ndarray of shape (n_systems,), dtype float64
-        Mean of each system by all labels.
-    bias : ndarray of shape (n_selections, n_mitigations, n_shares, n_systems), dtype float64
-        What each system gains, or below 0 loses, by labels of documents that its team had no part
-        in choosing: estimate less truth. NaN where there is no estimate.
-    other_bias : ndarray of the same shape, dtype float64
-        The same of the systems of all other teams, on average, by the same labels.
-    rank_change : ndarray of the same shape, dtype float64
-        Places each system rises, or below 0 falls, in the order of all systems.
-    systems, teams : tuple of str
-        The systems, and the team of each.
-    measure : str
-        What is estimated.
-    queries, dropped_queries : tuple of str
-        The topics, and those that are left out, as they are not in all runs.
-    """
+    """Each system's value when its team was left out; see :func:`leave_teams_out`."""
 
     selections: tuple[str, ...]
     mitigations: tuple[str, ...]
@@ -443,7 +417,7 @@ def leave_teams_out(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> LeftOutTeams:
-    """How systems are measured by labels of documents that their team had no part in choosing.
+    """Compute values of systems by labels of documents that their team did not help to choose.
 
     It tells whether a collection is fair to new systems. Team after team is left out: the
     documents that the others return within `depth` are the pool, a strategy selects from it, and
@@ -476,6 +450,26 @@ def leave_teams_out(
     -------
     LeftOutTeams
         With ``bias``, ``rank_change`` and :meth:`LeftOutTeams.summary`, which its ``str`` shows.
+
+        selections, mitigations : tuple of str
+            Their names.
+        shares : ndarray of shape (n_shares,), dtype float64
+            Shares of the documents of the other teams' pool that are judged, ascending.
+        truth : ndarray of shape (n_systems,), dtype float64
+            Mean of each system by all labels.
+        bias : ndarray of shape (n_selections, n_mitigations, n_shares, n_systems), dtype float64
+            What each system gains, or below 0 loses, by labels of documents that its team had no
+            part in choosing: estimate less truth. NaN where there is no estimate.
+        other_bias : ndarray of the same shape, dtype float64
+            The same of the systems of all other teams, on average, by the same labels.
+        rank_change : ndarray of the same shape, dtype float64
+            Places each system rises, or below 0 falls, in the order of all systems.
+        systems, teams : tuple of str
+            The systems, and the team of each.
+        measure : str
+            What is estimated.
+        queries, dropped_queries : tuple of str
+            The topics, and those that are left out, as they are not in all runs.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Selections, mitigations and shares, one after the other: what curves and left-out teams share."""
+"""Experiments with selections of documents, mitigations of missing labels, and shares."""
 
 from collections.abc import Iterable
 
@@ -84,7 +84,7 @@ class Experiment:
             )
 
     def n_labels(self) -> np.ndarray:
-        """How many documents are judged at each share."""
+        """Count the documents that are judged at each share."""
         rows = np.zeros((len(self.pool.labels), 1))
         ones = np.ones(len(rows))
         order = PriorSelector().fit(rows, groups=self.pool.topics, prior=ones)

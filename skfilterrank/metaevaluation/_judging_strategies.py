@@ -84,19 +84,19 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 
 def is_random(selection) -> bool:
-    """Whether a selection is another one each time."""
+    """Test for a selection that depends on its random state."""
     return isinstance(selection, TopicSelector) and "random_state" in selection.get_params(
         deep=False
     )
 
 
 def needs_documents(selection) -> bool:
-    """Whether a selection looks at the documents."""
+    """Test for a selection that reads the documents."""
     return isinstance(selection, MaxRepSelector)
 
 
 class Judging:
-    """Who judges what: masks of some documents for each share.
+    """Documents that a selection judges, for each share.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Judging:
 
 
 def _features(table):
-    """What MAXREP compares: texts, or numbers where there are none."""
+    """Take texts, or numbers where there are none, for MAXREP."""
     if TEXT in table:
         return table[TEXT].tolist()
     return table.drop(columns="prior").to_numpy()

@@ -40,34 +40,7 @@ _STATISTICS = ("fraction_tied", "agreement", "kept")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDegradation(Result):
-    """Ties and preferences of measures as relevant documents lose their labels.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Names of the measures.
-    shares : ndarray of shape (n_shares,), dtype float64
-        Shares of the relevant documents of each query that lose their label, ascending; the first
-        is 0, for all labels.
-    fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Share of the comparisons of two systems for a query that are tied.
-    agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Of the preferences by the remaining labels, the share that is a preference for the same
-        system by all labels; NaN where nothing is preferred.
-    kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Of the preferences by all labels, the share that is there by the remaining labels, too; NaN
-        where nothing is preferred.
-    n_relevant : int
-        Number of relevant documents of all queries.
-    n_removed : ndarray of shape (n_shares,), dtype int64
-        How many of them lose their label.
-    sampling : str
-        How they are drawn.
-    systems, queries : tuple of str
-        What is compared.
-    dropped_queries : tuple of str
-        Queries that are left out, as they have nothing relevant or are not in all runs.
-    """
+    """Result of :func:`label_degradation`."""
 
     measures: tuple[str, ...]
     shares: np.ndarray
@@ -146,7 +119,7 @@ def label_degradation(
     verbose: int = 0,
     **options,
 ) -> LabelDegradation:
-    """Ties of measures, and agreement with all labels, as relevant documents lose their labels.
+    """Compute ties, and agreement with all labels, as relevant documents lose their labels.
 
     It tells which measure can be trusted with few judgments: a measure that degrades gracefully
     leaves few comparisons tied and prefers what it would prefer if all labels were known.
@@ -185,6 +158,31 @@ def label_degradation(
     Returns
     -------
     LabelDegradation
+        Result with ``to_frame()`` and attributes:
+
+        measures : tuple of str
+            Names of the measures.
+        shares : ndarray of shape (n_shares,), dtype float64
+            Shares of the relevant documents of each query that lose their label, ascending; the
+            first is 0, for all labels.
+        fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Share of the comparisons of two systems for a query that are tied.
+        agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Of the preferences by the remaining labels, the share that is a preference for the same
+            system by all labels; NaN where nothing is preferred.
+        kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Of the preferences by all labels, the share that is there by the remaining labels, too;
+            NaN where nothing is preferred.
+        n_relevant : int
+            Number of relevant documents of all queries.
+        n_removed : ndarray of shape (n_shares,), dtype int64
+            How many of them lose their label.
+        sampling : str
+            How they are drawn.
+        systems, queries : tuple of str
+            What is compared.
+        dropped_queries : tuple of str
+            Queries that are left out, as they have nothing relevant or are not in all runs.
 
     Raises
     ------
@@ -342,7 +340,7 @@ class _Labels:
         return cls(topics, n_runs, is_query)
 
     def n_removed(self, shares):
-        """How many documents of each query go, shape (n_shares, n_queries + 1)."""
+        """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
         # 0.35 of 10 is 3.5, which floating point must not take for less.
         nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
         return np.minimum(nearest, np.maximum(self.sizes - 1, 0))

@@ -32,7 +32,7 @@ def recall_level_metric(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """Value of a measure from the positions of the relevant items.
+    """Compute the value of a measure from the positions of the relevant items.
 
     Parameters
     ----------
@@ -154,12 +154,12 @@ def name_of_top_heavy(measure) -> str | None:
 
 
 def _is_users(measure):
-    """Whether a measure is a function of positions, and none of the measure table."""
+    """Test for a function of positions that is not in the measure table."""
     return callable(measure) and not hasattr(measure, "measure")
 
 
 def _is_sum_of_positions(form_of):
-    """Whether a measure is a sum that the documents that are not relevant do not change."""
+    """Test for a sum over relevant documents that other documents do not change."""
     if form_of(2) is None:
         return False
     alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
@@ -237,7 +237,7 @@ def metric_orientation(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """How much a measure falls when its first, or its last, relevant item moves down.
+    """Compute how much a measure falls when its first, or its last, relevant item moves down.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ _CHUNK = 2**20
 
 
 def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | None = None) -> float:
-    """Probability that two rankings drawn at random have the same value.
+    """Compute the probability that two rankings drawn at random have the same value.
 
     Parameters
     ----------
@@ -351,10 +351,6 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     ValueError
         If `measure` is none of these, if `k` is missing or not wanted, or if a number is out of
         range.
-
-    See Also
-    --------
-    simulate_ties : The same by simulation, for any measure and for shorter lists.
 
     Notes
     -----

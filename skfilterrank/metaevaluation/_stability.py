@@ -23,27 +23,7 @@ from skfilterrank.exceptions import InputError, brief
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityCurve(Result):
-    """Error rates by number of queries; see :func:`stability_curve`.
-
-    Attributes
-    ----------
-    n_queries : ndarray of shape (n_sizes,), dtype int64
-        Numbers of queries that were drawn.
-    error_rate : ndarray of shape (n_sizes,), dtype float64
-        Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
-    tie_rate : ndarray of shape (n_sizes,), dtype float64
-        Share of decisions that find the two systems equal, in [0, 1].
-    n_resamples : int
-        Number of samples of queries for each size.
-    fuzziness : float
-        Differences of means up to this are ties.
-    relative : bool
-        Whether `fuzziness` is a share of the greater mean.
-    n_systems : int
-        Number of systems.
-    measure : str
-        Name of the measure.
-    """
+    """Error rates by number of queries; see :func:`stability_curve`."""
 
     n_queries: np.ndarray
     error_rate: np.ndarray
@@ -90,7 +70,7 @@ def stability_curve(
     random_state=0,
     verbose: int = 0,
 ) -> StabilityCurve:
-    r"""How often fewer queries take the worse of two systems for the better one.
+    r"""Compute how often fewer queries take the worse of two systems for the better one.
 
     Samples of queries are drawn without replacement, and all systems compared by their means over
     each sample. A measure is stable if samples agree with one another about every pair, already
@@ -121,6 +101,23 @@ def stability_curve(
     -------
     StabilityCurve
         With ``n_queries``, ``error_rate``, ``tie_rate``; its ``str`` is a table.
+
+        n_queries : ndarray of shape (n_sizes,), dtype int64
+            Numbers of queries that were drawn.
+        error_rate : ndarray of shape (n_sizes,), dtype float64
+            Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
+        tie_rate : ndarray of shape (n_sizes,), dtype float64
+            Share of decisions that find the two systems equal, in [0, 1].
+        n_resamples : int
+            Number of samples of queries for each size.
+        fuzziness : float
+            Differences of means up to this are ties.
+        relative : bool
+            Whether `fuzziness` is a share of the greater mean.
+        n_systems : int
+            Number of systems.
+        measure : str
+            Name of the measure.
 
     Raises
     ------
@@ -245,26 +242,7 @@ def _check_fuzziness(fuzziness):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SensitivityCurve(Result):
-    """Success rates by significance level; see :func:`sensitivity_curve`.
-
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_alphas,), dtype float64
-        Significance levels.
-    success_rate : ndarray of shape (n_alphas,), dtype float64
-        Share of pairs whose achieved level is below alpha, in [0, 1].
-    asl : ndarray of shape (n_pairs,), dtype float64
-        Achieved significance level of each pair, in [0, 1]; pairs as
-        ``np.triu_indices(n_systems, 1)``.
-    method : {"paper", "sakai"}
-        How the levels were found.
-    n_resamples : int
-        Number of resamples of the queries.
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Name of the measure.
-    """
+    """Success rates by significance level; see :func:`sensitivity_curve`."""
 
     alpha: np.ndarray
     success_rate: np.ndarray
@@ -310,7 +288,7 @@ def sensitivity_curve(
     random_state=0,
     verbose: int = 0,
 ) -> SensitivityCurve:
-    """For which share of pairs resampled queries keep the better system ahead.
+    """Compute the share of pairs for which resampled queries keep the better system ahead.
 
     Parameters
     ----------
@@ -335,6 +313,22 @@ def sensitivity_curve(
     -------
     SensitivityCurve
         With ``alpha``, ``success_rate`` and the ``asl`` of each pair; its ``str`` is a table.
+
+        alpha : ndarray of shape (n_alphas,), dtype float64
+            Significance levels.
+        success_rate : ndarray of shape (n_alphas,), dtype float64
+            Share of pairs whose achieved level is below alpha, in [0, 1].
+        asl : ndarray of shape (n_pairs,), dtype float64
+            Achieved significance level of each pair, in [0, 1]; pairs as
+            ``np.triu_indices(n_systems, 1)``.
+        method : {"paper", "sakai"}
+            How the levels were found.
+        n_resamples : int
+            Number of resamples of the queries.
+        systems : tuple of str
+            Names of the systems.
+        measure : str
+            Name of the measure.
 
     Raises
     ------
@@ -437,28 +431,7 @@ def _check_alphas(alphas):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscriminativePower(Result):
-    """How many pairs of systems differ significantly, and by how much they have to.
-
-    Attributes
-    ----------
-    comparison : PairwiseComparison
-        The tests of all pairs.
-    n_pairs : int
-        Number of pairs of systems.
-    n_significant : int
-        Number of pairs whose adjusted p value is at most the level of the comparison.
-    share : float
-        ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
-    p_values : ndarray of shape (n_pairs,), dtype float64
-        Adjusted p values, the smallest first. Plotted against their place they are the ASL curve
-        (achieved significance levels): the nearer to the origin, the more a measure can tell.
-    largest_not_significant : float
-        Largest absolute difference of two systems' means that is not significant, in the unit of
-        the measure; NaN if all are significant.
-    difference_required : float
-        Smallest absolute difference of two systems' means that is reliably significant: this pair
-        and all that differ by as much or more are significant. NaN if there is none.
-    """
+    """Result of :func:`discriminative_power`."""
 
     comparison: PairwiseComparison
     n_pairs: int
@@ -508,7 +481,7 @@ def discriminative_power(
     measure: str | None = None,
     **params,
 ) -> DiscriminativePower:
-    """Share of the pairs of systems that a measure finds significantly different.
+    """Compute the share of pairs of systems that a measure finds significantly different.
 
     Of two measures on the same systems and queries, the one that tells more pairs apart is the
     more sensitive; whether what it tells is what users care for is another question.
@@ -526,6 +499,26 @@ def discriminative_power(
     Returns
     -------
     DiscriminativePower
+        Result with ``to_frame()`` and attributes:
+
+        comparison : PairwiseComparison
+            The tests of all pairs.
+        n_pairs : int
+            Number of pairs of systems.
+        n_significant : int
+            Number of pairs whose adjusted p value is at most the level of the comparison.
+        share : float
+            ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
+        p_values : ndarray of shape (n_pairs,), dtype float64
+            Adjusted p values, the smallest first. Plotted against their place they are the ASL
+            curve (achieved significance levels): the nearer to the origin, the more a measure can
+            tell.
+        largest_not_significant : float
+            Largest absolute difference of two systems' means that is not significant, in the unit
+            of the measure; NaN if all are significant.
+        difference_required : float
+            Smallest absolute difference of two systems' means that is reliably significant: this
+            pair and all that differ by as much or more are significant. NaN if there is none.
 
     Raises
     ------

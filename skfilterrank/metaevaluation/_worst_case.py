@@ -1,4 +1,4 @@
-"""What a ranking is worth to the worst-off of all possible searchers and providers."""
+"""Value of a ranking to the worst-off of all possible searchers."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def optimal_worst_case(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """Worst case of the best rankings: all relevant items on top, in one order or a random one.
+    """Compute the worst case of rankings with all relevant items on top, in fixed or random order.
 
     A fixed order always puts the same item last. Shuffled anew for each request, every item has
     its turn on top, and who wants just one of them can expect more.

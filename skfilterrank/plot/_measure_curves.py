@@ -171,7 +171,7 @@ class _MeasureCurvesDisplay:
 
 
 class StabilityCurveDisplay(_MeasureCurvesDisplay):
-    """How often fewer queries mislead about systems, for one or several measures.
+    """Error rates of decisions from fewer queries, for one or several measures.
 
     Use :meth:`from_scores` or :meth:`from_curves` to make one. The lower the curve, the more
     stable the measure; but a measure that finds many systems equal is rarely wrong, so look at the
@@ -215,7 +215,7 @@ class StabilityCurveDisplay(_MeasureCurvesDisplay):
 
 
 class SensitivityCurveDisplay(_MeasureCurvesDisplay):
-    """For how many pairs of systems measures can tell which is better, by significance level.
+    """Shares of pairs of systems that measures tell apart, by significance level.
 
     Use :meth:`from_scores` or :meth:`from_curves` to make one. The higher the curve, the more
     sensitive the measure.
