@@ -452,9 +452,8 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if not sources:
         raise InputError("source must name at least one file, got an empty list.")
-    files = [_read(each) for each in sources]
-    rows = _join(files, [source_name(each) for each in sources])
-    known = list(dict.fromkeys(name for file in files for name in file.measures))
+    rows = _join(sources)
+    known = list(dict.fromkeys(measure for values in rows.values() for measure in values))
     wanted = _wanted(measures, known)
     table = pd.DataFrame(
         {name: [values.get(name, np.nan) for values in rows.values()] for name in wanted},
@@ -469,15 +468,8 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
         raise
 
 
-class _File(NamedTuple):
-    """Values of one file."""
-
-    values: dict  # (run, qid) -> {measure: value}
-    measures: list
-
-
 def _read(source):
-    """Values of one file, by its format."""
+    """Yield (line, run, query id, values by measure) of one file, by its format."""
     name = source_name(source)
     text = decode(read_bytes(source), name).removeprefix("\ufeff")
     lines = text.split("\n")
@@ -492,7 +484,7 @@ def _read(source):
 
 
 def _read_csv(text, name):
-    """Lines run,qid,MEASURE,..."""
+    """Read lines run,qid,MEASURE,..."""
     records = records_of(text, ",", name)
     _, header = next(records)
     if header[:2] != ["run", "qid"] or len(header) < 3:
@@ -502,23 +494,20 @@ def _read_csv(text, name):
             name,
             1,
         )
-    measures, values = header[2:], {}
     for line, row in records:
         if len(row) != len(header):
             raise FileFormatError(
                 f"{len(row)} columns where the header has {len(header)}.", name, line
             )
-        numbers = {
-            measure: _number(text, measure, name, line) if text else np.nan
-            for measure, text in zip(measures, row[2:])
+        values = {
+            measure: _number(text or np.nan, measure, name, line)
+            for measure, text in zip(header[2:], row[2:])
         }
-        _add(values, restored(row[0]), restored(row[1]), numbers, name, line)
-    return _File(values, measures)
+        yield line, restored(row[0]), restored(row[1]), values
 
 
 def _read_json(lines, name):
-    """An object for each run, each on a line of its own."""
-    measures, values = {}, {}
+    """Read an object for each run, each on a line of its own."""
     for line, text in enumerate(lines, 1):
         if not text.strip():
             continue
@@ -538,20 +527,23 @@ def _read_json(lines, name):
                 line,
             ) from None
         for qid, row in rows:
-            numbers = {
-                measure: np.nan if value is None else _number(value, measure, name, line)
-                for measure, value in row.items()
-            }
-            measures |= dict.fromkeys(numbers)
-            _add(values, run, qid, numbers, name, line)
-    return _File(values, list(measures))
+            yield (
+                line,
+                run,
+                qid,
+                {
+                    measure: _number(np.nan if value is None else value, measure, name, line)
+                    for measure, value in row.items()
+                },
+            )
 
 
 def _read_trec(lines, name, nameless):
-    """Lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
-    measures, values, topics = {}, {}, {}
-    for line, text in enumerate(lines, 1):
-        parts = text.split(None, 2)
+    """Read lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
+    topics, is_empty = {}, True
+    for line, text in enumerate([*lines, None], 1):
+        # The end of the file ends a run without a name.
+        parts = ["runid", "all", nameless] if text is None else text.split(None, 2)
         if not parts:
             continue
         # Only the name of a run may have blanks in it.
@@ -564,8 +556,9 @@ def _read_trec(lines, name, nameless):
             )
         measure, qid, value = parts[0], parts[1], parts[2].strip()
         if measure == "runid" and qid == "all":
-            _end(values, value, topics, name, line)
-            topics = {}
+            for each, values in topics.items():
+                yield None if text is None else line, value, each, values
+            is_empty, topics = is_empty and not topics, {}
         elif qid != "all" and not measure.startswith(_COUNTS):
             row = topics.setdefault(qid, {})
             if measure in row:
@@ -577,36 +570,12 @@ def _read_trec(lines, name, nameless):
                     line,
                 )
             row[measure] = _number(value, measure, name, line)
-            measures[measure] = None
-    if topics:
-        _end(values, nameless, topics, name, None)
-    if not values:
+    if is_empty:
         raise FileFormatError(
             "there is no value of a topic, only means: write them with evaluate --per-query "
             "--format trec, or trec_eval -q.",
             name,
         )
-    return _File(values, list(measures))
-
-
-def _end(values, run, topics, name, line):
-    """Keep the topics of a run."""
-    for qid, numbers in topics.items():
-        _add(values, run, qid, numbers, name, line)
-
-
-def _add(values, run, qid, numbers, name, line):
-    """Keep a row, which must be the only one of its run and topic."""
-    if not isinstance(run, str) or not run:
-        raise FileFormatError(f"the name of a run should be a text, got {brief(run)}.", name, line)
-    if (run, qid) in values:
-        raise FileFormatError(
-            f"run {brief(run)} has topic {brief(qid)} a second time: are two runs named alike? "
-            "Rename one.",
-            name,
-            line,
-        )
-    values[run, qid] = numbers
 
 
 def _number(value, measure, name, line):
@@ -620,19 +589,31 @@ def _number(value, measure, name, line):
     raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
 
 
-def _join(files, names):
-    """Values of all files, of which each has other runs."""
-    joined, holder = {}, {}
-    for file, name in zip(files, names):
-        for run in dict.fromkeys(run for run, _ in file.values):
-            if run in holder:
+def _join(sources):
+    """Collect the values of all files by run and query; each file has other runs."""
+    found, holder = {}, {}
+    for number, source in enumerate(sources):
+        name = source_name(source)
+        for line, run, qid, values in _read(source):
+            if not isinstance(run, str) or not run:
                 raise FileFormatError(
-                    f"run {brief(run)} is in {holder[run]} too: rename one, or leave out a copy.",
+                    f"the name of a run should be a text, got {brief(run)}.", name, line
+                )
+            if holder.setdefault(run, number) != number:
+                raise FileFormatError(
+                    f"run {brief(run)} is in {source_name(sources[holder[run]])} too: rename one, "
+                    "or leave out a copy.",
                     name,
                 )
-            holder[run] = name
-        joined |= file.values
-    return joined
+            if (run, qid) in found:
+                raise FileFormatError(
+                    f"run {brief(run)} has topic {brief(qid)} a second time: are two runs named "
+                    "alike? Rename one.",
+                    name,
+                    line,
+                )
+            found[run, qid] = values
+    return found
 
 
 def _wanted(measures, known):
