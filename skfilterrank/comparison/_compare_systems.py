@@ -480,8 +480,8 @@ def compare_systems(
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
         for preferences, whose sizes mean nothing.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        Correction of the p values for the number of pairs. The two
-        Tukey tests correct for all systems by themselves, and take no notice of it.
+        Correction of the p values for the number of pairs: Holm's [4]_, Bonferroni's, or Benjamini
+        and Hochberg's [5]_. Both Tukey tests correct for all systems by themselves and ignore it.
     baseline : str, default=None
         Name of a system: only the pairs of another system (first) and this one (second) are
         compared, and p values corrected for as many; but those of the two Tukey tests stay what
@@ -572,6 +572,10 @@ def compare_systems(
     .. [2] Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
     .. [3] Carterette, B. Multiple testing in statistical analysis of systems-based information
        retrieval experiments. ACM Transactions on Information Systems 30(1), 2012.
+    .. [4] Holm, S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+       Statistics 6, 1979.
+    .. [5] Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate: a practical and
+       powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 1995.
 
     Examples
     --------
