@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from html import escape
 from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ class Result:
         """A table as GitHub and notebooks show it: all rows of `to_frame`."""
         return self._paper_text("markdown")
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax=None, **kwargs) -> Any:
         """Draw the result with its display of :mod:`skfilterrank.plot`.
 
         Parameters

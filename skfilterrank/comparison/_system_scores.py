@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -553,7 +553,7 @@ class SystemScores(Result):
             columns=pd.Index(self.queries, name="qid", tupleize_cols=False),
         )
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax=None, **kwargs) -> Any:
         """Compare systems and draw the groups of those that are not significantly different.
 
         Parameters
