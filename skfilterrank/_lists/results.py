@@ -10,6 +10,7 @@ import pandas as pd
 
 from skfilterrank._lists.paper_tables import paper_table
 from skfilterrank._lists.printable import printable
+from skfilterrank.exceptions import InputTypeError
 
 _LONGEST = 120  # characters of a repr
 _N_ROWS = 20
@@ -68,7 +69,7 @@ class Result:
 
     def _find_display(self):
         if self._display is None:
-            raise TypeError(
+            raise InputTypeError(
                 f"No display draws a {type(self).__name__}: draw what to_frame() holds."
             )
         # By its name, since rooms do not import the one that draws their results.
