@@ -370,7 +370,8 @@ def _scores_of(text, parsed, results, missing):
         table = exact.to_frame().copy()
     table.index = list(map(str, results))
     for name, each in results.items():
-        table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
+        if each.missing_topics:
+            table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
     return SystemScores(
         table,
         measure=text,

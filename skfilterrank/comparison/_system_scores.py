@@ -683,10 +683,9 @@ def _names(names, n_expected, argument, what, *, as_text=False):
         raise InputError(
             f"{argument} must name the {n_expected} {what} of values, got {len(names)} names."
         )
-    repeated = [
-        name for name, count in pd.Series(names, dtype=object).value_counts().items() if count > 1
-    ]
-    if repeated:
+    if len(set(names)) < len(names):
+        counts = pd.Series(names, dtype=object).value_counts()
+        repeated = [name for name, count in counts.items() if count > 1]
         shown = ", ".join(map(brief, repeated[:_SHOWN]))
         occur = "occurs" if len(repeated) == 1 else "occur"
         raise InputError(
