@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison import SystemScores, kendall_tau, score_predictions
+from skfilterrank.comparison import SystemScores, kendall_tau, score_predictions, swap_rate
 from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,
-    percentage_absolute_difference,
-    swap_rate,
 )
 from skfilterrank.metrics import QueryInformativeness, dcg_score, query_informativeness
 
@@ -214,7 +212,9 @@ def numbers_of(family, values) -> dict:
             with warnings.catch_warnings():
                 # Methods may be worse than chance on the uninformative queries.
                 warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ means are negative")
-                results["PAD", name].append(percentage_absolute_difference(tables[name]))
+                table = tables[name].rename_axis(index="system")
+                percent = SystemScores(table).percentage_differences()
+                results["PAD", name].append(percent.mean())
         for name in normalised:
             averages = [tables[each].mean(axis=1) for each in (original, name)]
             results["tau", name].append(kendall_tau(*averages))

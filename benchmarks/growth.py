@@ -391,7 +391,11 @@ def order_cells():
         "ties",
         lambda n: partial(comparison.rank_biased_overlap, *two(n, True), ties="average"),
     )
-    yield "tau_ap_b", "ties", lambda n: partial(comparison.tau_ap_b, *two(n, True))
+    yield (
+        "tau_ap(symmetric)",
+        "ties",
+        lambda n: partial(comparison.tau_ap, *two(n, True), symmetric=True),
+    )
 
 
 # --- the table --------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metaevaluation import (
     agreement,
     discriminative_power,
-    fraction_tied,
     label_degradation,
 )
 
@@ -70,7 +69,7 @@ def with_all_labels(runs, index):
         order = mid_ranks(each)
         rows[name] = {
             "agreement": agreement(each, recall, tolerance=ROUNDING).share,
-            "tied": fraction_tied(each, tolerance=ROUNDING),
+            "tied": each.fraction_tied(tolerance=ROUNDING),
             # "sign" for preferences, else "t".
             "holm": power(correction="holm").share,
             "hsd": power(test="tukey").share,

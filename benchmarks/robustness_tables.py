@@ -2,12 +2,11 @@
 
 import numpy as np
 from _common import arguments, best_time, write_report
+from _random_rankings import simulate_agreement, simulate_ties
 
 from skfilterrank.metaevaluation import (
     metric_orientation,
     optimal_worst_case,
-    simulate_agreement,
-    simulate_ties,
     tie_probability,
 )
 
@@ -28,6 +27,8 @@ TABLE_2 = {
     "lexirecall": ["0.00000", "0.00000", "0.00000", "0.00000"],
 }
 ORIENTED = ["rr", "ndcg", "ap", "recall@1000", "r_precision", "rbp", "tse"]
+DEPTHS = [10, 100, 1_000, 10_000, 100_000, 250_000]
+FIGURE_7 = ["lexirecall", "tse", "recall@1000", "r_precision", "ap", "ndcg"]
 TOP_HEAVY = ["ap", "ndcg", "rbp"]
 
 
@@ -41,7 +42,7 @@ def table(head, rows):
 def agreement(n_queries):
     """Table 1 and its time."""
     seconds, ours = best_time(
-        lambda: simulate_agreement(SIZES, n_queries=n_queries, random_state=0), repeats=2
+        lambda: simulate_agreement(SIZES, list(TABLE_1)[1:], n_queries=n_queries), repeats=2
     )
     rows = [
         [f"{size:,}", *(f"{ours.loc[size, name]:.3f} ({TABLE_1[name][i]:.3f})" for name in TABLE_1)]
@@ -92,7 +93,7 @@ def optimal():
 
 def depths(n_queries):
     """Figure 7, by number of places returned."""
-    ours = simulate_ties(n_queries=n_queries, random_state=0)
+    ours = simulate_ties(250_000, DEPTHS, FIGURE_7, n_queries=n_queries)
     rows = [[f"{depth:,}", *(f"{value:.4f}" for value in row)] for depth, *row in ours.itertuples()]
     return table(["places returned", *ours.columns], rows)
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from skfilterrank.comparison import score_systems
 from skfilterrank.datasets import fetch_trec_covid
-from skfilterrank.metaevaluation import agreement, discriminative_power, fraction_tied
+from skfilterrank.metaevaluation import agreement, discriminative_power
 
 NAMES = """10x10.prf.unipd.it BM25R2 CBOWexp.0 Conv_KNRM IRIT_marked_base NTU_NMLAB_BM25_ALLQQ
     PL2c1.0 RMITBFuseM2 SFDC-23April-run1 T5R1 TU_Vienna_TKL_1 UIowaS_Run1 BERT BBGhelani1
@@ -39,7 +39,7 @@ rows = {}
 for name, each in scores.items():
     rows[name] = {
         "agrees with lexirecall": agreement(each, scores["lexirecall"], tolerance=1e-12).share,
-        "tied": fraction_tied(each, tolerance=1e-12),
+        "tied": each.fraction_tied(tolerance=1e-12),
         "told apart, Holm": discriminative_power(each, correction="holm").share,
         "told apart, Tukey": discriminative_power(each, test="tukey").share,
     }

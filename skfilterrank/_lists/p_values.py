@@ -25,7 +25,7 @@ CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "fdr_bh": false_discovery
 
 
 def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
-    """P values corrected for how many there are.
+    """Correct p values for their number.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
 
     Examples
     --------
-    >>> from skfilterrank.comparison import adjust_p_values
+    >>> from skfilterrank._lists.p_values import adjust_p_values
     >>> adjust_p_values([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     >>> adjust_p_values([0.01, 0.04, 0.03], "fdr_bh")
@@ -71,5 +71,5 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
 
 
 def check_correction(method, *, name="correction"):
-    """The correction must be known."""
+    """Raise for an unknown correction."""
     check_choice(method, name, (*CORRECTIONS, None))

@@ -1,4 +1,4 @@
-"""Random numbers of the comparisons, and queries drawn with replacement."""
+"""Seeds of random generators, and resamples of queries drawn with replacement."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ _DRAWN = 2**20
 
 
 def seeds_of(random_state) -> list[int]:
-    """Seeds for numpy generators, of whatever scikit-learn takes as random_state."""
+    """Draw seeds for numpy generators from a random_state as scikit-learn takes it."""
     return check_random_state(random_state).randint(2**31, size=4).tolist()
 
 
 def draw_resamples(n_queries: int, n_resamples: int, random_state) -> np.ndarray:
-    """How often each query is in each resample, shape (n_resamples, n_queries), dtype uint8."""
+    """Count each query in each resample, shape (n_resamples, n_queries), dtype uint8."""
     generator = np.random.default_rng(seeds_of(random_state))
     # A query that is drawn 256 times does not happen: its chance is below 1 / 256!.
     counts = np.empty((n_resamples, n_queries), dtype=np.uint8)

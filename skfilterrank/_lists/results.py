@@ -3,12 +3,14 @@
 from dataclasses import dataclass, fields
 from html import escape
 from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.paper_tables import paper_table
 from skfilterrank._lists.printable import printable
+from skfilterrank.exceptions import InputTypeError
 
 _LONGEST = 120  # characters of a repr
 _N_ROWS = 20
@@ -26,6 +28,8 @@ class Result:
     """
 
     _digits = 4
+    # Name of the class in skfilterrank.plot that draws such a result.
+    _display: ClassVar[str | None] = None
 
     def to_frame(self) -> pd.DataFrame:
         """One row: what the result holds, as columns."""
@@ -38,6 +42,38 @@ class Result:
     def to_markdown(self) -> str:
         """A table as GitHub and notebooks show it: all rows of `to_frame`."""
         return self._paper_text("markdown")
+
+    def plot(self, ax=None, **kwargs) -> Any:
+        """Draw the result with its display of :mod:`skfilterrank.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs
+            Passed to the display's ``plot``.
+
+        Returns
+        -------
+        Display
+            The drawn display; its artists are attributes.
+
+        Raises
+        ------
+        TypeError
+            If no display draws such results.
+        ImportError
+            If matplotlib is not installed.
+        """
+        return self._find_display()(self).plot(ax, **kwargs)
+
+    def _find_display(self):
+        if self._display is None:
+            raise InputTypeError(
+                f"No display draws a {type(self).__name__}: draw what to_frame() holds."
+            )
+        # By its name, since rooms do not import the one that draws their results.
+        return getattr(import_module("skfilterrank.plot"), self._display)
 
     def _paper_text(self, format) -> str:
         table = self.to_frame()
@@ -108,12 +144,6 @@ class Result:
         n_more = len(table) - len(shown)
         more = f"... and {counted(n_more, 'more row')}, see to_frame()"
         return shown, style, [more] * (n_more > 0)
-
-
-def display_of(result: Result, name: str):
-    """Make a display of a result, by the name of its class in `skfilterrank.plot`."""
-    # A room does not import the one that draws its results: it is entered by name.
-    return getattr(import_module("skfilterrank.plot"), name)(result)
 
 
 def as_tuple(name) -> tuple:

@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._lists.results import counted
 from skfilterrank.cli._errors import in_options
 from skfilterrank.comparison import kendall_tau
-from skfilterrank.metaevaluation import MeasureConflicts
+from skfilterrank.metaevaluation import conflicts
 
 __all__ = ["contradictions", "describe_agreement", "in_order", "notes", "number", "p_value"]
 
@@ -17,7 +17,7 @@ def describe_agreement(comparisons, alpha) -> list[str]:
     lines = []
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)
-        conflict = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
+        conflict = conflicts(ours, theirs, alpha=alpha)
         n = conflict.counts
         lines.append(
             f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "

@@ -11,10 +11,10 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.cli._comparison_words import in_order
 from skfilterrank.cli._documents import read_documents, read_topics
+from skfilterrank.cli._rank_changes import rank_changes
 from skfilterrank.cli._report_page import draw
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.metaevaluation import moved_documents
 from skfilterrank.plot import QueryDifferenceDisplay
 
 # Pairs in full, or systems whose pairs are.
@@ -90,7 +90,7 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
         if lists is not None:
             weights = parts["topics"]["difference"]
             topics = list(weights.index[weights != 0][:_N_TOPICS_WITH_DOCUMENTS])
-            places = moved_documents(
+            places = rank_changes(
                 None,
                 *(aligned(pair.first), aligned(pair.second)),
                 k=lists.k[name],

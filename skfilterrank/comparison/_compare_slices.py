@@ -1,4 +1,4 @@
-"""How a measure is for slices of the queries, and whether they differ from the rest."""
+"""Values of a measure for slices of the queries, compared with the other queries."""
 
 from dataclasses import dataclass
 
@@ -14,37 +14,16 @@ from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.run_words import CORRECTION_NAMES
 from skfilterrank._lists.slices import Slices, read_slices
 from skfilterrank._lists.system_pairs import BLOCK_BYTES, ratio
-from skfilterrank.comparison._pairwise import range_of
+from skfilterrank.comparison._compare_systems import range_of
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.comparison._t_test import t_interval
+from skfilterrank.comparison._system_tests import t_interval
 
 _TESTS = {"randomization": "randomization test", "t": "Welch's t test"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SliceComparison(Result):
-    """A measure by slices of the queries, and how each differs from all queries.
-
-    What :func:`compare_slices` returns.
-
-    Attributes
-    ----------
-    slices : DataFrame
-        A row for each slice and system: "slicing", "slice" and "system" name it; "n_queries";
-        "value", the mean over the queries of the slice, with "low" and "high" of its interval;
-        "whole", the mean over all queries; "difference", value minus whole; "p_value", and
-        "p_adjusted", corrected for the number of rows.
-    measure : str
-        Name of the measure.
-    n_queries : int
-        Number of all queries.
-    test : str
-        The test.
-    correction : str or None
-        Correction of the p values.
-    alpha : float
-        Level of significance; intervals have the confidence 1 - `alpha`.
-    """
+    """Result of :func:`compare_slices`."""
 
     slices: pd.DataFrame
     measure: str
@@ -54,7 +33,7 @@ class SliceComparison(Result):
     alpha: float
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Whether the adjusted p value of each row is at most alpha, shape (n_rows,)."""
+        """Compare the adjusted p value of each row with alpha, shape (n_rows,)."""
         alpha = self.alpha if alpha is None else check_share(alpha, "alpha")
         return self.slices["p_adjusted"].to_numpy() <= alpha
 
@@ -120,7 +99,7 @@ def compare_slices(
         How the queries of a slice are tested against all others, see Notes.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Correction of the p values for the number of slices and systems, see
-        :func:`adjust_p_values`.
+        :func:`compare_systems`.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`, each by
         itself.
@@ -135,6 +114,22 @@ def compare_slices(
     -------
     SliceComparison
         Value, interval, number of queries, difference to the whole and p values of each slice.
+
+        slices : DataFrame
+            A row for each slice and system: "slicing", "slice" and "system" name it; "n_queries";
+            "value", the mean over the queries of the slice, with "low" and "high" of its interval;
+            "whole", the mean over all queries; "difference", value minus whole; "p_value", and
+            "p_adjusted", corrected for the number of rows.
+        measure : str
+            Name of the measure.
+        n_queries : int
+            Number of all queries.
+        test : str
+            The test.
+        correction : str or None
+            Correction of the p values.
+        alpha : float
+            Level of significance; intervals have the confidence 1 - `alpha`.
 
     Raises
     ------

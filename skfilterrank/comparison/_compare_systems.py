@@ -1,15 +1,21 @@
-"""Tests of every two systems for a difference over the same queries."""
+"""Differences between every two systems, tested, and written as a table."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy.stats import t
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
 from skfilterrank._lists.floats import merge_values
+from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.p_values import adjust_p_values, check_correction
-from skfilterrank._lists.run_words import TEST_TITLES
+from skfilterrank._lists.paper_tables import PAPER_FORMATS, Cell, paper_note, paper_table
+from skfilterrank._lists.results import Result, counted, interval_text, p_text
+from skfilterrank._lists.run_words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank._lists.system_pairs import (
     ALTERNATIVES,
     PairFigures,
@@ -18,13 +24,413 @@ from skfilterrank._lists.system_pairs import (
     count_ties,
     mean_differences,
 )
-from skfilterrank.comparison._hsd import randomized_tukey, tukey_hsd_blocked
-from skfilterrank.comparison._pairwise import PairwiseComparison, range_of
-from skfilterrank.comparison._rank_tests import sign_test, wilcoxon_test
-from skfilterrank.comparison._resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._system_scores import SystemScores, known_places
-from skfilterrank.comparison._t_test import paired_t
+from skfilterrank.comparison._system_tests import (
+    bootstrap_test,
+    paired_t,
+    randomization_test,
+    randomized_tukey,
+    sign_test,
+    tukey_hsd_blocked,
+    wilcoxon_test,
+)
 from skfilterrank.exceptions import InputError, brief
+
+_SYMMETRIC = ("p_adjusted", "p_value")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseComparison(Result):
+    """Differences between systems, and their significance.
+
+    What :func:`compare_systems` returns. Arrays have an entry for each pair compared: every two
+    systems in the order of ``np.triu_indices(n_systems, 1)``, or each other system against the
+    baseline.
+
+    Attributes
+    ----------
+    scores : SystemScores
+        What was compared.
+    test, title : str
+        The test, and what it is called.
+    correction : str or None
+        Correction of the p values; None for a test that corrects by itself.
+    is_family_wise : bool
+        Whether the test corrects for all systems by itself, as Tukey's does.
+    alternative : str
+        As given.
+    alpha : float
+        Level of significance; intervals have the confidence 1 - `alpha`.
+    baseline : str or None
+        The system all others were compared with, or None.
+    first, second : ndarray of shape (n_pairs,), dtype int
+        Places in ``scores.systems`` of the two systems.
+    difference : ndarray of shape (n_pairs,)
+        Mean of first minus mean of second, in the measure's unit.
+    effect_size : ndarray of shape (n_pairs,)
+        Size of the effect by which the test goes, with the sign of first minus second; infinite
+        for Cohen's d_z of a constant difference.
+    effect_name : str
+        What the effect size is.
+    low, high : ndarray of shape (n_pairs,)
+        Interval of each pair; see `interval_of`. One of a mean difference is cut where the range
+        of the measure ends, as in `systems`.
+    interval_of : {"mean difference", "pseudo-median", "effect"}
+        What the interval is of: the mean difference; the pseudo-median of the differences, in the
+        measure's unit; the effect size.
+    p_value, p_adjusted : ndarray of shape (n_pairs,)
+        P value of each pair by itself, and corrected for the number of pairs. A test that corrects
+        by itself gives the same for both.
+    n_tied : ndarray of shape (n_pairs,), dtype int
+        Number of queries at which both systems have the same value. The sign test and Wilcoxon's
+        leave them out.
+    smallest_p : float
+        No p value of so many queries and resamples could be smaller than this; 0 where the test
+        sets no such bound.
+    """
+
+    scores: SystemScores
+    test: str
+    correction: str | None
+    alternative: str
+    alpha: float
+    baseline: str | None
+    first: np.ndarray
+    second: np.ndarray
+    difference: np.ndarray
+    effect_size: np.ndarray
+    effect_name: str
+    low: np.ndarray
+    high: np.ndarray
+    interval_of: str
+    p_value: np.ndarray
+    p_adjusted: np.ndarray
+    n_tied: np.ndarray
+    smallest_p: float
+    title: str
+    is_family_wise: bool
+
+    _display = "PairwiseComparisonDisplay"
+
+    def significant(self, alpha: float | None = None) -> np.ndarray:
+        """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
+
+        Here and below, None takes the level of the comparison.
+        """
+        return self.p_adjusted <= (self.alpha if alpha is None else check_share(alpha, "alpha"))
+
+    def better(self, alpha: float | None = None) -> np.ndarray:
+        """Find the significantly better system of each pair, shape (n_pairs,), dtype int8.
+
+        1 for the first, -1 for the second, 0 where the difference is not significant; the lower
+        value is the better where ``scores.greater_is_better`` is False.
+        """
+        sign = 1 if self.scores.greater_is_better else -1
+        return (sign * np.sign(self.effect_size) * self.significant(alpha)).astype(np.int8)
+
+    def systems(self, alpha: float | None = None) -> pd.DataFrame:
+        """Mean of each system with an interval, and how many others are better or worse.
+
+        Parameters
+        ----------
+        alpha : float or None, default=None
+            Level at which a difference counts, against adjusted p values.
+
+        Returns
+        -------
+        DataFrame of shape (n_systems, 5)
+            Index "system", the best mean first.
+
+            mean : float
+                Mean over queries.
+            low, high : float
+                Student's t interval of the mean of this system alone, of the confidence of the
+                comparison. It is cut where the range of the measure ends, which takes no possible
+                mean away; if much is cut, queries are too few for a t interval. Intervals of two
+                systems may overlap although they differ: queries that are hard for both make each
+                of the means uncertain, and not their difference.
+            n_wins, n_losses : int
+                Number of systems, of those it was compared with, that are significantly worse,
+                and that are significantly better.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import compare_systems
+        >>> values = [[0.5, 0.7, 0.6, 0.9], [0.4, 0.6, 0.4, 0.8]]
+        >>> compare_systems(values).systems().round(3)
+                 mean    low   high  n_wins  n_losses
+        system
+        0       0.675  0.403  0.947       1         0
+        1       0.550  0.245  0.855       0         1
+        """
+        scores, better = self.scores, self.better(alpha)
+        winner = np.where(better > 0, self.first, self.second)[better != 0]
+        loser = np.where(better > 0, self.second, self.first)[better != 0]
+        means = scores.values.mean(axis=1)
+        error = scores.values.std(axis=1, ddof=1) / np.sqrt(scores.n_queries)
+        reach = t.ppf(1 - self.alpha / 2, scores.n_queries - 1) * error
+        least, greatest = range_of(scores)
+        table = pd.DataFrame(
+            {
+                "mean": means,
+                "low": np.maximum(means - reach, least),
+                "high": np.minimum(means + reach, greatest),
+                "n_wins": np.bincount(winner, minlength=scores.n_systems),
+                "n_losses": np.bincount(loser, minlength=scores.n_systems),
+            },
+            index=pd.Index(scores.systems, name="system"),
+        )
+        # pandas before 3.1 drops the name of the index here.
+        return table.loc[scores.means.index].rename_axis("system")
+
+    def pairs(self, alpha: float | None = None, *, most: int | None = None) -> pd.DataFrame:
+        """Pairs turned so that the better system comes first, the best systems on top.
+
+        Which system is better is what the test goes by: the sign of ``effect_size``, and where
+        that is 0 the mean. Tests of signs and ranks may find the system with the worse mean
+        better, even significantly; its "difference" then speaks for the second system.
+
+        Parameters
+        ----------
+        alpha : float or None, default=None
+            Level at which a difference counts, against adjusted p values.
+        most : int or None, default=None
+            Number of pairs to keep, from 1 up; None keeps all. Kept are first those that tell most
+            in a short table: for each system the first one that it differs from, then others that
+            differ, then the rest.
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 9)
+            Columns "first" and "second", names of systems; "difference", "low", "high",
+            "effect_size", "p_value" and "p_adjusted", as in the comparison with the signs of the
+            turned pair; "significant", bool: whether the first is significantly better. Sorted by
+            the place of the first system in the order of means, then by that of the second.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import compare_systems
+        >>> values = [[0.4, 0.6, 0.4, 0.8], [0.5, 0.7, 0.6, 0.9]]
+        >>> pairs = compare_systems(values).pairs()
+        >>> pairs[["first", "second", "difference", "p_adjusted"]].round(3)
+          first second  difference  p_adjusted
+        0     1      0       0.125       0.015
+        """
+        scores = self.scores
+        order = pd.Series(range(scores.n_systems), scores.means.index)
+        place = order[list(scores.systems)].to_numpy()
+        effect = self.effect_size if scores.greater_is_better else -self.effect_size
+        behind = place[self.first] > place[self.second]
+        turned = np.where(effect == 0, behind, effect < 0)
+        first = np.where(turned, self.second, self.first)
+        second = np.where(turned, self.first, self.second)
+        sign = np.where(turned, -1.0, 1.0)
+        names = np.array(scores.systems, dtype=object)
+        table = pd.DataFrame(
+            {
+                "first": names[first],
+                "second": names[second],
+                "difference": sign * self.difference + 0.0,
+                "low": np.where(turned, -self.high, self.low) + 0.0,
+                "high": np.where(turned, -self.low, self.high) + 0.0,
+                "effect_size": sign * self.effect_size + 0.0,
+                "p_value": self.p_value,
+                "p_adjusted": self.p_adjusted,
+                "significant": self.significant(alpha),
+            }
+        )
+        table = table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+        if most is None:
+            return table
+        differs = table["significant"]
+        is_first = differs & ~table["first"].where(differs).duplicated()
+        kept = np.argsort(-1 * differs - is_first, kind="stable")[: check_count(most, "most")]
+        return table.iloc[np.sort(kept)]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on values that tell a test nothing, and on too few of them.
+
+        Values are all equal, differences have no spread, or no p value could be small enough.
+        """
+        if self._is_all_tied():
+            return [
+                "The systems have equal values for every query: nothing can be told apart. Check "
+                "that they are different systems, or take a measure that tells more."
+            ]
+        n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
+        if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
+            return self._too_few()
+        return [
+            *self._too_few(),
+            f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
+            "query, of which a test by spread can say nothing: p is that of the signs alone. Check "
+            "these values, or take test='sign'.",
+        ]
+
+    def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
+        """One figure of all pairs as a table of systems x systems.
+
+        Parameters
+        ----------
+        what : {"p_adjusted", "p_value", "difference", "effect_size", "low", "high"}, \
+                default="p_adjusted"
+            Which figure. P values are symmetric (of a one-sided test the other half is NaN) with
+            1 on the diagonal; differences and effects are those of the row against the column,
+            with 0 on the diagonal; the "low" of a row against a column is minus the "high" of the
+            column against the row.
+
+        Returns
+        -------
+        DataFrame of shape (n_systems, n_systems)
+            In the order of ``scores.systems``; NaN for pairs that were not compared.
+        """
+        mirrored = {
+            "p_adjusted": self.p_adjusted,
+            "p_value": self.p_value,
+            "difference": -self.difference,
+            "effect_size": -self.effect_size,
+            "low": -self.high,
+            "high": -self.low,
+        }
+        if what not in mirrored:
+            known = ", ".join(map(repr, mirrored))
+            raise InputError(f"what must be one of {known}, got {brief(what)}.")
+        is_p = what in _SYMMETRIC
+        table = np.full((self.scores.n_systems,) * 2, np.nan)
+        np.fill_diagonal(table, 1.0 if is_p else 0.0)
+        table[self.first, self.second] = getattr(self, what)
+        if not (is_p and self.alternative != "two-sided"):
+            table[self.second, self.first] = mirrored[what] + 0.0
+        systems = pd.Index(self.scores.systems, name="system")
+        return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, in the order of the arrays, systems by name."""
+        names = np.array(self.scores.systems, dtype=object)
+        return pd.DataFrame(
+            {
+                "first": names[self.first],
+                "second": names[self.second],
+                "difference": self.difference,
+                "low": self.low,
+                "high": self.high,
+                "effect_size": self.effect_size,
+                "p_value": self.p_value,
+                "p_adjusted": self.p_adjusted,
+                "n_tied": self.n_tied,
+            }
+        )
+
+    @property
+    def interval_name(self) -> str:
+        """Confidence of the intervals, and what they are of where that is not the difference."""
+        name = interval_text(1 - self.alpha)
+        is_of_difference = self.interval_of == "mean difference"
+        return name if is_of_difference else f"{name} of the {self.interval_of}"
+
+    def _summary(self):
+        return (
+            f"{self.test} of {counted(len(self.first), 'pair')} of {self.scores.n_systems} systems "
+            f"by {self.scores.measure}"
+        )
+
+    def _head(self):
+        n_pairs = len(self.first)
+        n_significant = np.count_nonzero(self.significant())
+        differ = "pair differs" if n_pairs == 1 else "pairs differ"
+        lines = [
+            f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
+            f"{self.scores.n_queries} queries, {self.correction_text()}",
+            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self.alpha:g}"
+            f"{self._against()}",
+            *self.notes,
+        ]
+        return "\n".join(lines)
+
+    def _places(self, n_rows):
+        order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))
+        return order[super()._places(n_rows)]
+
+    def _table(self):
+        names = np.array(self.scores.systems, dtype=object)
+        decimal = f"{{:.{_digits(self.difference)}f}}".format
+        table = {
+            "first": names[self.first],
+            "second": names[self.second],
+            "difference": list(map(decimal, self.difference)),
+            self.interval_name: [
+                f"[{decimal(low)}, {decimal(high)}]" for low, high in zip(self.low, self.high)
+            ],
+            self.effect_name: list(map("{:.2f}".format, self.effect_size)),
+            "p": list(map(p_text, self.p_value)),
+        }
+        if self.correction is not None and len(self.first) > 1:
+            table["adjusted p"] = list(map(p_text, self.p_adjusted))
+        return pd.DataFrame(table)
+
+    def test_text(self) -> str:
+        """Name of the test, and of the correction of its p values."""
+        return f"{self.title}, {self.correction_text()}"
+
+    def correction_text(self) -> str:
+        """Describe the correction of the p values."""
+        if self.is_family_wise:
+            return "which corrects for all of them"
+        if self.correction is None or len(self.first) == 1:
+            return "p values not corrected"
+        return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
+
+    def contradiction_text(self, alpha: float | None = None) -> str:
+        """Count the pairs that differ significantly against the order of their means, in words."""
+        sign = 1 if self.scores.greater_is_better else -1
+        n_pairs = int(np.count_nonzero(self.better(alpha) * sign * self.difference < 0))
+        which = "pair the system" if n_pairs == 1 else "pairs the systems"
+        means = "mean is" if n_pairs == 1 else "means are"
+        return (
+            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test goes by "
+            f"the {self.effect_name}, not by means"
+        ) * bool(n_pairs)
+
+    def _against(self):
+        side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
+        return side + (f", against {self.baseline}" if self.baseline is not None else "")
+
+    def _is_all_tied(self):
+        return bool((self.n_tied == self.scores.n_queries).all())
+
+    def _too_few(self):
+        """A sentence where the data are too few for any significance."""
+        best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
+        if best <= self.alpha:
+            return []
+        # As many patterns of signs as queries allow, or as many as there are resamples.
+        by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
+        remedy = "Take more queries" if by_queries else "Raise n_resamples"
+        corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
+        what = f"{self.scores.n_queries} queries" if by_queries else "these resamples"
+        return [
+            f"No difference could be significant: the smallest p value of {what} is "
+            f"{self.smallest_p:.3g}{corrected}. {remedy}"
+            + (", or name a baseline, for fewer pairs." if corrected else ".")
+        ]
+
+
+def _digits(difference):
+    """Decimals that show the greatest difference to three figures, from 0 to 9."""
+    greatest = np.abs(difference).max(initial=0.0)
+    return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
+
+
+def range_of(scores):
+    """The values that a mean may have, as far as that is known of the measure's name."""
+    known = known_measure(scores.measure)
+    if known is None:
+        return -np.inf, np.inf
+    least, greatest = known.range_for()
+    # What is beyond is another measure that goes by this name, such as percentages.
+    fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
+    return (least, greatest) if fits else (-np.inf, np.inf)
 
 
 class SystemTest(NamedTuple):
@@ -74,8 +480,8 @@ def compare_systems(
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
         for preferences, whose sizes mean nothing.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        Correction of the p values for the number of pairs, see :func:`adjust_p_values`. The two
-        Tukey tests correct for all systems by themselves, and take no notice of it.
+        Correction of the p values for the number of pairs: Holm's [4]_, Bonferroni's, or Benjamini
+        and Hochberg's [5]_. Both Tukey tests correct for all systems by themselves and ignore it.
     baseline : str, default=None
         Name of a system: only the pairs of another system (first) and this one (second) are
         compared, and p values corrected for as many; but those of the two Tukey tests stay what
@@ -166,6 +572,10 @@ def compare_systems(
     .. [2] Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
     .. [3] Carterette, B. Multiple testing in statistical analysis of systems-based information
        retrieval experiments. ACM Transactions on Information Systems 30(1), 2012.
+    .. [4] Holm, S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+       Statistics 6, 1979.
+    .. [5] Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate: a practical and
+       powerful approach to multiple testing. Journal of the Royal Statistical Society B 57, 1995.
 
     Examples
     --------
@@ -238,3 +648,127 @@ def _cut(figures, ends):
         for end in (figures.low, figures.high)
     )
     return replace(figures, low=low, high=high)
+
+
+def comparison_table(
+    comparisons: PairwiseComparison | Mapping[str, PairwiseComparison],
+    *,
+    format: str = "latex",
+    digits: int = 3,
+) -> str:
+    r"""Write means of systems by one or several measures, with marks of significance.
+
+    Parameters
+    ----------
+    comparisons : PairwiseComparison or dict of str to PairwiseComparison
+        What :func:`compare_systems` returned, several by the names of their measures, all of the
+        same systems and against the same baseline, if any.
+    format : {"latex", "markdown"}, default="latex"
+        A `tabular` with the rules of the package booktabs, or a table as GitHub shows it.
+    digits : int, default=3
+        Digits after the point, from 1 up.
+
+    Returns
+    -------
+    str
+        A row for each system in the order of the comparison, a column for each measure, and a line
+        on the marks and tests. The best means of a measure are bold. Against a baseline, "+" marks
+        a system that is significantly better and "-" one that is worse. Without, systems have
+        letters (numbers where there are more than 26), and a mean has those of the systems than
+        which it is significantly better.
+
+    Raises
+    ------
+    ValueError
+        For no comparison, comparisons of different systems or baselines, or an unknown format.
+
+    See Also
+    --------
+    compare_systems : The comparison; its levels and corrections are those of the marks.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores, compare_systems, comparison_table
+    >>> values = [[0.4, 0.6, 0.4, 0.8], [0.5, 0.7, 0.6, 0.9]]
+    >>> scores = SystemScores(values, systems=["old", "new"], measure="ap")
+    >>> print(comparison_table(compare_systems(scores), format="markdown"))
+    | system | ap |
+    | --- | ---: |
+    | a old | 0.550 |
+    | b new | **0.675**<sup>a</sup> |
+    <BLANKLINE>
+    Bold: the best. Letters: significantly better than these systems (p \<= 0.05; ap: ...).
+    <BLANKLINE>
+    """
+    check_choice(format, "format", PAPER_FORMATS)
+    digits = check_count(digits, "digits")
+    if isinstance(comparisons, PairwiseComparison):
+        comparisons = {comparisons.scores.measure or "mean": comparisons}
+    if (
+        not isinstance(comparisons, Mapping)
+        or not comparisons
+        or not all(isinstance(each, PairwiseComparison) for each in comparisons.values())
+    ):
+        raise InputError(
+            "comparisons must be what compare_systems returned, or a dict of such by measure, got "
+            f"{brief(comparisons)}."
+        )
+    first, *others = comparisons.values()
+    systems = list(first.scores.systems)
+    for each in others:
+        if list(each.scores.systems) != systems or each.baseline != first.baseline:
+            raise InputError(
+                "comparisons must have the same systems in the same order, and the same baseline."
+            )
+    letters = _letters(len(systems))
+    names = [f"{letter} {name}" for name, letter in zip(systems, letters)]
+    if first.baseline is not None:
+        names = [f"{name}{' (baseline)' * (name == first.baseline)}" for name in systems]
+    columns = [_cells(each, letters, digits) for each in comparisons.values()]
+    table = paper_table(["system", *comparisons], list(zip(names, *columns)), format)
+    return table + paper_note(_note(comparisons), format)
+
+
+def _letters(n):
+    """Marks of so many systems."""
+    if n <= len(ascii_lowercase):
+        return list(ascii_lowercase[:n])
+    return [str(i + 1) for i in range(n)]
+
+
+def _cells(comparison, letters, digits):
+    """The mean of each system with its marks."""
+    scores, baseline = comparison.scores, comparison.baseline
+    means = scores.means[list(scores.systems)].to_numpy()
+    best = means.max() if scores.greater_is_better else means.min()
+    beaten: list[list[int]] = [[] for _ in means]
+    for first, second, better in zip(comparison.first, comparison.second, comparison.better()):
+        if better:
+            winner, loser = (first, second) if better > 0 else (second, first)
+            beaten[winner].append(loser)
+    if baseline is None:
+        comma = "," if len(letters) > len(ascii_lowercase) else ""
+        marks = [comma.join(letters[loser] for loser in sorted(losers)) for losers in beaten]
+    else:
+        own = list(scores.systems).index(baseline)
+        marks = ["-" if i in beaten[own] else "+" * len(beaten[i]) for i in range(len(means))]
+        marks[own] = ""
+    return [
+        Cell(f"{mean:.{digits}f}", mark, bool(mean == best)) for mean, mark in zip(means, marks)
+    ]
+
+
+def _note(comparisons):
+    """Explain the marks."""
+    first = next(iter(comparisons.values()))
+    what = "Letters: significantly better than these systems"
+    if first.baseline is not None:
+        what = f"+ and -: significantly better and worse than {first.baseline}"
+    elif first.scores.n_systems > len(ascii_lowercase):
+        what = "Numbers: significantly better than these systems"
+    measures: dict[str, list[str]] = {}
+    for name, each in comparisons.items():
+        test = f"{each.test_text()}, {counted(each.scores.n_queries, 'query', 'queries')}"
+        measures.setdefault(test, []).append(str(name))
+    tests = "; ".join(f"{', '.join(names)}: {test}" for test, names in measures.items())
+    return f"Bold: the best. {what} (p <= {first.alpha:g}; {tests})."

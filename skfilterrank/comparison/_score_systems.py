@@ -1,4 +1,4 @@
-"""Values of runs or predictions by several measures, ready to be compared."""
+"""Values of systems by several measures, from runs, predictions or files."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,8 +8,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
+from skfilterrank._files.named_runs import errors_of, for_any_process, name_of_path, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
+from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.row_blocks import Block, Pieces
@@ -21,7 +23,7 @@ from skfilterrank._lists.unjudged_lists import (
 )
 from skfilterrank._lists.user_warnings import heard, say_again
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
     PreferenceMatrix,
@@ -53,13 +55,14 @@ def score_systems(
     verbose: int = 0,
     **options,
 ) -> dict[str, SystemScores]:
-    """Values of runs for every topic, by several measures.
+    """Compute values of runs for every topic, by several measures.
 
     Parameters
     ----------
-    qrels : DataFrame, QrelsIndex, str, PathLike or file object
-        The judgments, as :func:`skfilterrank.io.align` takes them.
-    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+    qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
+        The judgments, as :func:`skfilterrank.io.align` takes them; None where each run is an
+        AlignedRun.
+    runs : path, list of paths, or dict {name: path, open file, DataFrame or AlignedRun}
         The runs, as :func:`skfilterrank.io.read_runs` takes them. Topics of a run that are
         not in the judgments are left out.
     measures : str or list of str
@@ -117,11 +120,15 @@ def score_systems(
     """
     wanted = _compared(measures)
     named = named_runs(runs)
-    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains)
-    if index.is_sample:
-        refuse_measures_of_sample(wanted)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
-    warn_of_forbidden(wanted.values(), index.labels, gains)
+    index = None
+    if qrels is not None:
+        index = QrelsIndex.of(
+            qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
+        )
+        if index.is_sample:
+            refuse_measures_of_sample(wanted)
+        warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
         delayed(heard(_score_run))(name, *for_any_process(run), index, precision, wanted, params)
@@ -133,8 +140,10 @@ def score_systems(
     for name, (scores, said) in zip(named, bar):
         say_again(said)
         results[name] = scores
-    misled = misled_measure(wanted, index.labels, gains, unjudged)
-    warn_of_unjudged_lists({name: each.unjudged_share for name, each in results.items()}, misled)
+    if index is not None:
+        misled = misled_measure(wanted, index.labels, gains, unjudged)
+        shares = {name: each.unjudged_share for name, each in results.items()}
+        warn_of_unjudged_lists(shares, misled)
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}
@@ -314,53 +323,54 @@ class _Scoring(NamedTuple):
         return Pieces([(block.ids, found._replace(forbidden=forbidden))])
 
 
-class RunScores(NamedTuple):
-    """Values of one run, the positions of what is relevant in it, and the topics it lacks."""
+class _RunScores(NamedTuple):
+    """Values of one run, and the positions of its relevant documents where only these count."""
 
     values: pd.DataFrame | None
     positions: RelevantPositions | None
     missing_topics: tuple[str, ...]
-    unjudged_share: float = 0.0
+    unjudged_share: float
 
-    @classmethod
-    def of(cls, aligned, wanted, **params):
-        """Values of the measures; positions where a measure only orders rankings by them."""
+
+def _score_run(name, path, run, index, precision, wanted, params):
+    """Score one run; an error names it."""
+    ties, gains, unjudged = (params[each] for each in ("ties", "gains", "unjudged"))
+    with errors_of(name, path, run):
+        aligned, misled = run, None
+        if index is not None:
+            aligned = align(index, run, precision=precision, ties=ties)
+            misled = misled_measure(wanted, index.labels, gains, unjudged)
         valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
         values = evaluate_run(None, aligned, valued, **params) if valued else None
         positions = None
         if len(valued) < len(wanted):
-            ties = params["ties"]
             positions = relevant_positions(
                 aligned.y_true,
                 aligned.y_score,
                 groups=aligned.index,
                 # The rows of a topic stand in the order of document ids where scores are equal.
                 ties="stable" if ties == "docno" else ties,
-                gains=params["gains"],
-                unjudged=params["unjudged"],
+                gains=gains,
+                unjudged=unjudged,
             )
-        return cls(values, positions, aligned.missing_topics)
-
-
-def _score_run(name, path, run, index, precision, wanted, params):
-    """Values of one run; an error says which run it was."""
-    with errors_of(name, path, run):
-        aligned = align(index, run, precision=precision, ties=params["ties"])
-        misled = misled_measure(wanted, index.labels, params["gains"], params["unjudged"])
-        scores = RunScores.of(aligned, wanted, **params)
-        return scores._replace(unjudged_share=unjudged_share(aligned, misled))
+        share = unjudged_share(aligned, misled)
+        return _RunScores(values, positions, aligned.missing_topics, share)
 
 
 def _scores_of(text, parsed, results, missing):
     """The values of all runs by one measure, NaN for the topics that a run does not have."""
-    exact = exact_preferences(parsed, results)
+    kind, exact = _kind(parsed), None
+    if kind is not None:
+        positions = {name: each.positions for name, each in results.items()}
+        exact = SystemScores.from_preferences(PreferenceMatrix.from_positions(positions, kind=kind))
     if exact is None:
         table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
     else:
         table = exact.to_frame().copy()
     table.index = list(map(str, results))
     for name, each in results.items():
-        table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
+        if each.missing_topics:
+            table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
     return SystemScores(
         table,
         measure=text,
@@ -368,16 +378,6 @@ def _scores_of(text, parsed, results, missing):
         is_preference=exact is not None,
         missing=missing,
         dropped_queries=() if exact is None else exact.dropped_queries,
-    )
-
-
-def exact_preferences(parsed, results) -> SystemScores | None:
-    """Order of the runs by a lexicographic measure; None for every other measure."""
-    if _kind(parsed) is None:
-        return None
-    positions = {name: each.positions for name, each in results.items()}
-    return SystemScores.from_preferences(
-        PreferenceMatrix.from_positions(positions, kind=_kind(parsed))
     )
 
 
@@ -392,3 +392,240 @@ def _kind(parsed):
             "give its gains= or unjudged=."
         )
     return _KINDS.get(parsed.measure.name)
+
+
+# What trec_eval prints beside its measures: counts of documents and topics, and texts.
+_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
+_WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
+_SHOWN = 3
+
+
+def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, SystemScores]:
+    r"""Read values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
+
+    Parameters
+    ----------
+    source : str, PathLike or file object, or list of these
+        Where to read: text of ``--format csv``, ``json`` or ``trec``, or of trec_eval; which of
+        them it is, is seen from the first line. gzip is unzipped. Of several files, each holds
+        other systems.
+    measures : str, list of str or None, default=None
+        Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
+        no measures.
+    missing : {"raise", "drop"} or float, default="raise"
+        What becomes of a topic for which some system has no value, as in :class:`SystemScores`.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as written. Systems and topics stand in the order in which
+        they occur. A system without a name (trec_eval without the line "runid") gets that of the
+        file.
+
+    Raises
+    ------
+    FileFormatError
+        If a line is not of its format, a system has two values for a topic, a value is no
+        number. The error names file and line.
+    ValueError
+        If a measure is not there, or a value is missing and `missing` names no way out.
+
+    See Also
+    --------
+    score_systems : Values from runs and judgments, preferences exactly.
+
+    Notes
+    -----
+    ``--format trec`` and trec_eval write four digits, which makes ties of values that differ by
+    less; csv and json keep all digits.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.comparison import read_system_scores
+    >>> text = "run,qid,ap\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
+    >>> read_system_scores(io.StringIO(text))["ap"].means
+    new    0.625
+    old    0.375
+    Name: ap, dtype: float64
+    """
+    sources = list(source) if isinstance(source, list | tuple) else [source]
+    if not sources:
+        raise InputError("source must name at least one file, got an empty list.")
+    rows = _join(sources)
+    known = list(dict.fromkeys(measure for values in rows.values() for measure in values))
+    wanted = _wanted(measures, known)
+    table = pd.DataFrame(
+        {name: [values.get(name, np.nan) for values in rows.values()] for name in wanted},
+        index=pd.MultiIndex.from_tuples(rows, names=["run", "qid"]),
+    )
+    try:
+        return {
+            name: SystemScores.of(table[name], missing=missing, name="source") for name in wanted
+        }
+    except InputError as error:
+        error.add_note(f"The values are those of {', '.join(map(source_name, sources[:_SHOWN]))}.")
+        raise
+
+
+def _read(source):
+    """Yield (line, run, query id, values by measure) of one file, by its format."""
+    name = source_name(source)
+    text = decode(read_bytes(source), name).removeprefix("\ufeff")
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv, json or trec.", name)
+    if first.lstrip().startswith("{"):
+        return _read_json(lines, name)
+    if first.replace('"', "").startswith("run,"):
+        return _read_csv(text, name)
+    return _read_trec(lines, name, name_of_path(name) if is_path(source) else "run")
+
+
+def _read_csv(text, name):
+    """Read lines run,qid,MEASURE,..."""
+    records = records_of(text, ",", name)
+    _, header = next(records)
+    if header[:2] != ["run", "qid"] or len(header) < 3:
+        raise FileFormatError(
+            f"the header is {brief(','.join(header))}, where it should be run,qid,MEASURE,...: "
+            "write values of every topic with evaluate --per-query --format csv.",
+            name,
+            1,
+        )
+    for line, row in records:
+        if len(row) != len(header):
+            raise FileFormatError(
+                f"{len(row)} columns where the header has {len(header)}.", name, line
+            )
+        values = {
+            measure: _number(text or np.nan, measure, name, line)
+            for measure, text in zip(header[2:], row[2:])
+        }
+        yield line, restored(row[0]), restored(row[1]), values
+
+
+def _read_json(lines, name):
+    """Read an object for each run, each on a line of its own."""
+    for line, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            record = parse_json(text)
+            run, topics = record["run"], record["topics"]
+            rows = [(qid, dict(row)) for qid, row in topics.items()]
+        except InputError as error:
+            raise FileFormatError(
+                f"not a JSON object ({error}); {_WRITTEN_BY} json, a run on each line.", name, line
+            ) from None
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise FileFormatError(
+                'expected "run": NAME and "topics": {qid: {MEASURE: value}}: write values of '
+                "every topic with evaluate --per-query --format json.",
+                name,
+                line,
+            ) from None
+        for qid, row in rows:
+            yield (
+                line,
+                run,
+                qid,
+                {
+                    measure: _number(np.nan if value is None else value, measure, name, line)
+                    for measure, value in row.items()
+                },
+            )
+
+
+def _read_trec(lines, name, nameless):
+    """Read lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
+    topics, is_empty = {}, True
+    for line, text in enumerate([*lines, None], 1):
+        # The end of the file ends a run without a name.
+        parts = ["runid", "all", nameless] if text is None else text.split(None, 2)
+        if not parts:
+            continue
+        # Only the name of a run may have blanks in it.
+        if len(parts) != 3 or (parts[0] != "runid" and len(text.split()) != 3):
+            raise FileFormatError(
+                f"{len(text.split())} columns where there should be 3 (measure, topic, value); "
+                f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
+                name,
+                line,
+            )
+        measure, qid, value = parts[0], parts[1], parts[2].strip()
+        if measure == "runid" and qid == "all":
+            for each, values in topics.items():
+                yield None if text is None else line, value, each, values
+            is_empty, topics = is_empty and not topics, {}
+        elif qid != "all" and not measure.startswith(_COUNTS):
+            row = topics.setdefault(qid, {})
+            if measure in row:
+                raise FileFormatError(
+                    f"a second value of {measure} for topic {brief(qid)}: between the topics of "
+                    "two runs there should be a line 'runid all NAME', which trec_eval -q writes "
+                    "with its default measures or -m runid.",
+                    name,
+                    line,
+                )
+            row[measure] = _number(value, measure, name, line)
+    if is_empty:
+        raise FileFormatError(
+            "there is no value of a topic, only means: write them with evaluate --per-query "
+            "--format trec, or trec_eval -q.",
+            name,
+        )
+
+
+def _number(value, measure, name, line):
+    """A finite number, or NaN."""
+    try:
+        number = np.nan if isinstance(value, bool) else float(value)
+        if not np.isinf(number) and not isinstance(value, bool):
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
+
+
+def _join(sources):
+    """Collect the values of all files by run and query; each file has other runs."""
+    found, holder = {}, {}
+    for number, source in enumerate(sources):
+        name = source_name(source)
+        for line, run, qid, values in _read(source):
+            if not isinstance(run, str) or not run:
+                raise FileFormatError(
+                    f"the name of a run should be a text, got {brief(run)}.", name, line
+                )
+            if holder.setdefault(run, number) != number:
+                raise FileFormatError(
+                    f"run {brief(run)} is in {source_name(sources[holder[run]])} too: rename one, "
+                    "or leave out a copy.",
+                    name,
+                )
+            if (run, qid) in found:
+                raise FileFormatError(
+                    f"run {brief(run)} has topic {brief(qid)} a second time: are two runs named "
+                    "alike? Rename one.",
+                    name,
+                    line,
+                )
+            found[run, qid] = values
+    return found
+
+
+def _wanted(measures, known):
+    """The measures to keep, all of which must be there."""
+    if measures is None:
+        return known
+    measures = [measures] if isinstance(measures, str) else list(measures)
+    for name in measures:
+        if name not in known:
+            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+            raise InputError(
+                f"there are no values of {brief(name)}: there are those of {shown}, by the names "
+                "they were written with."
+            )
+    return list(dict.fromkeys(measures))

@@ -1,6 +1,6 @@
-"""Tables of values as they come: systems x queries, the other way round, or a row for each value.
+"""Tables of values: systems x queries, queries x systems, or a row for each value.
 
-What the axes are called decides which is which.
+The names of the axes decide.
 """
 
 import pandas as pd
@@ -63,7 +63,7 @@ def warn_of_shape(shape) -> None:
 
 
 def is_long(table) -> bool:
-    """Whether it is a DataFrame or Series that has a row for each system and query."""
+    """Test for a DataFrame or Series with a row for each system and query."""
     is_table = isinstance(table, pd.DataFrame | pd.Series)
     return is_table and set(_columns_of_names(table)) == {"query", "system"}
 
@@ -121,5 +121,5 @@ def _columns_of_names(table):
 
 
 def _meaning(name):
-    """Whether an axis of this name has queries or systems."""
+    """Tell from the name of an axis that it holds queries or systems."""
     return _AXES.get(name) if isinstance(name, str) else None

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,17 @@ from scipy.stats import rankdata
 from skfilterrank._lists.arrays import as_number_array
 from skfilterrank._lists.checks import (
     as_list,
+    check_choice,
     check_flag,
+    check_number,
     is_finite_number,
     is_hashable,
     is_whole_number,
 )
-from skfilterrank._lists.floats import merge_means, merge_values
+from skfilterrank._lists.floats import merge_means, merge_values, value_tolerance
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.comparison._score_tables import (
     choose_measure,
     is_long,
@@ -27,7 +30,7 @@ from skfilterrank.comparison._score_tables import (
     systems_by_queries,
     warn_of_shape,
 )
-from skfilterrank.exceptions import InputError, MissingValuesError, brief
+from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.metrics import PreferenceMatrix
 
 # Measures that only order the systems of a query by scale=preference.
@@ -37,7 +40,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class SystemScores(Result):
-    """Values of systems for queries by one measure: what every comparison starts from.
+    """Values of systems for queries by one measure, which comparisons start from.
 
     Make it from an array or a table of systems x queries; of what other functions return by
     :meth:`of`; of runs by several measures by :func:`score_systems`; of what
@@ -134,6 +137,7 @@ class SystemScores(Result):
     _is_filled: np.ndarray | None
 
     _digits = 3
+    _display = "CriticalDifferenceDisplay"
 
     def __init__(
         self,
@@ -238,11 +242,7 @@ class SystemScores(Result):
         except ValueError as error:
             error.add_note(f"This came up with {name}.")
             raise
-        for what, number, enough in zip(
-            ("systems", "queries"), (scores.n_systems, scores.n_queries), least
-        ):
-            if number < enough:
-                raise InputError(f"{name} must hold at least {enough} {what}, got {number}.")
+        scores._check_size(least, name)
         return scores
 
     @classmethod
@@ -403,6 +403,149 @@ class SystemScores(Result):
             None if self._is_filled is None else self._is_filled[np.ix_(rows, columns)],
         )
 
+    def aligned_to(self, other: Self, *, names: tuple[str, str] = ("first", "second")) -> Self:
+        """Put systems and queries in the order of other values, which must hold the same.
+
+        Parameters
+        ----------
+        other : SystemScores
+            Values of the same systems for the same queries, by any measure.
+        names : (str, str), default=("first", "second")
+            Names of `other` and of these values in messages.
+
+        Returns
+        -------
+        SystemScores
+
+        Raises
+        ------
+        ValueError
+            If only one of the two holds a system or query.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import SystemScores
+        >>> ap = SystemScores([[0.5, 0.7], [0.4, 0.9]], systems=["old", "new"])
+        >>> rr = SystemScores([[1.0, 0.5], [0.2, 0.3]], systems=["new", "old"])
+        >>> rr.aligned_to(ap).systems
+        ('old', 'new')
+        """
+        check_same("systems", other.systems, self.systems, names)
+        check_same("queries", other.queries, self.queries, names)
+        if other.systems == self.systems and other.queries == self.queries:
+            return self
+        return self.select(systems=other.systems, queries=other.queries)
+
+    def fraction_tied(self, *, tolerance: float = 0.0) -> float:
+        """Compute the share of comparisons of two systems for a query that the measure ties.
+
+        Parameters
+        ----------
+        tolerance : float, default=0.0
+            Values that differ by at most this much are tied, in the unit of the measure. 0 ties
+            values that only rounding keeps apart.
+
+        Returns
+        -------
+        float
+            Share of tied (query, pair of systems), in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two systems, or `tolerance` is negative or not a number.
+
+        References
+        ----------
+        Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.2.
+
+        Examples
+        --------
+        Of three pairs one is tied for the first query, all for the second, none for the third: 4
+        of 9.
+
+        >>> from skfilterrank.comparison import SystemScores
+        >>> scores = SystemScores([[0.5, 1.0, 0.9], [0.5, 1.0, 0.8], [0.2, 1.0, 0.7]])
+        >>> scores.fraction_tied()
+        0.444...
+        """
+        tolerance = check_number(tolerance, "tolerance", least=0)
+        self._check_size((2, 1))
+        values = np.sort(merge_values(self.values), axis=0)
+        tolerance += value_tolerance(values)
+        n_tied = 0
+        for column in values.T:
+            last = np.searchsorted(column, column + tolerance, side="right")
+            n_tied += int(last.sum()) - (len(column) * (len(column) + 1)) // 2
+        return n_tied / (self.n_queries * self.n_systems * (self.n_systems - 1) / 2)
+
+    def percentage_differences(self, *, divide_by: str = "size") -> np.ndarray:
+        r"""Compute the difference of the means of every two systems in percent of the greater one.
+
+        The mean of the values tells how far apart a measure puts systems. It is a matter of scale:
+        a measure with the same differences and smaller means has more of it, without telling
+        systems apart any better. :func:`sensitivity_curve` and :func:`compare_systems` weigh
+        differences against chance.
+
+        Parameters
+        ----------
+        divide_by : {"size", "letter"}, default="size"
+            Divisor of a difference: the size of the greater mean, or, as the formula is printed,
+            the greater mean itself. They differ where both means are negative.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            In percent; pairs as ``np.triu_indices(n_systems, 1)``. Means that are not negative
+            give values from 0 to 100, and a pair of two means of 0 gives 0.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two systems.
+
+        Warns
+        -----
+        DataWarning
+            If a mean is negative.
+
+        Notes
+        -----
+        Equation 8 of [1]_ is the mean over pairs.
+
+        References
+        ----------
+        .. [1] Karmaker and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
+
+        Examples
+        --------
+        Of means 0.5, 0.4 and 0.3: (0.1 / 0.5 + 0.2 / 0.5 + 0.1 / 0.4) / 3.
+
+        >>> from skfilterrank.comparison import SystemScores
+        >>> scores = SystemScores([[0.5], [0.4], [0.3]], systems=["a", "b", "c"])
+        >>> float(scores.percentage_differences().mean().round(2))
+        28.33
+        """
+        check_choice(divide_by, "divide_by", ("size", "letter"))
+        self._check_size((2, 1))
+        means = self.values.mean(axis=1)
+        if means.min() < 0:
+            warn_user(
+                f"{np.count_nonzero(means < 0)} of {len(means)} means are negative, and a "
+                "percentage of a mean that may be negative says little: values may be above 100. "
+                "Compare measures that may be negative by sensitivity_curve.",
+                DataWarning,
+            )
+        first, second = np.triu_indices(len(means), 1)
+        size, greater = (
+            np.abs(means[first] - means[second]),
+            np.maximum(means[first], means[second]),
+        )
+        if divide_by == "size":
+            greater = np.abs(greater)
+        limit = np.where(size > 0, np.inf, 0.0)
+        return 100 * np.divide(size, greater, out=limit, where=greater != 0)
+
     def to_frame(self) -> pd.DataFrame:
         """Values as a table, systems as rows (level "system") and queries as columns ("qid")."""
         return pd.DataFrame(
@@ -410,6 +553,36 @@ class SystemScores(Result):
             index=pd.Index(self.systems, name="system"),
             columns=pd.Index(self.queries, name="qid", tupleize_cols=False),
         )
+
+    def plot(self, ax=None, **kwargs) -> Any:
+        """Compare systems and draw the groups of those that are not significantly different.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs
+            Passed to :meth:`skfilterrank.plot.CriticalDifferenceDisplay.from_scores`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            The drawn display; its artists are attributes.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As :meth:`skfilterrank.plot.CriticalDifferenceDisplay.from_scores`.
+        """
+        return self._find_display().from_scores(self, ax=ax, **kwargs)
+
+    def _check_size(self, least, name="scores"):
+        """Raise where there are too few systems or queries."""
+        for what, number, enough in zip(
+            ("systems", "queries"), (self.n_systems, self.n_queries), least
+        ):
+            if number < enough:
+                raise InputError(f"{name} must hold at least {enough} {what}, got {number}.")
 
     def _summary(self):
         systems = counted(self.n_systems, "system")
@@ -511,10 +684,9 @@ def _names(names, n_expected, argument, what, *, as_text=False):
         raise InputError(
             f"{argument} must name the {n_expected} {what} of values, got {len(names)} names."
         )
-    repeated = [
-        name for name, count in pd.Series(names, dtype=object).value_counts().items() if count > 1
-    ]
-    if repeated:
+    if len(set(names)) < len(names):
+        counts = pd.Series(names, dtype=object).value_counts()
+        repeated = [name for name, count in counts.items() if count > 1]
         shown = ", ".join(map(brief, repeated[:_SHOWN]))
         occur = "occurs" if len(repeated) == 1 else "occur"
         raise InputError(
@@ -541,8 +713,21 @@ def known_places(names, known, argument):
     return [places[name] for name in names]
 
 
+def check_same(what, ours, theirs, names):
+    """Raise where only one of two has a name."""
+    odd = sorted(set(ours) ^ set(theirs), key=str)
+    if odd:
+        holder = names[0] if odd[0] in set(ours) else names[1]
+        hint = " Take the common ones with select(queries=...)." * (what == "queries")
+        raise InputError(
+            f"{names[0]} and {names[1]} must have the same {what}, and "
+            f"{counted(len(odd), 'is', 'are')} in one of them only, such as {brief(odd[0])} in "
+            f"{holder}.{hint}"
+        )
+
+
 def has_queries(values) -> bool:
-    """Whether these are values of systems query by query, of whatever measures, by their names."""
+    """Test for values of systems query by query, by one or several measures."""
     if isinstance(values, Mapping):
         return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
     return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)

@@ -166,7 +166,7 @@ class Estimates(Result):
             A run to compare all others with; None compares every two.
         correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
             Correction of the p values for the number of pairs, as in
-            :func:`skfilterrank.comparison.adjust_p_values`. Intervals are those of each pair by
+            :func:`skfilterrank.comparison.compare_systems`. Intervals are those of each pair by
             itself.
 
         Returns

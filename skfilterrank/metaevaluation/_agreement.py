@@ -1,95 +1,21 @@
-"""Ties of a measure, and how often two measures prefer the same system, query by query."""
+"""Agreement and conflicts of two measures about the same systems."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import is_finite_number
+from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.floats import merge_values, value_tolerance
-from skfilterrank._lists.results import Result
+from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
-from skfilterrank.comparison import SystemScores
-from skfilterrank.comparison._same_systems import check_same_systems
+from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError, brief
-
-
-def fraction_tied(scores, *, measure: str | None = None, tolerance: float = 0.0) -> float:
-    """Share of the comparisons of two systems for a query that a measure leaves undecided.
-
-    Parameters
-    ----------
-    scores : SystemScores, or what :meth:`SystemScores.of` reads
-        Values of at least two systems.
-    measure : str or None, default=None
-        Which measure, where `scores` has several.
-    tolerance : float, default=0.0
-        Values that differ by at most this much are tied, in the unit of the measure. With 0 those
-        are that only rounding keeps apart.
-
-    Returns
-    -------
-    float
-        Tied (query, pair of systems), of all; in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two systems, or `tolerance` is negative or not a number.
-
-    See Also
-    --------
-    agreement : How often a measure agrees with what another prefers.
-    label_degradation : Ties as labels are removed.
-
-    References
-    ----------
-    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.2.
-
-    Examples
-    --------
-    Of three pairs one is tied for the first query, all are for the second, none for the third: 4
-    of 9.
-
-    >>> from skfilterrank.metaevaluation import fraction_tied
-    >>> fraction_tied([[0.5, 1.0, 0.9], [0.5, 1.0, 0.8], [0.2, 1.0, 0.7]])
-    0.444...
-    """
-    scores = SystemScores.of(scores, measure, least=(2, 1))
-    tolerance = check_tolerance(tolerance)
-    values = np.sort(merge_values(scores.values), axis=0)
-    tolerance += value_tolerance(values)
-    n_tied = 0
-    for column in values.T:
-        last = np.searchsorted(column, column + tolerance, side="right")
-        n_tied += int(last.sum()) - (len(column) * (len(column) + 1)) // 2
-    return n_tied / (scores.n_queries * scores.n_systems * (scores.n_systems - 1) / 2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """How often one measure agrees with what another prefers.
-
-    Attributes
-    ----------
-    share : float
-        ``n_agree / n_compared``; NaN if the first measure prefers nothing.
-    first, second : str
-        Names of the measures.
-    n_comparisons : int
-        Number of (query, pair of systems).
-    n_compared : int
-        Number of those that the first measure decides.
-    n_agree, n_opposite, n_undecided : int
-        Of `n_compared`, how many the second measure decides in the same way, in the other way,
-        and not at all.
-    n_tied_first, n_tied_second, n_tied_both : int
-        Number of comparisons that are tied by the first measure, by the second, and by both.
-    queries : tuple
-        Query ids.
-    by_query : DataFrame of shape (n_queries, 6)
-        What :meth:`to_frame` returns.
-    """
+    """Share of the preferences of one measure that another has too; see :func:`agreement`."""
 
     share: float
     first: str
@@ -131,7 +57,7 @@ class Agreement(Result):
 
 
 def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
-    r"""How often a measure prefers the system that another measure prefers, query by query.
+    r"""Compute how often a measure prefers the system that another prefers, query by query.
 
     Parameters
     ----------
@@ -147,6 +73,25 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     Returns
     -------
     Agreement
+        Result with ``to_frame()`` and attributes:
+
+        share : float
+            ``n_agree / n_compared``; NaN if the first measure prefers nothing.
+        first, second : str
+            Names of the measures.
+        n_comparisons : int
+            Number of (query, pair of systems).
+        n_compared : int
+            Number of those that the first measure decides.
+        n_agree, n_opposite, n_undecided : int
+            Of `n_compared`, how many the second measure decides in the same way, in the other way,
+            and not at all.
+        n_tied_first, n_tied_second, n_tied_both : int
+            Number of comparisons that are tied by the first measure, by the second, and by both.
+        queries : tuple
+            Query ids.
+        by_query : DataFrame of shape (n_queries, 6)
+            What :meth:`to_frame` returns.
 
     Raises
     ------
@@ -156,7 +101,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
 
     See Also
     --------
-    fraction_tied : How many comparisons a measure leaves undecided.
+    SystemScores.fraction_tied : Share of the comparisons that a measure leaves undecided.
     conflicts : The same for differences that are significant over queries.
 
     Notes
@@ -189,8 +134,8 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     """
     first = SystemScores.of(first, least=(2, 1), name="first")
     second = SystemScores.of(second, least=(2, 1), name="second")
-    second = check_same_systems(first, second)
-    tolerance = check_tolerance(tolerance)
+    second = second.aligned_to(first)
+    tolerance = check_number(tolerance, "tolerance", least=0)
     n_agree, n_opposite, n_first, n_second, n_decided = count_signs(
         first.oriented, second.oriented, tolerance
     )
@@ -252,9 +197,192 @@ def share_of(part, whole):
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
-def check_tolerance(tolerance) -> float:
-    """A difference that still counts as a tie."""
-    is_infinite = isinstance(tolerance, float) and tolerance == np.inf
-    if not is_infinite and not (is_finite_number(tolerance) and tolerance >= 0):
-        raise InputError(f"tolerance must be a number of at least 0, got {brief(tolerance)}.")
-    return float(tolerance)
+OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureConflicts(Result):
+    """Result of :func:`conflicts`."""
+
+    first: PairwiseComparison
+    second: PairwiseComparison
+    alpha: float
+    outcome: np.ndarray
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of systems."""
+        return len(self.outcome)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of pairs with each outcome."""
+        return {outcome: int(np.count_nonzero(self.outcome == outcome)) for outcome in OUTCOMES}
+
+    @property
+    def n_disagreements(self) -> int:
+        """Pairs of which the two measures draw different conclusions."""
+        return self.n_pairs - self.counts["agree"] - self.counts["neither"]
+
+    @property
+    def share(self) -> float:
+        """Share of the pairs of which the two measures draw different conclusions."""
+        return self.n_disagreements / self.n_pairs
+
+    def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
+        """Names of the systems of each pair with one of these outcomes.
+
+        Parameters
+        ----------
+        *outcomes : {"agree", "opposite", "only first", "only second", "neither"}
+            One or more; none means all disagreements.
+
+        Returns
+        -------
+        list of (str, str)
+
+        Raises
+        ------
+        ValueError
+            If an outcome is unknown.
+        """
+        for outcome in outcomes:
+            if outcome not in OUTCOMES:
+                known = ", ".join(map(repr, OUTCOMES))
+                raise InputError(f"outcomes must be among {known}, got {brief(outcome)}.")
+        wanted = outcomes or ("opposite", "only first", "only second")
+        names = self.first.scores.systems
+        places = np.flatnonzero(np.isin(self.outcome.astype(str), wanted))
+        return [(names[self.first.first[p]], names[self.first.second[p]]) for p in places]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, disagreements first (opposite ones before all).
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 7)
+            Columns "first" and "second" (names of systems), "outcome", "difference_1" and
+            "p_adjusted_1" by the first measure, "difference_2" and "p_adjusted_2" by the second.
+        """
+        frame = self.first.to_frame()[["first", "second"]]
+        frame["outcome"] = self.outcome
+        for number, comparison in enumerate((self.first, self.second), start=1):
+            frame[f"difference_{number}"] = comparison.difference
+            frame[f"p_adjusted_{number}"] = comparison.p_adjusted
+        urgency = {"opposite": 0, "only first": 1, "only second": 2, "agree": 3, "neither": 4}
+        order = np.argsort(frame["outcome"].map(urgency), kind="stable")
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _summary(self):
+        first, second = self.first.scores.measure, self.second.scores.measure
+        return (
+            f"{first} and {second} disagree on {self.n_disagreements:,} of "
+            f"{counted(self.n_pairs, 'pair')} ({100 * self.share:.1f} %)"
+        )
+
+    def _head(self):
+        return (
+            f"{self._summary()} at alpha = {self.alpha:g}, {self.first.correction_text()}\n"
+            + "; ".join(f"{outcome}: {count:,}" for outcome, count in self.counts.items())
+        )
+
+
+def conflicts(
+    first,
+    second,
+    *,
+    correction: str | None = None,
+    **params,
+) -> MeasureConflicts:
+    """Count the pairs of systems on which two measures' tests of significance disagree.
+
+    Parameters
+    ----------
+    first, second : SystemScores, PairwiseComparison, or what :meth:`SystemScores.of` reads
+        Values of the same systems for the same queries by two measures, in any order; lower values
+        are better where the measure says so. Or two results of :func:`compare_systems` for the
+        same pairs of systems in the same order, with `alpha` as the only other argument.
+    correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
+        Correction of the p values for the number of pairs; None, as in the paper, takes each pair
+        by itself, where :func:`compare_systems` and :func:`discriminative_power` correct.
+    **params
+        `alpha`, `test`, `n_resamples` and whatever else :func:`compare_systems` takes; for both
+        measures. A `baseline` leaves only the pairs with that system.
+
+    Returns
+    -------
+    MeasureConflicts
+        Result with ``to_frame()`` and attributes:
+
+        first, second : PairwiseComparison
+            The tests by either measure; the same pairs in the same order.
+        alpha : float
+            Level of significance.
+        outcome : ndarray of shape (n_pairs,), dtype object
+            Of each pair: "agree" (both measures find the same system significantly better),
+            "opposite" (both find a significant difference, and another system better), "only
+            first", "only second" (one measure finds a significant difference) or "neither".
+        n_pairs : int
+            Number of pairs of systems.
+        counts : dict of str to int
+            How many pairs have each outcome.
+        n_disagreements : int
+            Number of pairs of which the two measures draw different conclusions.
+        share : float
+            ``n_disagreements / n_pairs``.
+
+    Raises
+    ------
+    ValueError
+        If systems or queries are not the same, or for the reasons of :func:`compare_systems`.
+
+    See Also
+    --------
+    discriminative_power : How many pairs one measure tells apart.
+    agreement : Queries on which two measures prefer the same system, significant or not.
+
+    Notes
+    -----
+    A disagreement is a pair that one measure finds significantly different and the other does not,
+    or that both find significantly different with another system as the better: the count of
+    Karmaker Santu and Feng's tables 7 and 17.
+
+    References
+    ----------
+    Karmaker Santu, S. K. and Feng, D. Joint upper & lower bound normalization for IR evaluation,
+    2022, sections 4.4.2 and 4.5.3.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.metaevaluation import conflicts
+    >>> ap = SystemScores([[0.1, 0.2, 0.3], [0.6, 0.8, 0.7]], systems=["a", "b"], measure="ap")
+    >>> rr = SystemScores([[0.5, 1.0, 0.5], [1.0, 0.5, 1.0]], systems=["a", "b"], measure="rr")
+    >>> disagreement = conflicts(ap, rr)
+    >>> disagreement.n_disagreements, disagreement.pairs("only first")
+    (1, [('a', 'b')])
+    """
+    if not (isinstance(first, PairwiseComparison) and isinstance(second, PairwiseComparison)):
+        first = SystemScores.of(first, least=(2, 2), name="first")
+        second = SystemScores.of(second, name="second").aligned_to(first)
+        first, second = (
+            compare_systems(scores, correction=correction, **params) for scores in (first, second)
+        )
+    elif params.keys() - {"alpha"}:
+        raise InputError(f"{', '.join(params)}: what is compared already takes only alpha=.")
+    pairs = [
+        (each.scores.systems, each.first.tolist(), each.second.tolist()) for each in (first, second)
+    ]
+    if pairs[0] != pairs[1]:
+        raise InputError(
+            "first and second must hold the same pairs of systems in the same order: make both "
+            "with compare_systems from scores.select(systems=...) and the same baseline."
+        )
+    alpha = params.get("alpha") or first.alpha
+    ours, theirs = first.better(alpha), second.better(alpha)
+    outcome = np.select(
+        [(ours == 0) & (theirs == 0), theirs == 0, ours == 0, ours == theirs],
+        ["neither", "only first", "only second", "agree"],
+        "opposite",
+    ).astype(object)
+    return MeasureConflicts(first, second, alpha=alpha, outcome=outcome)

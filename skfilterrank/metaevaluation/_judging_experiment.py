@@ -1,4 +1,4 @@
-"""Selections, mitigations and shares, one after the other: what curves and left-out teams share."""
+"""Experiments with selections of documents, mitigations of missing labels, and shares."""
 
 from collections.abc import Iterable
 
@@ -13,10 +13,10 @@ from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.run_words import MISSING, TIES
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
-from skfilterrank.metaevaluation._experiment_pool import JudgedPool
-from skfilterrank.metaevaluation._mitigations import Mitigations
-from skfilterrank.metaevaluation._selections import (
+from skfilterrank.metaevaluation._judged_pool import JudgedPool
+from skfilterrank.metaevaluation._judging_strategies import (
     Judging,
+    Mitigations,
     is_random,
     needs_documents,
     read_selections,
@@ -84,7 +84,7 @@ class Experiment:
             )
 
     def n_labels(self) -> np.ndarray:
-        """How many documents are judged at each share."""
+        """Count the documents that are judged at each share."""
         rows = np.zeros((len(self.pool.labels), 1))
         ones = np.ones(len(rows))
         order = PriorSelector().fit(rows, groups=self.pool.topics, prior=ones)

@@ -11,7 +11,13 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
-from skfilterrank._lists.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._lists.checks import (
+    as_list,
+    check_choice,
+    check_count,
+    check_number,
+    is_finite_number,
+)
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -19,11 +25,10 @@ from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.samples import refuse_sample
 from skfilterrank._lists.user_warnings import heard, say_again
-from skfilterrank.comparison._score_systems import RunScores, exact_preferences
+from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metaevaluation._agreement import (
-    check_tolerance,
     count_signs,
     share_of,
 )
@@ -35,34 +40,7 @@ _STATISTICS = ("fraction_tied", "agreement", "kept")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDegradation(Result):
-    """Ties and preferences of measures as relevant documents lose their labels.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Names of the measures.
-    shares : ndarray of shape (n_shares,), dtype float64
-        Shares of the relevant documents of each query that lose their label, ascending; the first
-        is 0, for all labels.
-    fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Share of the comparisons of two systems for a query that are tied.
-    agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Of the preferences by the remaining labels, the share that is a preference for the same
-        system by all labels; NaN where nothing is preferred.
-    kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-        Of the preferences by all labels, the share that is there by the remaining labels, too; NaN
-        where nothing is preferred.
-    n_relevant : int
-        Number of relevant documents of all queries.
-    n_removed : ndarray of shape (n_shares,), dtype int64
-        How many of them lose their label.
-    sampling : str
-        How they are drawn.
-    systems, queries : tuple of str
-        What is compared.
-    dropped_queries : tuple of str
-        Queries that are left out, as they have nothing relevant or are not in all runs.
-    """
+    """Result of :func:`label_degradation`."""
 
     measures: tuple[str, ...]
     shares: np.ndarray
@@ -141,7 +119,7 @@ def label_degradation(
     verbose: int = 0,
     **options,
 ) -> LabelDegradation:
-    """Ties of measures, and agreement with all labels, as relevant documents lose their labels.
+    """Compute ties, and agreement with all labels, as relevant documents lose their labels.
 
     It tells which measure can be trusted with few judgments: a measure that degrades gracefully
     leaves few comparisons tied and prefers what it would prefer if all labels were known.
@@ -180,6 +158,31 @@ def label_degradation(
     Returns
     -------
     LabelDegradation
+        Result with ``to_frame()`` and attributes:
+
+        measures : tuple of str
+            Names of the measures.
+        shares : ndarray of shape (n_shares,), dtype float64
+            Shares of the relevant documents of each query that lose their label, ascending; the
+            first is 0, for all labels.
+        fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Share of the comparisons of two systems for a query that are tied.
+        agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Of the preferences by the remaining labels, the share that is a preference for the same
+            system by all labels; NaN where nothing is preferred.
+        kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+            Of the preferences by all labels, the share that is there by the remaining labels, too;
+            NaN where nothing is preferred.
+        n_relevant : int
+            Number of relevant documents of all queries.
+        n_removed : ndarray of shape (n_shares,), dtype int64
+            How many of them lose their label.
+        sampling : str
+            How they are drawn.
+        systems, queries : tuple of str
+            What is compared.
+        dropped_queries : tuple of str
+            Queries that are left out, as they have nothing relevant or are not in all runs.
 
     Raises
     ------
@@ -234,44 +237,43 @@ def label_degradation(
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
     n_samples = check_count(n_samples, "n_samples")
-    tolerance = check_tolerance(tolerance)
-    named = [(name, for_any_process(run)) for name, run in named_runs(runs, least=2).items()]
+    tolerance = check_number(tolerance, "tolerance", least=0)
+    named = named_runs(runs, least=2)
     index = QrelsIndex.of(qrels, gains=gains)
     if index.is_sample:
         refuse_sample()
     warn_of_forbidden(wanted.values(), index.labels, gains)
-    evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
-
-    n_steps = len(named) * (2 + n_samples)
-    bar = tqdm(total=n_steps, unit="run", disable=not verbose, leave=False)
-    with bar, Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
-
-        def of_all_runs(function, *arguments):
-            jobs = (delayed(heard(function))(name, run, *arguments) for name, run in named)
-            values = []
-            for each, said in parallel(jobs):
-                say_again(said)
-                values.append(each)
-                bar.update()
-            return values
-
-        prepared = of_all_runs(_prepare, index, precision, ties, gains)
-        labels = _Labels.of(prepared, index.topics, missing)
-        named = [(name, each) for (name, _), each in zip(named, prepared)]
-        full = _values_of(
-            of_all_runs(_degrade, [()], wanted, evaluating), 0, named, labels.queries, wanted
+    evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, "n_jobs": n_jobs, **options}
+    n_steps = len(named) + 1 + n_samples * (len(shares) - 1)
+    with tqdm(total=n_steps, unit="step", disable=not verbose, leave=False) as bar:
+        jobs = (
+            delayed(heard(_prepare))(name, *for_any_process(run), index, precision, ties, gains)
+            for name, run in named.items()
         )
+        prepared = {}
+        for name, (each, said) in zip(named, Parallel(n_jobs=n_jobs, return_as="generator")(jobs)):
+            say_again(said)
+            prepared[name] = each
+            bar.update()
+        labels = _Labels.of(list(prepared.values()), index.topics, missing)
+
+        def values_without(removed):
+            """Compute oriented values by each measure when some relevant documents are unjudged."""
+            less = {name: each.without(removed) for name, each in prepared.items()}
+            scores = score_systems(None, less, wanted, missing="empty", **evaluating)
+            bar.update()
+            return [each.select(queries=labels.queries).oriented for each in scores.values()]
+
+        full = values_without([])
         statistics = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
         statistics[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
         n_removed = labels.n_removed(shares)
         rng = np.random.default_rng(seeds_of(random_state))
         for sample in range(n_samples):
             places = labels.draw(rng, sampling)
-            removed = [np.flatnonzero(places < counts[labels.codes]) for counts in n_removed[1:]]
-            results = of_all_runs(_degrade, removed, wanted, evaluating)
-            for at in range(len(removed)):
-                values = _values_of(results, at, named, labels.queries, wanted)
-                statistics[:, :, at + 1, sample] = _statistics(values, full, tolerance)
+            for at, counts in enumerate(n_removed[1:], 1):
+                values = values_without(np.flatnonzero(places < counts[labels.codes]))
+                statistics[:, :, at, sample] = _statistics(values, full, tolerance)
     return LabelDegradation(
         measures=tuple(wanted),
         shares=shares,
@@ -281,7 +283,7 @@ def label_degradation(
         n_relevant=int(labels.sizes.sum()),
         n_removed=n_removed.sum(axis=1),
         sampling=sampling,
-        systems=tuple(str(name) for name, _ in named),
+        systems=tuple(map(str, named)),
         queries=tuple(labels.queries),
         dropped_queries=labels.dropped_queries,
     )
@@ -293,6 +295,12 @@ class _Prepared(NamedTuple):
     aligned: AlignedRun
     rows: np.ndarray
     topics: np.ndarray
+
+    def without(self, places) -> AlignedRun:
+        """Remove the labels of the relevant documents at some places."""
+        y_true = self.aligned.y_true.copy()
+        y_true[self.rows[np.asarray(places, dtype=np.int64)]] = np.nan
+        return replace(self.aligned, y_true=y_true)
 
 
 class _Labels:
@@ -332,7 +340,7 @@ class _Labels:
         return cls(topics, n_runs, is_query)
 
     def n_removed(self, shares):
-        """How many documents of each query go, shape (n_shares, n_queries + 1)."""
+        """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
         # 0.35 of 10 is 3.5, which floating point must not take for less.
         nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
         return np.minimum(nearest, np.maximum(self.sizes - 1, 0))
@@ -352,42 +360,16 @@ class _Labels:
         return places
 
 
-def _prepare(name, run, index, precision, ties, gains):
-    """Align a run and find what is relevant."""
-    path, found_at = run
-    with errors_of(name, path, found_at):
-        aligned = align(index, found_at, precision=precision, ties=ties)
+def _prepare(name, path, run, index, precision, ties, gains):
+    """Align a run and find its relevant documents."""
+    with errors_of(name, path, run):
+        aligned = align(index, run, precision=precision, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
-    # Nobody asks for text again.
+    # The texts are not needed again.
     aligned = replace(aligned, name=name, _documents=())
     return _Prepared(aligned, rows[order], topics[order])
-
-
-def _degrade(name, prepared, removed, wanted, params):
-    """Values, and positions where preferences are wanted, for each way to remove labels."""
-    results = []
-    for places in removed:
-        y_true = prepared.aligned.y_true.copy()
-        y_true[prepared.rows[np.asarray(places, dtype=np.int64)]] = np.nan
-        with errors_of(name, None, None):
-            results.append(RunScores.of(replace(prepared.aligned, y_true=y_true), wanted, **params))
-    return results
-
-
-def _values_of(results, at, named, queries, wanted):
-    """Oriented values of all runs by each measure for one way to remove labels."""
-    results = {name: each[at] for (name, _), each in zip(named, results)}
-    values = []
-    for text, parsed in wanted.items():
-        exact = exact_preferences(parsed, results)
-        if exact is None:
-            table = np.array([each.values[text].loc[queries] for each in results.values()])
-            values.append(table if parsed.measure.greater_is_better else -table)
-        else:
-            values.append(exact.select(queries=queries).values)
-    return values
 
 
 def _statistics(values, full, tolerance):

@@ -1,4 +1,4 @@
-"""Measures of the positions of the relevant items: equation 1 of Diaz and Mitra (2023)."""
+"""Measures of the positions of relevant items, their orientation, and their ties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 import skfilterrank.metrics  # noqa: F401  (enters the measures)
 from skfilterrank._lists.additive import RowFacts, results_of
 from skfilterrank._lists.arrays import as_number_array
-from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.checks import check_choice, check_count, check_counts, check_share
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
@@ -32,7 +32,7 @@ def recall_level_metric(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """Value of a measure from the positions of the relevant items.
+    """Compute the value of a measure from the positions of the relevant items.
 
     Parameters
     ----------
@@ -154,12 +154,12 @@ def name_of_top_heavy(measure) -> str | None:
 
 
 def _is_users(measure):
-    """Whether a measure is a function of positions, and none of the measure table."""
+    """Test for a function of positions that is not in the measure table."""
     return callable(measure) and not hasattr(measure, "measure")
 
 
 def _is_sum_of_positions(form_of):
-    """Whether a measure is a sum that the documents that are not relevant do not change."""
+    """Test for a sum over relevant documents that other documents do not change."""
     if form_of(2) is None:
         return False
     alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
@@ -226,3 +226,217 @@ def check_positions(positions) -> np.ndarray:
 def as_given(values, like):
     """A float where one thing was given, else the array."""
     return values if np.ndim(like) == 2 else float(values[0])
+
+
+def metric_orientation(
+    measure: str | Callable,
+    n_items: int,
+    n_relevant: int | ArrayLike,
+    *,
+    kind: str = "recall",
+    exposure: str | Callable = "ap",
+    persistence: float = 0.8,
+) -> Scores:
+    """Compute how much a measure falls when its first, or its last, relevant item moves down.
+
+    Parameters
+    ----------
+    measure : str or callable
+        As in :func:`recall_level_metric`.
+    n_items : int
+        Number n of items that are ranked.
+    n_relevant : int or array-like of shape (n_values,)
+        Number m of relevant items, from 1 to `n_items`.
+    kind : {"recall", "precision"}, default="recall"
+        "recall": all relevant items stand on top, and the last of them moves from position m to
+        position n. "precision": one relevant item stands first and the others at the bottom, and
+        the first moves from position 1 to position ``n - m + 1``, just above the others.
+    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
+        Exposure of a position, for "tse".
+    persistence : float, default=0.8
+        Probability of going on to the next position, in (0, 1), for "rbp".
+
+    Returns
+    -------
+    float or ndarray of shape (n_values,), dtype float64
+        Value before the move minus value after it; 0 where all items are relevant. At most 1 for
+        the named measures.
+
+    Raises
+    ------
+    ValueError
+        If `n_items` or `n_relevant` is out of range, and as :func:`recall_level_metric`.
+
+    Notes
+    -----
+    Section 3.1 and figures 2 and 3 of [1]_. What the text says of figure 3 (100,000 items, 1 to
+    15 relevant) holds, with these exceptions and additions:
+
+    * With one relevant item both kinds are the same move, and RR, AP, recall and R-precision are
+      worth about 1, nDCG 0.94: nDCG's precision orientation is above that of AP, recall@1000 and
+      R-precision from two relevant items on only.
+    * AP, recall@1000 and R-precision agree to 1e-5, not exactly: AP keeps ``1 / (n - m + 1)``.
+    * At persistence 0.8 the precision orientation of RBP is above AP's from 5, and above nDCG's
+      from 11 relevant items on. Its recall orientation is below nDCG's throughout.
+    * TSE with the exposure of AP has exactly the recall orientation of AP, ``1/m - 1/n``, and so
+      falls with the number of relevant items as AP's does; with the exposure of nDCG it falls
+      least. For two or more relevant items its precision orientation is 0 under any exposure.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.1.
+
+    Examples
+    --------
+    >>> from skfilterrank.metaevaluation import metric_orientation
+    >>> metric_orientation("rr", 100, [1, 2, 5], kind="precision").round(3)
+    array([0.99, 0.99, 0.99])
+    >>> metric_orientation("rr", 100, [1, 2, 5], kind="recall").round(3)
+    array([0.99, 0.  , 0.  ])
+    >>> metric_orientation("recall@10", 100, [1, 2, 5], kind="recall")
+    array([1. , 0.5, 0.2])
+    """
+    check_choice(kind, "kind", ("recall", "precision"))
+    n_items = check_count(n_items, "n_items")
+    counts = check_counts(n_relevant, "n_relevant", most=n_items)
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
+    moves = _first_moves if kind == "precision" else _last_moves
+    before_and_after = np.array([values(moves(n_items, count)) for count in counts])
+    fall = before_and_after[:, 0] - before_and_after[:, 1]
+    return fall if np.ndim(n_relevant) else float(fall[0])
+
+
+def _first_moves(n_items, n_relevant):
+    """Positions before and after the first relevant item moves down to the others."""
+    after = np.arange(n_items - n_relevant + 1, n_items + 1, dtype=np.float64)
+    before = after.copy()
+    before[0] = 1
+    return np.stack([before, after])
+
+
+def _last_moves(n_items, n_relevant):
+    """Positions before and after the last relevant item moves to the end."""
+    before = np.arange(1, n_relevant + 1, dtype=np.float64)
+    after = before.copy()
+    after[-1] = n_items
+    return np.stack([before, after])
+
+
+_CHUNK = 2**20
+
+
+def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | None = None) -> float:
+    """Compute the probability that two rankings drawn at random have the same value.
+
+    Parameters
+    ----------
+    measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
+        What the rankings are compared by: "tse" with any exposure that falls strictly with
+        position; "lexirecall" by the positions of all relevant items (as lexiprecision does).
+        "recall@1000" is "recall" with ``k=1000``.
+    n_items : int
+        Number n of ranked items, all of them in the list.
+    n_relevant : int
+        Number m of relevant items, from 1 to `n_items`.
+    k : int, default=None
+        Depth of "recall"; not for the others.
+
+    Returns
+    -------
+    float
+        A probability, to 1e-11 of its value or better; 0.0 where it is below the smallest float.
+
+    Raises
+    ------
+    ValueError
+        If `measure` is none of these, if `k` is missing or not wanted, or if a number is out of
+        range.
+
+    Notes
+    -----
+    Section 5.3 and Table 2 of [1]_. Two independent uniform orders tie with the sum of the
+    squares of the probabilities of each outcome, which are
+
+    * "tse": ``C(i - 1, m - 1) / C(n, m)`` for the last position i (theorem A.9, whose statement
+      drops the square; its proof and section 5.3 have it),
+    * "recall": ``C(k, i) C(n - k, m - i) / C(n, m)`` for i items in the first k,
+    * "r_precision": the same with k = m,
+    * "lexirecall": ``1 / C(n, m)`` each, for all ``C(n, m)`` outcomes.
+
+    They are built up from the ratios of neighbours, which needs no large number.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 5.3 and
+       appendix A.4.
+
+    Examples
+    --------
+    Ten relevant items among a thousand:
+
+    >>> from skfilterrank.metaevaluation import tie_probability
+    >>> round(tie_probability("r_precision", 1000, 10), 5)
+    0.82566
+    >>> round(tie_probability("tse", 1000, 10), 5)
+    0.00529
+    >>> tie_probability("lexirecall", 1000, 10)
+    3.796...e-24
+    """
+    entry, k, _ = parse_measure(measure).with_cutoff(k)
+    n_items = check_count(n_items, "n_items")
+    n_relevant = check_count(n_relevant, "n_relevant", most=n_items)
+    if entry.name not in _PROBABILITIES:
+        raise InputError(
+            f"measure must be 'tse', 'recall', 'r_precision' or 'lexirecall', got {brief(measure)}."
+        )
+    if entry.name == "recall" and k is None:
+        raise InputError("k is missing: measure='recall' needs the depth to look at, e.g. 1000.")
+    return float(_PROBABILITIES[entry.name](n_items, n_relevant, k and min(k, n_items)))
+
+
+def _last_position(n_items, n_relevant, _):
+    """Sum of squared probabilities of the last relevant position."""
+    # P(n) = m / n, and P(i) = P(i + 1) * (i + 1 - m) / i further up.
+    probability = n_relevant / n_items
+    total = probability**2
+    for stop in range(n_items - 1, n_relevant - 1, -_CHUNK):
+        i = np.arange(stop, max(stop - _CHUNK, n_relevant - 1), -1, dtype=np.float64)
+        probabilities = probability * np.cumprod((i + 1 - n_relevant) / i)
+        total += np.square(probabilities).sum()
+        probability = probabilities[-1]
+        # They fall, so that what is left is at most this.
+        if probability**2 * i[-1] < 1e-17 * total:
+            break
+    return total
+
+
+def _number_above(n_items, n_relevant, k):
+    """Sum of squared probabilities of the number of relevant items in the first k positions."""
+    least, most = max(0, n_relevant + k - n_items), min(k, n_relevant)
+    mode = (k + 1) * (n_relevant + 1) // (n_items + 2)
+    mode = min(max(mode, least), most)
+    up = np.arange(mode, most, dtype=np.float64)
+    down = np.arange(mode, least, -1, dtype=np.float64)
+    missing = n_items - k - n_relevant
+    weights = np.concatenate(
+        [
+            np.cumprod(down * (missing + down) / ((k - down + 1) * (n_relevant - down + 1)))[::-1],
+            [1.0],
+            np.cumprod((k - up) * (n_relevant - up) / ((up + 1) * (missing + up + 1))),
+        ]
+    )
+    return np.square(weights).sum() / weights.sum() ** 2
+
+
+def _all_positions(n_items, n_relevant, _):
+    """One over the number of sets of positions."""
+    chosen = np.arange(1, min(n_relevant, n_items - n_relevant) + 1, dtype=np.float64)
+    return np.prod(chosen / (n_items - chosen + 1))
+
+
+_PROBABILITIES = {
+    "tse": _last_position,
+    "recall": _number_above,
+    "r_precision": lambda n_items, n_relevant, _: _number_above(n_items, n_relevant, n_relevant),
+    "lexirecall": _all_positions,
+}

@@ -1,4 +1,4 @@
-"""How much of the differences between systems' means would come again with other queries."""
+"""Reliability of differences between systems' means, by variance components."""
 
 import math
 from dataclasses import dataclass
@@ -21,26 +21,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Result):
-    """Variance components and what follows from them; see :func:`reliability`.
-
-    Attributes
-    ----------
-    variance_systems, variance_queries, variance_residual : float
-        Variance components, not negative, in the squared unit of the measure. The interaction of
-        systems and queries is in the residual.
-    negative : tuple of str
-        Which of "systems" and "queries" had a negative estimate, which was set to 0.
-    n_queries : int
-        Number of queries that `phi` and `e_rho2` are for.
-    n_systems : int
-        Number of systems.
-    measure : str
-        Name of the measure.
-    resampled_variances : ndarray of shape (n_resamples, 3), dtype float64
-        The three components over resampled queries, in the order above.
-    phi, e_rho2 : float
-        Reliability of the means, and of their order alone, in [0, 1].
-    """
+    """Variance components and what follows from them; see :func:`reliability`."""
 
     variance_systems: float
     variance_queries: float
@@ -168,7 +149,7 @@ def reliability(
     n_resamples: int = 0,
     random_state=0,
 ) -> Reliability:
-    r"""How well means over queries tell systems apart, by variance components.
+    r"""Estimate how well means over queries tell systems apart, by variance components.
 
     Use it to compare measures by one number, and to see how many queries would do.
 
@@ -191,6 +172,22 @@ def reliability(
     Reliability
         With ``phi``, ``e_rho2``, the variances, ``project`` and ``n_queries_needed``; its ``str``
         is a table.
+
+        variance_systems, variance_queries, variance_residual : float
+            Variance components, not negative, in the squared unit of the measure. The interaction
+            of systems and queries is in the residual.
+        negative : tuple of str
+            Which of "systems" and "queries" had a negative estimate, which was set to 0.
+        n_queries : int
+            Number of queries that `phi` and `e_rho2` are for.
+        n_systems : int
+            Number of systems.
+        measure : str
+            Name of the measure.
+        resampled_variances : ndarray of shape (n_resamples, 3), dtype float64
+            The three components over resampled queries, in the order above.
+        phi, e_rho2 : float
+            Reliability of the means, and of their order alone, in [0, 1].
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How often a measure, given fewer queries, takes the worse system for the better one."""
+"""Stability, sensitivity and discriminative power of a measure."""
 
 from dataclasses import dataclass
 
@@ -6,38 +6,24 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from skfilterrank._lists.checks import check_count, check_flag, check_numbers, is_finite_number
-from skfilterrank._lists.floats import mean_tolerance
-from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_numbers,
+    is_finite_number,
+)
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS, mean_tolerance
+from skfilterrank._lists.resamples import draw_resamples, seeds_of
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
-from skfilterrank.comparison import SystemScores
+from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError, brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityCurve(Result):
-    """Error rates by number of queries; see :func:`stability_curve`.
-
-    Attributes
-    ----------
-    n_queries : ndarray of shape (n_sizes,), dtype int64
-        Numbers of queries that were drawn.
-    error_rate : ndarray of shape (n_sizes,), dtype float64
-        Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
-    tie_rate : ndarray of shape (n_sizes,), dtype float64
-        Share of decisions that find the two systems equal, in [0, 1].
-    n_resamples : int
-        Number of samples of queries for each size.
-    fuzziness : float
-        Differences of means up to this are ties.
-    relative : bool
-        Whether `fuzziness` is a share of the greater mean.
-    n_systems : int
-        Number of systems.
-    measure : str
-        Name of the measure.
-    """
+    """Error rates by number of queries; see :func:`stability_curve`."""
 
     n_queries: np.ndarray
     error_rate: np.ndarray
@@ -48,6 +34,7 @@ class StabilityCurve(Result):
     n_systems: int
     measure: str
 
+    _display = "StabilityCurveDisplay"
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
@@ -83,7 +70,7 @@ def stability_curve(
     random_state=0,
     verbose: int = 0,
 ) -> StabilityCurve:
-    r"""How often fewer queries take the worse of two systems for the better one.
+    r"""Compute how often fewer queries take the worse of two systems for the better one.
 
     Samples of queries are drawn without replacement, and all systems compared by their means over
     each sample. A measure is stable if samples agree with one another about every pair, already
@@ -114,6 +101,23 @@ def stability_curve(
     -------
     StabilityCurve
         With ``n_queries``, ``error_rate``, ``tie_rate``; its ``str`` is a table.
+
+        n_queries : ndarray of shape (n_sizes,), dtype int64
+            Numbers of queries that were drawn.
+        error_rate : ndarray of shape (n_sizes,), dtype float64
+            Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
+        tie_rate : ndarray of shape (n_sizes,), dtype float64
+            Share of decisions that find the two systems equal, in [0, 1].
+        n_resamples : int
+            Number of samples of queries for each size.
+        fuzziness : float
+            Differences of means up to this are ties.
+        relative : bool
+            Whether `fuzziness` is a share of the greater mean.
+        n_systems : int
+            Number of systems.
+        measure : str
+            Name of the measure.
 
     Raises
     ------
@@ -234,3 +238,333 @@ def _check_fuzziness(fuzziness):
     if not is_finite_number(fuzziness) or fuzziness < 0:
         raise InputError(f"fuzziness must be a finite number from 0, got {brief(fuzziness)}.")
     return float(fuzziness)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SensitivityCurve(Result):
+    """Success rates by significance level; see :func:`sensitivity_curve`."""
+
+    alpha: np.ndarray
+    success_rate: np.ndarray
+    asl: np.ndarray
+    method: str
+    n_resamples: int
+    systems: tuple[str, ...]
+    measure: str
+
+    _display = "SensitivityCurveDisplay"
+    _places = staticmethod(spread_places)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Success rates as column "success_rate", a row for each "alpha"."""
+        index = pd.Index(self.alpha, name="alpha")
+        return pd.DataFrame({"success_rate": self.success_rate}, index=index)
+
+    def matrix(self) -> pd.DataFrame:
+        """Achieved level of each two systems, shape (n_systems, n_systems), 1 in the diagonal."""
+        table = np.ones((len(self.systems), len(self.systems)))
+        first, second = np.triu_indices(len(self.systems), 1)
+        table[first, second] = table[second, first] = self.asl
+        index = pd.Index(self.systems, name="system")
+        return pd.DataFrame(table, index=index, columns=pd.Index(self.systems, name="system"))
+
+    def _summary(self):
+        return (
+            f"{self.measure} of {counted(len(self.asl), 'pair')} of {len(self.systems)} systems, "
+            f"{counted(self.n_resamples, 'resample')} of queries, method {self.method!r}"
+        )
+
+    def _head(self):
+        return f"Sensitivity of {self._summary()}"
+
+
+def sensitivity_curve(
+    scores,
+    *,
+    measure: str | None = None,
+    alphas=None,
+    n_resamples: int = 1000,
+    method: str = "paper",
+    random_state=0,
+    verbose: int = 0,
+) -> SensitivityCurve:
+    """Compute the share of pairs for which resampled queries keep the better system ahead.
+
+    Parameters
+    ----------
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
+        Values of at least two systems for at least two queries.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
+    alphas : float or array-like of shape (n_alphas,), default=None
+        Significance levels in (0, 1]. None takes 0.01 to 0.20 in steps of 0.01.
+    n_resamples : int, default=1000
+        Number of resamples of the queries, shared by all pairs.
+    method : {"paper", "sakai"}, default="paper"
+        How the achieved significance level of a pair is found: the share of resamples that
+        disagree with all queries about the pair; or the two-sided test of :func:`compare_systems`
+        with ``test="bootstrap"``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resamples.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    SensitivityCurve
+        With ``alpha``, ``success_rate`` and the ``asl`` of each pair; its ``str`` is a table.
+
+        alpha : ndarray of shape (n_alphas,), dtype float64
+            Significance levels.
+        success_rate : ndarray of shape (n_alphas,), dtype float64
+            Share of pairs whose achieved level is below alpha, in [0, 1].
+        asl : ndarray of shape (n_pairs,), dtype float64
+            Achieved significance level of each pair, in [0, 1]; pairs as
+            ``np.triu_indices(n_systems, 1)``.
+        method : {"paper", "sakai"}
+            How the levels were found.
+        n_resamples : int
+            Number of resamples of the queries.
+        systems : tuple of str
+            Names of the systems.
+        measure : str
+            Name of the measure.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems or queries, or a parameter is out of range.
+
+    See Also
+    --------
+    compare_systems : Which differences are more than chance, with corrections and intervals.
+    stability_curve : How often fewer queries take the worse system for the better one.
+
+    Notes
+    -----
+    Section 4.4 of [1]_. As many queries as there are are drawn with replacement. The achieved
+    significance level of a pair is the share of resamples in which the two means are in another
+    order than over all queries, and the pair is a success at alpha if the level is below it. A
+    resample in which the means tie does not agree; a pair that ties over all queries has level 1,
+    as there is no order to keep. A pair with one difference for all queries has level 0.
+
+    The paper calls this the bootstrap test of [2]_, which it is not: that shifts the differences
+    to a mean of 0, divides by their standard errors and looks at both tails. ``method="sakai"``
+    does so. Its levels are about twice those of the paper, so that its success rate is lower.
+    Levels are not corrected for the number of pairs.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+    .. [2] Sakai, "Evaluating Evaluation Metrics Based on the Bootstrap", SIGIR 2006.
+
+    Examples
+    --------
+    The third system is better than the others for every query; the other two are hard to tell
+    apart.
+
+    >>> from skfilterrank.comparison import SystemScores, compare_systems
+    >>> from skfilterrank.metaevaluation import sensitivity_curve
+    >>> scores = SystemScores(
+    ...     [[0.1, 0.4, 0.3, 0.2], [0.3, 0.2, 0.2, 0.4], [0.6, 0.7, 0.5, 0.6]],
+    ...     systems=["a", "b", "c"],
+    ...     measure="ap",
+    ... )
+    >>> print(sensitivity_curve(scores, alphas=[0.01, 0.05]))
+    Sensitivity of ap of 3 pairs of 3 systems, 1,000 resamples of queries, method 'paper'
+           success_rate
+    alpha
+    0.01         0.6667
+    0.05         0.6667
+    """
+    scores = SystemScores.of(scores, measure, least=(2, 2))
+    alphas = _check_alphas(alphas)
+    n_resamples = check_count(n_resamples, "n_resamples")
+    check_choice(method, "method", ("paper", "sakai"))
+    resampling = {"n_resamples": n_resamples, "random_state": random_state, "verbose": verbose}
+    if method == "paper":
+        asl = _disagreement(scores, **resampling)
+    else:
+        asl = compare_systems(scores, test="bootstrap", correction=None, **resampling).p_value
+    # A level that is alpha but for rounding is not below it.
+    below = np.sort(asl).searchsorted(alphas * (1 - ROUNDING_OF_MEANS), side="left")
+    return SensitivityCurve(
+        alpha=alphas,
+        success_rate=below / len(asl),
+        asl=asl,
+        method=method,
+        n_resamples=n_resamples,
+        systems=scores.systems,
+        measure=scores.measure,
+    )
+
+
+def _disagreement(scores, n_resamples, random_state, verbose):
+    """Share of resamples with another order than all queries have, for each pair."""
+    values, n_systems = scores.values, scores.n_systems
+    counts = draw_resamples(scores.n_queries, n_resamples, random_state)
+    means = values @ counts.T.astype(np.float64) / scores.n_queries
+    observed = values.mean(axis=1)
+    tolerance = mean_tolerance(values)
+    pairs = Pairs.all(n_systems)
+    asl = np.empty(len(pairs))
+    for block in pair_blocks(pairs, 3 * n_resamples, verbose=verbose):
+        truth = differences(observed, pairs[block])
+        # Turned so that agreeing means a positive difference: a tie does not agree.
+        turned = differences(means, pairs[block]) * np.sign(truth)[:, None]
+        agreeing = np.count_nonzero(turned > tolerance, axis=1)
+        asl[block] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
+    return asl
+
+
+def _check_alphas(alphas):
+    """Levels above 0, up to 1."""
+    if alphas is None:
+        return np.arange(1, 21) / 100
+    array = check_numbers([alphas] if np.isscalar(alphas) else alphas, "alphas")
+    is_number = array.dtype.kind in "iuf" and array.size > 0
+    if not is_number or not ((array > 0) & (array <= 1)).all():
+        raise InputError(f"alphas must be one or more numbers in (0, 1], got {brief(alphas)}.")
+    return array.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscriminativePower(Result):
+    """Result of :func:`discriminative_power`."""
+
+    comparison: PairwiseComparison
+    n_pairs: int
+    n_significant: int
+    share: float
+    p_values: np.ndarray
+    largest_not_significant: float
+    difference_required: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, the smallest p value first.
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 5)
+            Columns "first" and "second" (names of systems), "difference", "p_adjusted" and
+            "significant". Of equal p values the greater difference comes first.
+        """
+        frame = self.comparison.to_frame()[["first", "second", "difference", "p_adjusted"]]
+        frame["significant"] = self.comparison.significant()
+        order = np.lexsort([-frame["difference"].abs(), frame["p_adjusted"]])
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _summary(self):
+        scores = self.comparison.scores
+        return (
+            f"{self.share:.3f} for {counted(self.n_pairs, 'pair')} of {scores.n_systems} systems "
+            f"by {scores.measure}"
+        )
+
+    def _head(self):
+        comparison = self.comparison
+        if np.isnan(self.difference_required):
+            required = "No difference is reliably significant."
+        else:
+            required = f"Differences of {self.difference_required:.4f} and more are significant."
+        return (
+            f"{comparison.scores.measure} tells {self.n_significant:,} of "
+            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; "
+            f"{comparison.test_text()}, alpha = {comparison.alpha:g}).\n{required}"
+        )
+
+
+def discriminative_power(
+    scores,
+    *,
+    measure: str | None = None,
+    **params,
+) -> DiscriminativePower:
+    """Compute the share of pairs of systems that a measure finds significantly different.
+
+    Of two measures on the same systems and queries, the one that tells more pairs apart is the
+    more sensitive; whether what it tells is what users care for is another question.
+
+    Parameters
+    ----------
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
+        Values of at least two systems for at least two queries.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
+    **params
+        `alpha`, `test`, `correction`, `n_resamples` and whatever else :func:`compare_systems`
+        takes, with its defaults. A `baseline` leaves only the pairs with that system.
+
+    Returns
+    -------
+    DiscriminativePower
+        Result with ``to_frame()`` and attributes:
+
+        comparison : PairwiseComparison
+            The tests of all pairs.
+        n_pairs : int
+            Number of pairs of systems.
+        n_significant : int
+            Number of pairs whose adjusted p value is at most the level of the comparison.
+        share : float
+            ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
+        p_values : ndarray of shape (n_pairs,), dtype float64
+            Adjusted p values, the smallest first. Plotted against their place they are the ASL
+            curve (achieved significance levels): the nearer to the origin, the more a measure can
+            tell.
+        largest_not_significant : float
+            Largest absolute difference of two systems' means that is not significant, in the unit
+            of the measure; NaN if all are significant.
+        difference_required : float
+            Smallest absolute difference of two systems' means that is reliably significant: this
+            pair and all that differ by as much or more are significant. NaN if there is none.
+
+    Raises
+    ------
+    ValueError
+        As :func:`compare_systems`.
+
+    See Also
+    --------
+    compare_systems : The tests behind it.
+    conflicts : Pairs on which two measures do not agree.
+
+    Notes
+    -----
+    Systems that are the same for every query have p = 1 and count among the pairs. `p_values` are
+    corrected; with ``correction=None`` they are the achieved significance levels of Sakai's
+    curves. Sakai's "estimated difference required" is read off the bootstrap distributions of all
+    pairs; `difference_required` is read off the observed differences and their significance, for
+    any test.
+
+    References
+    ----------
+    Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
+    Diaz, F. and Mitra, B. Recall as a measure of ranking robustness, section 6.2.3.
+
+    Examples
+    --------
+    >>> from skfilterrank.metaevaluation import discriminative_power
+    >>> values = [[0.1, 0.2, 0.3, 0.4], [0.6, 0.8, 0.7, 0.9], [0.2, 0.1, 0.3, 0.3]]
+    >>> power = discriminative_power(values)
+    >>> power.n_significant, power.n_pairs
+    (2, 3)
+    >>> power.largest_not_significant < power.difference_required
+    True
+    """
+    comparison = compare_systems(scores, measure=measure, **params)
+    significant = comparison.significant()
+    size = np.abs(comparison.difference)
+    missed = size[~significant].max(initial=0.0)
+    # Differences that equal the largest one missed but for rounding are not reliable either.
+    reliable = size[significant & (size > missed + mean_tolerance(size))]
+    return DiscriminativePower(
+        comparison=comparison,
+        n_pairs=len(size),
+        n_significant=int(np.count_nonzero(significant)),
+        share=float(np.mean(significant)),
+        p_values=np.sort(comparison.p_adjusted),
+        largest_not_significant=float("nan") if significant.all() else float(missed),
+        difference_required=float(reliable.min()) if len(reliable) else float("nan"),
+    )

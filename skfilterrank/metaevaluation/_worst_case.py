@@ -1,4 +1,4 @@
-"""What a ranking is worth to the worst-off of all possible searchers and providers."""
+"""Value of a ranking to the worst-off of all possible searchers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.additive import resolve_exposure
 from skfilterrank._lists.checks import check_choice, check_counts
 from skfilterrank._lists.scoring import Scores
 from skfilterrank.exceptions import InputError
@@ -31,7 +30,7 @@ def worst_case_searcher(
     persistence: float = 0.8,
     method: str = "auto",
 ) -> Scores:
-    """Value of a ranking to the worst-off searcher who wants some of the relevant items.
+    """Compute the value of a ranking to the worst-off searcher of some of the relevant items.
 
     Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
     this is the least value of `measure` over all of them. For "ap", "ndcg", "rbp", "tse", "rr",
@@ -65,7 +64,7 @@ def worst_case_searcher(
 
     See Also
     --------
-    worst_case_provider : The same for those whose items are ranked.
+    optimal_worst_case : Worst case of the best rankings.
 
     Notes
     -----
@@ -77,10 +76,15 @@ def worst_case_searcher(
     one item looks at one place. A callable known to be top-heavy needs no enumeration either:
     ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
 
+    To a provider who owns some of the items (equation 6), the ranking is worth the sum of their
+    exposures. Where exposure is positive and falls with position, the worst-off provider owns the
+    last item alone (theorem A.2) and has the value of "tse", too; for any other exposure give the
+    sum as a callable.
+
     References
     ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 4.1 and
-       appendix A.1.
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 4.1 and 4.2
+       and appendix A.1.
 
     Examples
     --------
@@ -95,6 +99,11 @@ def worst_case_searcher(
 
     >>> worst_case_searcher([1, 2, 10], lambda p: -p.mean(axis=1))
     -10.0
+
+    The worst-off provider, with exposure 1 / position:
+
+    >>> worst_case_searcher([1, 2, 10], lambda p: (1 / p).sum(axis=1))
+    0.1
     """
     check_choice(method, "method", ("auto", "enumerate"))
     checked = check_positions(positions)
@@ -106,65 +115,6 @@ def worst_case_searcher(
     return as_given(worst, positions)
 
 
-def worst_case_provider(
-    positions: ArrayLike, *, exposure: str | Callable = "ap", persistence: float = 0.8
-) -> Scores:
-    """Exposure of the worst-off provider who owns some of the relevant items.
-
-    Any non-empty set of the relevant items may belong to one provider, to whom the ranking is
-    worth the sum of their exposures; this is the least such sum.
-
-    Parameters
-    ----------
-    positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
-        Positions of all relevant items, from 1, distinct within a ranking, in any order.
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position. A callable takes an array of positions and returns an array of
-        that shape; it need not fall with position nor be positive.
-    persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
-
-    Returns
-    -------
-    float or ndarray of shape (n_rankings,), dtype float64
-        The least exposure: a float for one ranking.
-
-    Raises
-    ------
-    ValueError
-        If `positions` are not distinct whole numbers from 1, if `exposure` is unknown or returns
-        something else than finite numbers, or if `persistence` is out of range.
-
-    See Also
-    --------
-    worst_case_searcher : The same for those who search.
-
-    Notes
-    -----
-    Equation 6 of [1]_. Where exposure is positive and falls with position it is ``e(p_m)``, total
-    search efficiency (theorem A.2). In general it is the least exposure of one item, or the sum
-    of the negative exposures where there are any.
-
-    References
-    ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 4.2 and
-       appendix A.1.
-
-    Examples
-    --------
-    >>> from skfilterrank.metaevaluation import worst_case_provider
-    >>> worst_case_provider([1, 2, 10])
-    0.1
-    >>> worst_case_provider([[1, 2, 7], [3, 4, 5]], exposure="ndcg")
-    array([0.333..., 0.386...])
-    """
-    checked = check_positions(positions)
-    exposures = resolve_exposure(exposure, persistence=persistence)(checked)
-    least = exposures.min(axis=1)
-    negative = np.minimum(exposures, 0).sum(axis=1)
-    return as_given(np.where(least < 0, negative, least), positions)
-
-
 def optimal_worst_case(
     n_relevant: int | ArrayLike,
     measure: str | Callable = "ap",
@@ -173,7 +123,7 @@ def optimal_worst_case(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """Worst case of the best rankings: all relevant items on top, in one order or a random one.
+    """Compute the worst case of rankings with all relevant items on top, in fixed or random order.
 
     A fixed order always puts the same item last. Shuffled anew for each request, every item has
     its turn on top, and who wants just one of them can expect more.

@@ -5,8 +5,6 @@ from typing import Self
 
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metaevaluation import (
-    SensitivityCurve,
-    StabilityCurve,
     sensitivity_curve,
     stability_curve,
 )
@@ -21,7 +19,6 @@ _N_INSIDE = 5  # more names would cover the curves
 class _MeasureCurvesDisplay:
     """Curves of one or several measures in one picture."""
 
-    _kind: type  # class of the curves
     _x: str  # attributes of a curve that are drawn
     _y: str
     _xlabel: str
@@ -29,7 +26,7 @@ class _MeasureCurvesDisplay:
     _compute: Callable  # the curve of a measure's values
 
     def __init__(self, curves):
-        self.curves = curves
+        self.curves = self._named(curves)
 
     @classmethod
     def from_scores(cls, scores, *, ax=None, line_kw=None, **params) -> Self:
@@ -94,7 +91,7 @@ class _MeasureCurvesDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        return cls(cls._named(curves)).plot(ax=ax, line_kw=line_kw)
+        return cls(curves).plot(ax=ax, line_kw=line_kw)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
         """Draw.
@@ -146,9 +143,13 @@ class _MeasureCurvesDisplay:
         return self
 
     @classmethod
+    def _draws(cls, curve):
+        return getattr(curve, "_display", None) == cls.__name__
+
+    @classmethod
     def _named(cls, curves):
         """Curves by name, all of the right kind."""
-        if isinstance(curves, cls._kind):
+        if cls._draws(curves):
             curves = [curves]
         if not isinstance(curves, Mapping):
             curves = list(curves)
@@ -157,22 +158,20 @@ class _MeasureCurvesDisplay:
                 if names.count(name) > 1:
                     raise InputError(
                         f"curves: {names.count(name)} are of the measure {brief(name)}; give a "
-                        "dict "
-                        "{name: curve} to tell them apart."
+                        "dict {name: curve} to tell them apart."
                     )
             curves = dict(zip(names, curves))
         for curve in curves.values():
-            if not isinstance(curve, cls._kind):
-                raise InputError(
-                    f"curves must be of type {cls._kind.__name__}, got {type(curve).__name__}."
-                )
+            if not cls._draws(curve):
+                kind = cls.__name__.removesuffix("Display")
+                raise InputError(f"curves must be of type {kind}, got {type(curve).__name__}.")
         if not curves:
             raise InputError("curves must hold at least one curve, got none.")
         return dict(curves)
 
 
 class StabilityCurveDisplay(_MeasureCurvesDisplay):
-    """How often fewer queries mislead about systems, for one or several measures.
+    """Error rates of decisions from fewer queries, for one or several measures.
 
     Use :meth:`from_scores` or :meth:`from_curves` to make one. The lower the curve, the more
     stable the measure; but a measure that finds many systems equal is rarely wrong, so look at the
@@ -180,8 +179,8 @@ class StabilityCurveDisplay(_MeasureCurvesDisplay):
 
     Parameters
     ----------
-    curves : dict of str to StabilityCurve
-        The curves by name.
+    curves : result of stability_curve, list or dict of str to such results
+        One or several curves; by name where they are of one measure.
 
     Attributes
     ----------
@@ -209,7 +208,6 @@ class StabilityCurveDisplay(_MeasureCurvesDisplay):
     ['ap', 'rr']
     """
 
-    _kind = StabilityCurve
     _x, _y = "n_queries", "error_rate"
     _xlabel = "number of queries"
     _ylabel = "error rate: decisions against the majority"
@@ -217,15 +215,15 @@ class StabilityCurveDisplay(_MeasureCurvesDisplay):
 
 
 class SensitivityCurveDisplay(_MeasureCurvesDisplay):
-    """For how many pairs of systems measures can tell which is better, by significance level.
+    """Shares of pairs of systems that measures tell apart, by significance level.
 
     Use :meth:`from_scores` or :meth:`from_curves` to make one. The higher the curve, the more
     sensitive the measure.
 
     Parameters
     ----------
-    curves : dict of str to SensitivityCurve
-        The curves by name.
+    curves : result of sensitivity_curve, list or dict of str to such results
+        One or several curves; by name where they are of one measure.
 
     Attributes
     ----------
@@ -253,7 +251,6 @@ class SensitivityCurveDisplay(_MeasureCurvesDisplay):
     ['ap', 'rr']
     """
 
-    _kind = SensitivityCurve
     _x, _y = "alpha", "success_rate"
     _xlabel = "significance level"
     _ylabel = "success rate: pairs of systems told apart"

@@ -206,7 +206,7 @@ class PairwiseComparisonDisplay:
         return f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
 
     def _is_dotted(self):
-        """Whether there is room for dots; else what is not significant has no colour."""
+        """Tell if there is room for dots; without them, insignificant cells have no colour."""
         return len(self.systems) <= _N_DOTTED
 
 

@@ -14,7 +14,7 @@ from skfilterrank._lists.floats import first_of_highest, midpoint
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
-from skfilterrank._lists.results import Result, counted, display_of, spread_places
+from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 
@@ -189,6 +189,7 @@ class RiskCoverageCurve(Result):
         stands where all values are equal.
     """
 
+    _display = "RiskCoverageDisplay"
     shares: np.ndarray
     confidences: np.ndarray
     values: np.ndarray
@@ -199,10 +200,6 @@ class RiskCoverageCurve(Result):
     area: float
 
     _places = staticmethod(spread_places)
-
-    def plot(self, ax=None, **kwargs):
-        """Draw the curve by :class:`skfilterrank.plot.RiskCoverageDisplay`, which is returned."""
-        return display_of(self, "RiskCoverageDisplay").plot(ax, **kwargs)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with columns "share", "confidence", "value" and "answered_value"."""

@@ -27,7 +27,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.query_weights import QueryWeight, query_weights
-from skfilterrank._lists.results import Result, counted, display_of, spread_places
+from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank._lists.scoring import Moments, check_undefined
 from skfilterrank.exceptions import InputError, brief
@@ -159,6 +159,7 @@ class ThresholdCurve(Result):
         The value there: the highest of `values`, or the lowest where lower is better.
     """
 
+    _display = "ThresholdCurveDisplay"
     thresholds: np.ndarray
     values: np.ndarray
     best_threshold: float
@@ -178,10 +179,6 @@ class ThresholdCurve(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with columns "threshold" and "value"."""
         return pd.DataFrame({"threshold": self.thresholds, "value": self.values})
-
-    def plot(self, ax=None, **kwargs):
-        """Draw the curve by :class:`skfilterrank.plot.ThresholdCurveDisplay`, which is returned."""
-        return display_of(self, "ThresholdCurveDisplay").plot(ax, **kwargs)
 
     def _summary(self):
         return (
@@ -321,6 +318,7 @@ class TradeOffCurve(Result):
         Share of the queries that are shown nothing.
     """
 
+    _display = "TradeOffDisplay"
     prices: np.ndarray
     thresholds: np.ndarray
     values: np.ndarray
@@ -328,10 +326,6 @@ class TradeOffCurve(Result):
     forbidden_shown: np.ndarray
     good_hidden: np.ndarray
     empty: np.ndarray
-
-    def plot(self, ax=None, **kwargs):
-        """Draw the curve by :class:`skfilterrank.plot.TradeOffDisplay`, which is returned."""
-        return display_of(self, "TradeOffDisplay").plot(ax, **kwargs)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each price and a column for each other attribute."""

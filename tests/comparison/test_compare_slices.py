@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank.comparison import (
     SystemScores,
-    adjust_p_values,
     compare_slices,
     score_predictions,
 )

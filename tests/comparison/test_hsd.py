@@ -15,7 +15,7 @@ from statsmodels.stats.anova import AnovaRM, anova_lm
 
 from skfilterrank._lists.system_pairs import Settings
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.comparison._hsd import residual_mean_square, shuffled_ranges
+from skfilterrank.comparison._system_tests import residual_mean_square, shuffled_ranges
 
 BOTH = ["tukey", "randomized_tukey"]
 
@@ -156,7 +156,7 @@ class TestRandomized:
     def test_blocks_do_not_matter(self, monkeypatch):
         values = noisy(4, 6)
         whole = shuffled_ranges(values, Settings(n_resamples=500))
-        monkeypatch.setattr("skfilterrank.comparison._hsd._BLOCK_NUMBERS", 24 * 7)
+        monkeypatch.setattr("skfilterrank.comparison._system_tests._BLOCK_NUMBERS", 24 * 7)
         np.testing.assert_allclose(shuffled_ranges(values, Settings(n_resamples=500)), whole)
 
     @pytest.mark.slow

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, rank_biased_overlap
-from skfilterrank.comparison._overlap import _List, _overlap
+from skfilterrank.comparison._rank_correlation import _List, _overlap
 
 LISTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
 PERSISTENCE = st.sampled_from([0.2, 0.5, 0.9])

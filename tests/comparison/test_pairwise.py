@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.metaevaluation import MeasureConflicts, conflicts
+from skfilterrank.metaevaluation import conflicts
 
 rng = np.random.default_rng(0)
 VALUES = rng.uniform(size=(4, 25)) + np.array([[0.2], [0.9], [0.0], [0.5]])
@@ -190,10 +190,8 @@ def test_nothing_differs():
 def test_conflicts_of_comparisons_that_are_made():
     scores = [SystemScores(each, systems=NAMES) for each in (VALUES, VALUES[[1, 0, 2, 3]])]
     expected = conflicts(*scores)
-    found = MeasureConflicts.from_comparisons(
-        *(compare_systems(each, correction=None) for each in scores)
-    )
+    found = conflicts(*(compare_systems(each, correction=None) for each in scores))
     assert list(found.outcome) == list(expected.outcome)
     assert found.counts["opposite"] > 0
     with pytest.raises(ValueError, match="the same pairs of systems in the same order"):
-        MeasureConflicts.from_comparisons(compared(), compared(baseline="b"))
+        conflicts(compared(), compared(baseline="b"))

@@ -6,7 +6,7 @@ import scipy.stats
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 from skfilterrank.comparison import compare_systems, topic_set_size
-from skfilterrank.comparison._power import anova_power, paired_power, smallest_n
+from skfilterrank.comparison._topic_set_size import anova_power, paired_power, smallest_n
 
 
 class TestPaired:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank.comparison import compare_systems
-from skfilterrank.comparison._resampling import _studentized
+from skfilterrank.comparison._system_tests import _studentized
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 

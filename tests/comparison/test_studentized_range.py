@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from skfilterrank.comparison._studentized_range import StudentizedRange
+from skfilterrank.comparison._system_tests import StudentizedRange
 
 pytestmark = pytest.mark.slow
 

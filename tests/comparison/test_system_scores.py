@@ -15,12 +15,9 @@ from skfilterrank.comparison import (
     score_systems,
     topic_set_size,
 )
-from skfilterrank.comparison._same_systems import check_same_systems
 from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,
-    fraction_tied,
-    percentage_absolute_difference,
     reliability,
     sensitivity_curve,
     stability_curve,
@@ -166,14 +163,14 @@ class TestSystemScores:
         with pytest.raises(ValueError, match="at least 2 queries, got 1"):
             SystemScores.of([[1], [2]], least=(2, 2))
         other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
-        assert check_same_systems(scores, other).values.tolist() == [[1, 2], [3, 4]]
+        assert other.aligned_to(scores).values.tolist() == [[1, 2], [3, 4]]
         third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])
         with pytest.raises(ValueError, match="same systems, and 2 are in one of them only"):
-            check_same_systems(scores, third)
+            third.aligned_to(scores)
         fourth = SystemScores([[4, 3], [2, 1]], queries=[0, 5])
         with pytest.raises(ValueError, match=r"same queries.*such as 1 in first"):
-            check_same_systems(scores, fourth)
-        assert check_same_systems(scores, fourth, queries=False) is fourth
+            fourth.aligned_to(scores)
+        assert scores.aligned_to(scores) is scores
 
 
 class TestOf:
@@ -212,9 +209,7 @@ class TestOf:
         [
             compare_systems,
             discriminative_power,
-            fraction_tied,
             order_systems,
-            percentage_absolute_difference,
             reliability,
             sensitivity_curve,
             stability_curve,

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, topic_set_size
-from skfilterrank.comparison._power import paired_power
+from skfilterrank.comparison._topic_set_size import paired_power
 
 
 def pilot(n_systems=4, n_queries=25, *, seed=0):

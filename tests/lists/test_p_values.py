@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.comparison import adjust_p_values, compare_systems
+from skfilterrank._lists.p_values import adjust_p_values
+from skfilterrank.comparison import compare_systems
 
 METHODS = ["holm", "bonferroni", "fdr_bh"]
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=30)

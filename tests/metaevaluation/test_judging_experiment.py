@@ -7,7 +7,7 @@ from judged_topics import QRELS, RUNS, curve
 from skfilterrank.judgments import (
     RandomSelector,
 )
-from skfilterrank.metaevaluation import judging_curve, leave_out_teams
+from skfilterrank.metaevaluation import judging_curve, leave_teams_out
 
 pytestmark = pytest.mark.slow
 
@@ -42,8 +42,8 @@ def test_order_of_rows_runs_and_topics_does_not_matter():
 
 def test_random_selections_are_averaged_over_samples():
     options = {"selections": "random", "missing": "empty", "shares": 0.3}
-    found = leave_out_teams(QRELS, RUNS, **options, n_samples=4)
-    again = leave_out_teams(QRELS, RUNS, **options, n_samples=4, n_jobs=2)
+    found = leave_teams_out(QRELS, RUNS, **options, n_samples=4)
+    again = leave_teams_out(QRELS, RUNS, **options, n_samples=4, n_jobs=2)
     assert np.array_equal(found.bias, again.bias)
     assert found.teams == found.systems
     assert np.isfinite(found.bias).all()

@@ -6,7 +6,7 @@ import pytest
 
 from skfilterrank.comparison import score_systems
 from skfilterrank.io import write_run
-from skfilterrank.metaevaluation import agreement, fraction_tied, label_degradation
+from skfilterrank.metaevaluation import agreement, label_degradation
 from skfilterrank.metaevaluation._label_degradation import _Labels
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -79,7 +79,7 @@ def test_same_as_scoring_runs_with_fewer_judgments(draws, sampling, ties):
             values = score_systems(less, runs, MEASURES, ties=ties)
             for number, name in enumerate(MEASURES):
                 ours = (number, at, sample)
-                tied = fraction_tied(values[name])
+                tied = values[name].fraction_tied()
                 assert found.fraction_tied[ours] == pytest.approx(tied, abs=1e-12), name
                 np.testing.assert_allclose(
                     found.agreement[ours], agreement(values[name], full[name]).share
@@ -121,7 +121,7 @@ def labels_of(sizes, n_runs=None):
     return _Labels(topics, n_runs, dict.fromkeys(topics, True))
 
 
-def test_numbers_of_removed_documents():
+def test_numbers_of_rerank_changes():
     labels = labels_of([1, 2, 5, 10])
     removed = labels.n_removed(np.array([0, 0.1, 0.35, 0.5, 0.9, 1]))[:, :4]
     assert removed.tolist() == [
@@ -219,7 +219,7 @@ def test_topics_that_are_not_in_a_run(missing):
     assert len(found.queries) == (3 if missing == "drop" else 4)
     full = score_systems(qrels, runs, ["ap", "lexirecall(scale=preference)"], missing=missing)
     for number, name in enumerate(full):
-        tied = fraction_tied(full[name])
+        tied = full[name].fraction_tied()
         assert found.fraction_tied[number, 0] == pytest.approx([tied, tied], abs=1e-12)
 
 
@@ -260,7 +260,7 @@ def test_all_tied():
         ({"n_samples": 0}, "n_samples must be a whole number from 1 up, got 0"),
         ({"sampling": "popular"}, "sampling"),
         ({"missing": 0.0}, "missing"),
-        ({"tolerance": -1}, "tolerance must be a number of at least 0"),
+        ({"tolerance": -1}, "tolerance must be a finite number from 0 up"),
         ({"gains": lambda labels: 0 * labels}, "no topic with relevant documents is left"),
     ],
 )

@@ -91,7 +91,7 @@ def test_exact_fractions_of_the_last_position(n_items, n_relevant):
 
 def test_chunks_of_the_last_position_join(monkeypatch):
     whole = [tie_probability("tse", n, m) for n, m in [(1000, 1), (1000, 3), (777, 50), (8, 8)]]
-    monkeypatch.setattr("skfilterrank.metaevaluation._tie_probability._CHUNK", 7)
+    monkeypatch.setattr("skfilterrank.metaevaluation._recall_levels._CHUNK", 7)
     parts = [tie_probability("tse", n, m) for n, m in [(1000, 1), (1000, 3), (777, 50), (8, 8)]]
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 
@@ -115,7 +115,7 @@ def test_depth_beyond_the_corpus():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ap", 10, 3), "^measure must be 'tse'.*simulate_ties"),
+        (("ap", 10, 3), "^measure must be 'tse', 'recall', 'r_precision' or 'lexirecall'"),
         ((None, 10, 3), "^None is not a measure"),
         ((np.mean, 10, 3), "^<function mean .*> is not a measure"),
         (("recall@x", 10, 3), "^the cut-off in 'recall@x' must be"),

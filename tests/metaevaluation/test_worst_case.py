@@ -12,7 +12,6 @@ from profiles import times
 from skfilterrank.metaevaluation import (
     optimal_worst_case,
     recall_level_metric,
-    worst_case_provider,
     worst_case_searcher,
 )
 
@@ -73,24 +72,20 @@ def test_worst_searchers_of_the_flat_metrics():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "exposure",
-    ["ap", "ndcg", "rbp", lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos, np.negative],
-)
+@pytest.mark.parametrize("exposure", [lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos])
 @given(position_lists)
 def test_providers_by_enumeration(exposure, positions):
     alone = recall_level_metric([[p] for p in positions], "tse", exposure=exposure)
     expected = min(math.fsum(owned) for owned in wanted_sets(alone))
-    assert worst_case_provider(positions, exposure=exposure) == pytest.approx(expected, rel=1e-12)
+    found = worst_case_searcher(positions, lambda p: exposure(p).sum(axis=1))
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exposure", ["ap", "ndcg", "rbp"])
 @given(position_lists)
-def test_theorem_a2(exposure, positions):
-    assert worst_case_provider(positions, exposure=exposure) == recall_level_metric(
-        positions, "tse", exposure=exposure
-    )
+def test_theorem_a2(positions):
+    found = worst_case_searcher(positions, lambda p: (1 / p).sum(axis=1))
+    assert found == recall_level_metric(positions, "tse", exposure="ap")
 
 
 def test_a_searcher_of_a_callable_metric_may_want_several_items():

@@ -122,7 +122,6 @@ def test_odd_arguments(path):
         ("metrics.ndcg_f_score", "groups", "Arrow texts"),
         ("metrics.ndcg_f_score", "y_true", "huge in it"),
         ("comparison.score_predictions", "groups", "longdouble"),
-        ("metaevaluation.reproducibility", "baseline", "masked"),
         ("comparison.comparison_table", "comparisons", "dict"),
         ("io.align", "run", "generator"),
         ("io.align", "qrels", "polars texts"),

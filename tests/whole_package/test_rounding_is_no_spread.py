@@ -6,7 +6,6 @@ import pytest
 
 from measure_table import MEASURES
 from skfilterrank.comparison import compare_slices
-from skfilterrank.metaevaluation import reproducibility
 from skfilterrank.metrics import QueryInformativeness, evaluate, rank_filter_report
 
 SIZES = [3, 5, 7, 10, 11, 23]
@@ -78,18 +77,6 @@ def test_report_does_not_test_rounding():
     assert (values[0] != values[1]).to_numpy().any()
     report = rank_filter_report(y_true, scores, groups=groups, k=20, baseline="a")
     assert report.loc["b", "p_value"] == 1.0
-
-
-def test_reproduction_does_not_test_rounding():
-    original = pd.DataFrame({"q1": [0.3, 0.3], "q2": [0.7, 0.7], "q3": [0.2, 0.2]}, ["a", "b"])
-    noise = pd.DataFrame({"q1": [0.1 + 0.2] * 2, "q2": [0.8 - 0.1] * 2, "q3": [0.3 - 0.1] * 2})
-    noise.index = original.index
-    assert (noise != original).to_numpy().any()
-    table = reproducibility(original, noise).table
-    assert (table["p_value"] == 1.0).all()
-    original.loc["b", "q1"] = 0.1 + 0.2
-    table = reproducibility(original, original, baseline="a").table
-    assert np.isnan(table.loc["b", "effect_ratio"])
 
 
 def test_slices_without_spread_are_no_evidence():

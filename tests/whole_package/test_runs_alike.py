@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
+from skfilterrank.cli._rank_changes import rank_changes
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
@@ -35,7 +36,7 @@ from skfilterrank.judgments import (
     rank_table,
     statap_prior,
 )
-from skfilterrank.metaevaluation import judging_curve, label_degradation, moved_documents
+from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations
 from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs, score_table
 from thinned import is_nightly, thinned
@@ -284,7 +285,7 @@ OF_ONE_RUN = {
     "align": lambda run: align(QRELS, run).to_frame(),
     "index": lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
-    "moved_documents": lambda run: moved_documents(QRELS, run, RUNS["two"]),
+    "rank_changes": lambda run: rank_changes(QRELS, run, RUNS["two"]),
     "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
     "fuse_learned": lambda run: fuse_learned(
         QRELS, {"a": run, "b": RUNS["two"]}, fusion="logistic", cv=None
@@ -317,7 +318,7 @@ OF_JUDGMENTS = {
     "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
     "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
-    "moved_documents": lambda qrels, _: moved_documents(qrels, RUNS["one"], RUNS["two"]),
+    "rank_changes": lambda qrels, _: rank_changes(qrels, RUNS["one"], RUNS["two"]),
     "fuse_learned": lambda qrels, _: fuse_learned(qrels, RUNS, fusion="logistic", cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
 }

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank.cli._rank_changes import rank_changes
 from skfilterrank.io import QrelsIndex
-from skfilterrank.metaevaluation import moved_documents
 from skfilterrank.metrics import dcg_score
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -36,7 +36,7 @@ SECOND = run("1 s a x c b", "2 a e")
 
 
 def test_places_labels_and_effects():
-    found = moved_documents(QRELS, FIRST, SECOND)
+    found = rank_changes(QRELS, FIRST, SECOND)
     assert list(found.index) == [("1", each) for each in "sabcx"]
     rows = found.droplevel("qid")
     assert rows["first_rank"].astype(object).where(rows["first_rank"].notna(), None).to_dict() == {
@@ -61,7 +61,7 @@ def test_places_labels_and_effects():
 
 
 def test_a_cut_off():
-    found = moved_documents(QRELS, FIRST, SECOND, k=2)
+    found = rank_changes(QRELS, FIRST, SECOND, k=2)
     # The first two places are a b, and s a.
     assert list(found.index.get_level_values("docno")) == ["s", "a", "b"]
     # Behind the cut-off a document counts nothing.
@@ -76,7 +76,7 @@ def test_a_cut_off():
 )
 def test_effects_add_up_to_the_difference_in_dcg(k, gains):
     index = QrelsIndex(QRELS)
-    found = moved_documents(index, FIRST, SECOND, k=k, gains=gains)
+    found = rank_changes(index, FIRST, SECOND, k=k, gains=gains)
     values = []
     for each in (FIRST, SECOND):
         y_true, y_score, groups = index.align(each)
@@ -87,28 +87,28 @@ def test_effects_add_up_to_the_difference_in_dcg(k, gains):
 
 
 def test_what_stays_is_listed_where_asked_for():
-    found = moved_documents(QRELS, FIRST, SECOND, unmoved=True)
+    found = rank_changes(QRELS, FIRST, SECOND, unmoved=True)
     assert list(found.loc["2"].index) == ["a", "e"]
     assert (found.loc["2"]["effect"] == 0).all()
-    assert "2" not in moved_documents(QRELS, FIRST, SECOND).index.get_level_values("qid")
+    assert "2" not in rank_changes(QRELS, FIRST, SECOND).index.get_level_values("qid")
 
 
 def test_topics_in_the_order_asked_for():
-    found = moved_documents(QRELS, FIRST, SECOND, queries=["2", "1"], unmoved=True)
+    found = rank_changes(QRELS, FIRST, SECOND, queries=["2", "1"], unmoved=True)
     assert list(found.index.unique("qid")) == ["2", "1"]
-    found = moved_documents(QRELS, FIRST, SECOND, queries=[2], unmoved=True)
+    found = rank_changes(QRELS, FIRST, SECOND, queries=[2], unmoved=True)
     assert list(found.index.unique("qid")) == ["2"]
-    assert len(moved_documents(QRELS, FIRST, SECOND, queries=["2"])) == 0
+    assert len(rank_changes(QRELS, FIRST, SECOND, queries=["2"])) == 0
 
 
 def test_a_topic_that_one_run_lacks():
-    found = moved_documents(QRELS, FIRST, run("1 a b c x"))
+    found = rank_changes(QRELS, FIRST, run("1 a b c x"))
     assert found.index.tolist() == [("2", "a"), ("2", "e")]
     assert found["second_rank"].isna().all()
 
 
 def test_unjudged_documents_may_be_taken_out():
-    found = moved_documents(QRELS, FIRST, SECOND, unjudged="drop").droplevel("qid")
+    found = rank_changes(QRELS, FIRST, SECOND, unjudged="drop").droplevel("qid")
     # Without x the second list is s a c b.
     assert found["second_rank"].to_dict() == {"s": 1, "a": 2, "b": 4}
     assert "c" not in found.index
@@ -116,13 +116,13 @@ def test_unjudged_documents_may_be_taken_out():
 
 def test_equal_scores_stand_in_the_order_of_trec_eval():
     tied = FIRST.assign(score=1.0)
-    found = moved_documents(QRELS, tied, FIRST, unmoved=True).loc["1"]
+    found = rank_changes(QRELS, tied, FIRST, unmoved=True).loc["1"]
     assert found["first_rank"].to_dict() == {"x": 1, "c": 2, "b": 3, "a": 4}
 
 
 def test_swapped_runs_change_the_sign():
-    there = moved_documents(QRELS, FIRST, SECOND)
-    back = moved_documents(QRELS, SECOND, FIRST)
+    there = rank_changes(QRELS, FIRST, SECOND)
+    back = rank_changes(QRELS, SECOND, FIRST)
     pd.testing.assert_index_equal(there.index, back.index)
     np.testing.assert_allclose(there["effect"], -back["effect"])
     pd.testing.assert_series_equal(there["first_rank"], back["second_rank"], check_names=False)
@@ -130,8 +130,8 @@ def test_swapped_runs_change_the_sign():
 
 def test_errors():
     with pytest.raises(ValueError, match="k must be None"):
-        moved_documents(QRELS, FIRST, SECOND, k=0)
+        rank_changes(QRELS, FIRST, SECOND, k=0)
     with pytest.raises(ValueError, match="queries: topic '7' is not in the judgments"):
-        moved_documents(QRELS, FIRST, SECOND, queries=["7"])
+        rank_changes(QRELS, FIRST, SECOND, queries=["7"])
     with pytest.raises(ValueError, match="unjudged must be one of"):
-        moved_documents(QRELS, FIRST, SECOND, unjudged="keep")
+        rank_changes(QRELS, FIRST, SECOND, unjudged="keep")

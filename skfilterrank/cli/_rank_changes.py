@@ -11,7 +11,7 @@ from skfilterrank.io import AlignedRun, QrelsIndex, align
 _COLUMNS = ["label", "gain", "first_rank", "second_rank", "effect"]
 
 
-def moved_documents(
+def rank_changes(
     qrels,
     first,
     second,
@@ -23,7 +23,7 @@ def moved_documents(
     precision: str = "double",
     unmoved: bool = False,
 ) -> pd.DataFrame:
-    """Documents that one run ranks elsewhere than another, the weightiest of each topic first.
+    """List documents that two runs rank differently, the largest effect of each query first.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def moved_documents(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skfilterrank.metaevaluation import moved_documents
+    >>> from skfilterrank.cli._rank_changes import rank_changes
     >>> from skfilterrank.io import QrelsIndex
     >>> qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "label": [2, -1, 1]})
     >>> old = pd.DataFrame({"qid": "1", "docno": ["b", "a", "c"], "score": [3, 2, 1]})
     >>> new = pd.DataFrame({"qid": "1", "docno": ["a", "c"], "score": [3, 2]})
-    >>> moved_documents(QrelsIndex(qrels, unjudged_label=None), new, old).round(3)
+    >>> rank_changes(QrelsIndex(qrels, unjudged_label=None), new, old).round(3)
                label  gain  first_rank  second_rank  effect
     qid docno
     1   b       -1.0  -1.0        <NA>            1   1.000

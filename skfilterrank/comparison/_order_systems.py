@@ -1,4 +1,4 @@
-"""One order of the systems over all queries, from their order query by query."""
+"""Orders of systems over all queries, from their order query by query."""
 
 from dataclasses import dataclass
 
@@ -19,30 +19,7 @@ _CELLS = 2**22
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemOrder(Result):
-    """Systems in one order over all queries.
-
-    Attributes
-    ----------
-    method : str
-        How the orders of the queries are put together.
-    measure : str
-        Name of the measure.
-    systems : tuple of str
-        Names of the systems, the best first, tied ones as in the scores: the order of all that is
-        here.
-    scores : ndarray of shape (n_systems,), dtype float64
-        What the systems are ordered by, greater is better; its meaning is that of the method.
-    rank : ndarray of shape (n_systems,), dtype float64
-        Rank of each system, 1 for the best; tied systems share the mean of their ranks.
-    low, high : ndarray of shape (n_systems,), dtype float64
-        Ends of the interval of the rank over resampled queries; NaN without resamples.
-    n_wins : ndarray of shape (n_systems, n_systems), dtype int64
-        Number of queries for which the system of the row is preferred to that of the column.
-    confidence : float
-        Confidence of each interval by itself.
-    n_queries, n_resamples : int
-        Number of queries, and of resamples of them.
-    """
+    """Systems in one order over all queries; see :func:`order_systems`."""
 
     method: str
     measure: str
@@ -130,6 +107,27 @@ def order_systems(
     Returns
     -------
     SystemOrder
+        Result with ``to_frame()`` and attributes:
+
+        method : str
+            How the orders of the queries are put together.
+        measure : str
+            Name of the measure.
+        systems : tuple of str
+            Names of the systems, the best first, tied ones as in the scores: the order of all that
+            is here.
+        scores : ndarray of shape (n_systems,), dtype float64
+            What the systems are ordered by, greater is better; its meaning is that of the method.
+        rank : ndarray of shape (n_systems,), dtype float64
+            Rank of each system, 1 for the best; tied systems share the mean of their ranks.
+        low, high : ndarray of shape (n_systems,), dtype float64
+            Ends of the interval of the rank over resampled queries; NaN without resamples.
+        n_wins : ndarray of shape (n_systems, n_systems), dtype int64
+            Number of queries for which the system of the row is preferred to that of the column.
+        confidence : float
+            Confidence of each interval by itself.
+        n_queries, n_resamples : int
+            Number of queries, and of resamples of them.
 
     Raises
     ------

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from skfilterrank.comparison import SystemScores
-from skfilterrank.metaevaluation import swap_rate
+from skfilterrank.comparison import SystemScores, swap_rate
 
 TWO_ORDERS = st.integers(2, 8).flatmap(
     lambda size: st.tuples(*[st.lists(st.integers(-3, 3), min_size=size, max_size=size)] * 2)

@@ -179,7 +179,7 @@ def test_intervals(method):
 def test_blocks_do_not_matter(monkeypatch, method):
     values = np.random.default_rng(2).integers(5, size=(7, 9)).astype(float)
     expected = order_systems(values, method=method, n_resamples=50)
-    monkeypatch.setattr("skfilterrank.comparison._preference_orders._CELLS", 100)
+    monkeypatch.setattr("skfilterrank.comparison._order_systems._CELLS", 100)
     assert (
         order_systems(values, method=method, n_resamples=50).to_frame().equals(expected.to_frame())
     )

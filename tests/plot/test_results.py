@@ -1,0 +1,42 @@
+"""Results that draw themselves."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from skfilterrank import plot
+from skfilterrank.comparison import SystemScores, compare_systems, rank_biased_overlap
+from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
+
+SHIFTS = np.array([[0], [0.1], [0.2]])
+SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), measure="ap")
+
+
+@pytest.mark.parametrize(
+    ("result", "display"),
+    [
+        (SCORES, plot.CriticalDifferenceDisplay),
+        (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
+        (stability_curve(SCORES, sizes=[5, 10], n_resamples=5), plot.StabilityCurveDisplay),
+        (sensitivity_curve(SCORES, n_resamples=20), plot.SensitivityCurveDisplay),
+    ],
+)
+def test_results_are_drawn_by_their_display(result, display):
+    ax = Figure().subplots()
+    drawn = result.plot(ax)
+    assert type(drawn) is display
+    assert drawn.ax_ is ax
+    assert result.plot().ax_ is not ax
+
+
+def test_options_reach_the_display():
+    display = SCORES.plot(test="t", n_shown=2)
+    assert display.comparison.test == "t"
+    assert len(display.systems) == 2
+    line = stability_curve(SCORES, sizes=[5], n_resamples=5).plot(line_kw={"color": "red"})
+    assert line.lines_["ap"].get_color() == "red"
+
+
+def test_a_result_without_display_says_so():
+    with pytest.raises(TypeError, match="No display draws a RankBiasedOverlap"):
+        rank_biased_overlap(["a"], ["a"]).plot()
