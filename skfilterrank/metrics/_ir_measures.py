@@ -130,7 +130,7 @@ def _measure_class(name, entry):
         name,
         (Measure,),
         {
-            "__doc__": entry.function.__doc__,
+            "__doc__": entry.__doc__,
             "__name__": name,
             "NAME": name,
             "TABLE_NAME": entry.name,

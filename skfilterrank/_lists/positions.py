@@ -172,7 +172,7 @@ def relevant_positions(
     --------
     Three of six relevant documents are retrieved, at 2, 3 and 8; the collection has 1000:
 
-    >>> from skfilterrank.metrics import relevant_positions
+    >>> from skfilterrank._lists.positions import relevant_positions
     >>> y_true = [0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1]
     >>> y_score = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1] + [float("-inf")] * 3
     >>> result = relevant_positions(y_true, y_score, groups=["q"] * 13, n_items=1000)

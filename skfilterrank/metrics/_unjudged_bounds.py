@@ -174,7 +174,7 @@ default=None
             _deciding_numbers(
                 parsed, lists.gains[rows], scores[rows], (low, high), lists.tie_codes is None
             ),
-            lambda labels, y_score, groups, rows=rows: entry.function(
+            lambda labels, y_score, groups, rows=rows: entry(
                 labels,
                 y_score,
                 groups=groups,
