@@ -114,7 +114,7 @@ def sum_precision_score(block: ListBlock, k):
     See Also
     --------
     average_precision_score : Divided by the number of relevant documents.
-    expected_sum_precision : Its mean over all rankings.
+    random_ranking_bound : Its mean over all rankings.
     ul_normalized_score : Between the two bounds.
 
     Notes

@@ -242,7 +242,7 @@ def ndcg_min_score(block: ListBlock, k):
 
     See Also
     --------
-    unbounded_queries : How many queries leave the bounds.
+    ndcg_f_score : Bounded for filtered lists, too.
 
     Notes
     -----
@@ -266,6 +266,14 @@ def ndcg_min_score(block: ListBlock, k):
     1.0
     >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
     1.569...
+
+    The share of queries that leave the bounds, above and below (section 4.2 and Table 5 of [1]_);
+    values may miss 1 and 0 by rounding:
+
+    >>> y_true, y_score = [-1, 2, -1, 2], [float("-inf"), 1, 0, 1]
+    >>> values = ndcg_min_score(y_true, y_score, groups=["a", "a", "b", "b"], average=None)
+    >>> float((values > 1 + 1e-9).mean()), float((values < -1e-9).mean())
+    (0.5, 0.0)
     """
     return between(block, k, bounds=ndcg_min_bounds)
 

@@ -160,7 +160,7 @@ def ul_normalized_score(
         ranking scores does not enter.
     expectation : {"exact", "paper"}, default="exact"
         How the random ranking's sum of precisions is computed, see
-        :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
+        :func:`random_ranking_bound`. The two are the same for "dcg", and only "exact" is known
         for other measures.
     normalize : {"ideal", "k"}, default="ideal"
         Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
@@ -173,7 +173,7 @@ def ul_normalized_score(
 
     See Also
     --------
-    expected_dcg, expected_sum_precision, random_ranking_bound : The lower bound alone.
+    random_ranking_bound : The lower bound alone.
     query_informativeness : The queries on which it matters.
     above_chance_score : Centred: random rankings have 0 in the mean.
     ndcg_f_score : Normalised between the worst and the best list, also with negative gains.

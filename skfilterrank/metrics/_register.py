@@ -359,7 +359,7 @@ def _sum_of(facts, _name, _additive):
         wanted = "what a place is worth, such as facts.by_place(lambda place: 1 / place), second"
     if wanted:
         raise InputError(f"additive of {brief(_name)} must give Additive {wanted}, got {got}.")
-    return replace(form, worth=functools.partial(_worth_of, _name=_name, _worth=form.worth))
+    return replace(form, worth=partial(_worth_of, _name=_name, _worth=form.worth))
 
 
 def _worth_of(place, level, query, _name, _worth):

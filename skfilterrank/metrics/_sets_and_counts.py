@@ -91,9 +91,10 @@ def n_queries_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_queries_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_queries = get_measure("num_q")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_queries_score(y_true, y_score, groups=list("aaab"))
+    >>> n_queries(y_true, y_score, groups=list("aaab"))
     2.0
     """
     return np.ones(len(block.sizes))
@@ -123,9 +124,10 @@ def n_retrieved_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_retrieved_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_retrieved = get_measure("num_ret")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_retrieved_score(y_true, y_score, groups=list("aaab"))
+    >>> n_retrieved(y_true, y_score, groups=list("aaab"))
     3.0
     """
     return block.n_retained.astype(np.float64)
@@ -154,9 +156,10 @@ def n_relevant_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_relevant_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_relevant = get_measure("num_rel")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_relevant_score(y_true, y_score, groups=list("aaab"))
+    >>> n_relevant(y_true, y_score, groups=list("aaab"))
     3.0
     """
     return block.n_relevant.copy()
@@ -185,9 +188,10 @@ def n_relevant_retrieved_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_relevant_retrieved_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_relevant_retrieved = get_measure("num_rel_ret")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_relevant_retrieved_score(y_true, y_score, groups=list("aaab"))
+    >>> n_relevant_retrieved(y_true, y_score, groups=list("aaab"))
     2.0
     """
     return n_relevant_retrieved(block, k)
@@ -278,8 +282,9 @@ def set_map_score(block: ListBlock, k):
     --------
     Precision 1/2 and recall 1:
 
-    >>> from skfilterrank.metrics import set_map_score
-    >>> set_map_score([1, 0], [2, 1], groups=["a"] * 2)
+    >>> from skfilterrank.metrics import get_measure
+    >>> set_map = get_measure("set_map")
+    >>> set_map([1, 0], [2, 1], groups=["a"] * 2)
     0.5
     """
     found = n_relevant_retrieved(block, k)
@@ -308,7 +313,7 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
 
     See Also
     --------
-    eleven_point_precision_score : The mean over levels 0, 0.1, ..., 1.
+    average_precision_score : Needs no levels.
 
     Notes
     -----
@@ -367,8 +372,9 @@ def eleven_point_precision_score(block: ListBlock, k):
     --------
     The highest precision is 1 up to recall 1/2 and 2/3 beyond:
 
-    >>> from skfilterrank.metrics import eleven_point_precision_score
-    >>> eleven_point_precision_score([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
+    >>> from skfilterrank.metrics import get_measure
+    >>> eleven_point_precision = get_measure("eleven_points")
+    >>> eleven_point_precision([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
     0.848...
     """
     return interpolated_precision(block, k, np.arange(11) / 10)
@@ -404,9 +410,10 @@ def geometric_map_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import geometric_map_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> geometric_map = get_measure("gm_map")
     >>> y_true, y_score = [1, 0, 0, 1], [2, 1, 2, 1]
-    >>> geometric_map_score(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
+    >>> geometric_map(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
     0.707...
     """
     return average_precision(block, k, normalize="R")

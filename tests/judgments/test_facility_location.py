@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from profiles import times
-from skfilterrank.judgments._facility_location import facility_location
 from skfilterrank.judgments import _facility_location as module
+from skfilterrank.judgments._facility_location import facility_location
 
 
 def objective(similarity, weights, chosen):

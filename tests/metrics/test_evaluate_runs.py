@@ -13,7 +13,7 @@ from skfilterrank._lists.user_warnings import heard, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
-from skfilterrank.metrics import _evaluate as module
+from skfilterrank.metrics import _evaluate_runs as module
 from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations, ndcg_f_score
 
 # Labels below 0, of which nothing is said, are given to every measure here.

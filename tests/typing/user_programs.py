@@ -10,13 +10,13 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from skfilterrank.comparison import PairwiseComparison, compare_systems, score_systems
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
-    RankingScorer,
     evaluate,
     evaluate_runs,
     make_ranking_scorer,
     ndcg_f_score,
     rbp_score,
 )
+from skfilterrank.metrics._scorer import RankingScorer
 from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     CertifiedThreshold,

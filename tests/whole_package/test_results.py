@@ -16,7 +16,8 @@ from public_calls import call, public_functions
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments import Estimates
-from skfilterrank.metrics import RowsEvaluation, evaluate
+from skfilterrank.metrics import evaluate
+from skfilterrank.metrics._rows_evaluation import RowsEvaluation
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
 
