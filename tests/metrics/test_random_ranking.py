@@ -129,7 +129,7 @@ class TestSumPrecision:
         assert one_query(expected_sum_precision, [np.nan]) == 0
 
     def test_the_formula_of_the_paper_is_one_of_sums_of_precisions(self):
-        with pytest.raises(ValueError, match="method='paper' is a formula for 'sp' alone, got 'ap'"):
+        with pytest.raises(ValueError, match="is a formula for 'sp' alone, got 'ap'"):
             one_query(random_ranking_bound, [1, 0], "ap", method="paper")
 
 

@@ -37,7 +37,7 @@ from skfilterrank.metrics import register_measure
 
 @register_measure("{name}", value_range=(0, 1))
 def {name}(block, k, *, depth=3):
-    \"\"\"Share of queries whose first places hold something good.\"\"\"
+    \"\"\"Queries whose first places hold something good.\"\"\"
     return [float(np.any(ranked[:depth] > 0)) for ranked, _ in block.lists(k)]
 """
 
@@ -497,7 +497,7 @@ class TestPlugins:
     def test_are_listed(self, folder, capsys):
         assert main(["help", "measures"]) == 0
         said = capsys.readouterr()
-        shown = "plugged(depth=3)[@k]\n    Share of queries whose first places hold something good.\n"
+        shown = "plugged(depth=3)[@k]\n    Queries whose first places hold something good.\n"
         assert shown in said.out
         assert "skfilterrank: warning: The entry point bad" in said.err
 
