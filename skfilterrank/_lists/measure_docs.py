@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import Any
 
 _PARAMETERS = """
 Parameters
@@ -80,7 +81,7 @@ _PARTS = re.compile(
 def complete_documentation(measure) -> str:
     """Add the parameters that all measures share to those of a measure's own docstring."""
     doc = inspect.cleandoc(measure.declared.__doc__ or "").rstrip()
-    parts = _PARTS.fullmatch(doc or f"{measure.name}, by {measure.__module__}.")
+    parts: Any = _PARTS.fullmatch(doc or f"{measure.name}, by {measure.__module__}.")
     shared = _PARAMETERS.format(
         k=_K if measure.takes_k else "",
         ties=_TIES[measure.ties[0]],

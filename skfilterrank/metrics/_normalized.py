@@ -134,7 +134,7 @@ def ul_normalized_score(
     block: ListBlock,
     k,
     *,
-    measure: str = "dcg",
+    measure="dcg",
     variant: str = "v2",
     expectation: str = "exact",
     normalize: str = "ideal",
@@ -325,7 +325,7 @@ def above_chance_score(
     block: ListBlock,
     k,
     *,
-    measure: str = "dcg",
+    measure="dcg",
     n_samples: int = 1000,
     random_state=0,
 ):
