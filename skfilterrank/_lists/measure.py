@@ -133,8 +133,13 @@ class Measure:
         # As functools.wraps does it, for help(), inspect, doctest and pickle.
         self.__module__, self.__name__ = self.declared.__module__, self.declared.__name__
         self.__qualname__ = self.declared.__qualname__.removesuffix(_WRAPPED)
-        self.__wrapped__, self.__signature__ = self.declared, self._signature()
-        self.__doc__ = self.plain.__doc__ if self.plain else complete_documentation(self)
+        self.__wrapped__ = self.declared
+        if self.plain is not None:
+            self.defaults, self.__signature__ = self.plain.defaults, self.plain.__signature__
+            self.__doc__, self.summary = self.plain.__doc__, self.plain.summary
+            return
+        self.__signature__ = self._signature()
+        self.__doc__ = complete_documentation(self)
         self.summary = self.__doc__.splitlines()[0]
 
     def _signature(self):
