@@ -284,7 +284,7 @@ class Measure:
 
     @property
     def has_exact_mean(self) -> bool:
-        """Whether the value of a list of tied documents is the mean over all rankings of them."""
+        """True if the value of tied documents is the mean over all their rankings."""
         return "average" in self.ties and self.ties_are_means
 
     def range_for(self, gains=None) -> tuple[float, float]:
@@ -343,7 +343,7 @@ class Measure:
 
     @property
     def is_found(self) -> bool:
-        """Whether it stands where its module and name say."""
+        """True if its module has it under its name."""
         found: Any = sys.modules.get(self.__module__)
         for name in self.__qualname__.split("."):
             found = getattr(found, name, None)
@@ -447,7 +447,7 @@ class ParsedMeasure(NamedTuple):
         return None if form is None else replace(form, k=form.k or self.k)
 
     def with_cutoff(self, k) -> ParsedMeasure:
-        """The same measure with the cut-off `k` too; None leaves it as it is."""
+        """Add the cut-off `k`; None leaves it as it is."""
         k = check_k(k)
         if k is None:
             return self
@@ -460,12 +460,12 @@ class ParsedMeasure(NamedTuple):
         return self._replace(k=k)
 
     def for_threshold(self, k=None) -> ParsedMeasure:
-        """The same, with the cut-off `k` too, for choosing a threshold by."""
+        """Add the cut-off `k`, and check that a threshold can be chosen by the measure."""
         parsed = self.for_means("a threshold is chosen")
         return parsed if k is None else parsed.with_cutoff(k)
 
     def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
-        """The same; raise where `what`, which goes by the mean, would not go by the measure."""
+        """Check that the measure has a mean over queries, as `what` needs, and return it."""
         over_queries = self.measure.over_queries
         if over_queries not in takes:
             raise InputError(
@@ -487,7 +487,7 @@ class ParsedMeasure(NamedTuple):
         return value if self.measure.greater_is_better else 0.0 - value
 
     def like(self, library: str, given: Iterable[str] = ()) -> ParsedMeasure:
-        """The same by the rules of a library; its options, and what is `given`, must set none."""
+        """Return the variant of a library; its options and `given` must not set the same."""
         settings_like(library, self.measure.name, {*self.options, *given})
         return self._replace(measure=self.measure.like(library))
 
@@ -510,7 +510,7 @@ def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = 
 
 
 def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:
-    """Those that are not made for gains below 0 and see some."""
+    """Find the measures that do not support gains below 0 but receive some."""
     odd, gained = [], None
     for each in measures:
         if each.measure.with_forbidden:
@@ -536,6 +536,6 @@ def warn_of(odd: list[ParsedMeasure]) -> None:
 
 
 def any_below_0(parsed, gains):
-    """Whether a measure sees gains below 0."""
+    """Tell whether a measure sees gains below 0."""
     own = parsed.measure.own_reading
     return bool(((gains if own is None else own.of(gains)) < 0).any())

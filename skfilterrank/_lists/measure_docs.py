@@ -1,4 +1,4 @@
-"""What the documentation of all measures shares."""
+"""Documentation that all measures share."""
 
 import inspect
 import re

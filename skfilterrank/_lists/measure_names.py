@@ -213,7 +213,7 @@ def _find(name):
 
 
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
-    """The same in the table as it stands."""
+    """Find a measure and a cut-off without loading plugins."""
     if name in MEASURES:  # As most are, without the table of all others.
         return MEASURES[name], None
     known, name = spellings(), name.lower()

@@ -1,4 +1,4 @@
-"""Where in each list the relevant items are: the projection of section 2.2 of Diaz & Mitra."""
+"""Positions of the relevant items of each list: the projection of section 2.2 of Diaz & Mitra."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RelevantPositions(Result):
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where in `positions` each query begins; shape (n_queries,), dtype int64."""
+        """Index of the first of each query's `positions`; shape (n_queries,), dtype int64."""
         return np.cumsum(self.n_relevant) - self.n_relevant
 
     @property
@@ -63,7 +63,7 @@ class RelevantPositions(Result):
 
     @property
     def is_found(self) -> np.ndarray:
-        """Whether the item at each of the positions was retrieved; bool."""
+        """True where the item at a position was retrieved; bool."""
         return self.levels <= np.repeat(self.n_found, self.n_relevant)
 
     def __len__(self) -> int:

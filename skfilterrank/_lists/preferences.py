@@ -31,7 +31,7 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreferenceMatrix(Result):
-    """Which system ranks better, query by query: the result of `preference_matrix`.
+    """Order of the systems, query by query: the result of `preference_matrix`.
 
     ``str`` gives the share of queries in which the system of the row is preferred to that of
     the column.
@@ -233,7 +233,7 @@ def _mid_ranks(values):
 
 
 def _check_same_relevant(system, result, reference, expected):
-    """The same queries and numbers of relevant items as the first system."""
+    """Check that queries and numbers of relevant items are those of the first system."""
     if not np.array_equal(result.query_ids, expected.query_ids):
         theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
         odd = sorted(theirs ^ ours, key=str)[0]

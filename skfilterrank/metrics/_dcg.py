@@ -89,7 +89,7 @@ def ndcg_f_bounds(block: ListBlock, k):
 
 
 def between(block: ListBlock, k, bounds, lowest=-np.inf):
-    """Where the DCG of the returned list lies between its bounds."""
+    """Place the DCG of the returned list between its bounds, from 0 to 1."""
     return _between(block.once(bounds, k), dcg(block, k, lowest))
 
 

@@ -31,7 +31,7 @@ from skfilterrank.metrics._random_rankings import random_ranking_bound
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryInformativeness(Result):
-    """How far systems are above chance on each query, and the two ends of that order.
+    """Distance of systems from chance on each query, and the two ends of that order.
 
     Attributes
     ----------

@@ -207,7 +207,7 @@ def _index(frame, params):
 
 
 def _shares_a_topic(qrels, run):
-    """Whether some topic of a frame of ir_measures is in the judgments."""
+    """Tell whether some topic of a frame of ir_measures is in the judgments."""
     if not len(run):
         return False
     _, topics = id_tokens(run["query_id"], "query_id").factorize()

@@ -106,7 +106,7 @@ _VARIANTS = {"v1": _v1, "v2": _v2, "upper": _upper}
 
 
 def _is_defined(lower, upper):
-    """Whether rankings of the query differ at all."""
+    """Find the queries whose rankings differ in value."""
     return upper - lower > ROUNDING_OF_MEANS * upper
 
 

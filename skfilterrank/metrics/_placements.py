@@ -1,4 +1,4 @@
-"""Where the relevant items of some queries stand, and how many placements of them are worse."""
+"""Placements of the relevant items of queries, and the number of worse ones."""
 
 import itertools
 from math import comb
@@ -153,7 +153,7 @@ def rounding(log):
 
 
 class Share(NamedTuple):
-    """How many sets are worse than each one: C(of_n, of_m) * part, of C(n, m); float64 each."""
+    """Number of worse sets of each one: C(of_n, of_m) * part, of C(n, m); float64 each."""
 
     of_n: np.ndarray
     of_m: np.ndarray
@@ -198,7 +198,7 @@ _BINOMIALS = np.array([comb(a, b) for a in range(_WIDTH) for b in range(_WIDTH)]
 
 
 def count_preceding(position, level, query, n_queries) -> np.ndarray:
-    """How many sets precede each one: the sum of C(position - 1, level) over its levels."""
+    """Count the sets that precede each one: the sum of C(position - 1, level) over its levels."""
     counts = _BINOMIALS.take((position - 1) * _WIDTH + level)
     return np.bincount(query, counts, minlength=n_queries)
 
@@ -233,7 +233,7 @@ class Placements(NamedTuple):
 
     @classmethod
     def of_block(cls, block: ListBlock, n_items: int | None):
-        """Those of a block's queries; queries without relevant items are left out."""
+        """Find the placements of a block's queries; queries without relevant items are left out."""
         m, n_found, positions = found_positions(block)
         n = items_of(block, m - n_found, n_items)
         level = _levels(m)
@@ -248,7 +248,7 @@ class Placements(NamedTuple):
 
     @property
     def first(self) -> np.ndarray:
-        """Where in `positions` each query begins."""
+        """Index of the first of each query's `positions`."""
         return np.cumsum(self.sizes) - self.sizes
 
     def from_the_end(self) -> "Sets":
@@ -302,7 +302,7 @@ class Placements(NamedTuple):
         return values
 
     def _of(self, queries):
-        """Those of some queries, which a bool array marks."""
+        """Select queries by a bool array."""
         return Placements(
             self.positions[np.repeat(queries, self.sizes)], self.m[queries], self.n[queries]
         )
@@ -317,7 +317,7 @@ def _scored_by_share(worse, better, scale):
 
 
 def _scored_by_count(sets, first_is_best, scale):
-    """The same of a few items, by the numbers of placements."""
+    """Score placements of a few items by the numbers of worse and better ones."""
     n_sets, worse = sets.counted()
     better = n_sets - 1 - worse
     if first_is_best:
@@ -347,7 +347,7 @@ class Sets(NamedTuple):
     """The highest position possible, float64."""
 
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many sets there are, and how many precede each one; of a few items."""
+        """Count all sets, and those that precede each one; of a few items."""
         m = self.m.astype(np.int64)
         n_before = count_preceding(
             self.position.astype(np.int64),
@@ -358,7 +358,7 @@ class Sets(NamedTuple):
         return count_all(self.n.astype(np.int64), m), n_before
 
     def following(self) -> Share:
-        """How many sets follow each one."""
+        """Compute the share of sets that follow each one."""
         n, m = self.n, self.m
         sizes = m.astype(np.int64)
         # Items at the very end leave no other choice: the others make the number.
@@ -385,7 +385,7 @@ class Sets(NamedTuple):
         )
 
     def preceding(self) -> Share:
-        """How many sets precede each one."""
+        """Compute the share of sets that precede each one."""
         n, m = self.n, self.m
         last = self.position[self.highest]
         levels = Levels(

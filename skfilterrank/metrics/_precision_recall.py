@@ -39,7 +39,7 @@ def r_precision_sum(facts: Facts) -> Additive:
 
 
 def first_relevant_sum(facts: Facts, worth) -> Additive:
-    """What the place of the first relevant document is worth."""
+    """Make a sum of the worth of the first relevant document's place."""
 
     def worth_of_first(place, level, query):
         return np.where(level == 1, worth(place), 0.0)
@@ -222,7 +222,7 @@ def reciprocal_rank_score(block: ListBlock, k):
 
     See Also
     --------
-    success_at_k_score : Whether a relevant document is in the top k.
+    success_at_k_score : Share of queries with a relevant document in the top k.
     err_score : The same for a user whom each document satisfies with some probability.
 
     Notes
@@ -279,7 +279,7 @@ def reciprocal_rank_score(block: ListBlock, k):
     value_range=(0, 1),
 )
 def success_at_k_score(block: ListBlock, k):
-    """Whether a relevant document is in the top k.
+    """Share of queries with a relevant document in the top k.
 
     Its mean is the share of the queries that get an answer at all: "hit rate" where items are
     recommended.

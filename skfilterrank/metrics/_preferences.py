@@ -26,7 +26,7 @@ def lexicographic_preference(
     n_items: int | None = None,
     imputation: str = "pessimistic",
 ) -> np.ndarray:
-    """Which of two rankings is preferred for each query, by lexicographic recall or precision.
+    """Compare two rankings of each query by lexicographic recall or precision.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def recall_paired_preference(
     ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
 ) -> np.ndarray:
-    """How much of two rankings' users prefer the first, users who want 1, 2, ... relevant items.
+    """Compare two rankings by the users who want 1, 2, ... relevant items and prefer either.
 
     The average case beside the worst one, which :func:`lexicographic_preference` compares by
     recall, and the best one, which it compares by precision.

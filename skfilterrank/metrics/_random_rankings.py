@@ -1,4 +1,4 @@
-"""What a random ranking of a query's documents is worth: the lower bound of Karmaker and Feng.
+"""Expected value of a random ranking of a query's documents: the lower bound of Karmaker and Feng.
 
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """

@@ -241,7 +241,7 @@ def _checked_range(value_range):
 
 
 def _is_bound(end):
-    """Whether a number may be an end of a range."""
+    """Tell whether a number may be an end of a range."""
     return is_finite_number(end) or (isinstance(end, Real) and end in (-np.inf, np.inf))
 
 
@@ -363,7 +363,7 @@ def _sum_of(facts, _name, _additive):
 
 
 def _worth_of(place, level, query, _name, _worth):
-    """What places are worth, by somebody's function."""
+    """Compute the worth of places by a user's function."""
     with _naming(_name):
         return _worth(place, level, query)
 

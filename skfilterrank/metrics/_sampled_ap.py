@@ -111,7 +111,7 @@ def inferred_ap_sum(facts: Facts) -> Additive:
 
 
 def _pooled_in_order(block):
-    """Whether each document of the lists was in the pool; None where all were."""
+    """Find the documents of the lists that were in the pool; None where all were."""
     pooled = block.column("pooled", False)
     if pooled is None:
         return None

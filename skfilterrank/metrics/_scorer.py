@@ -33,7 +33,7 @@ class RankingScorer(RequestsGroups):
 
     @property
     def arguments(self) -> str:
-        """What it was made of, as it would be written."""
+        """Arguments of `make_ranking_scorer`, as text."""
         names = [measure.text for measure in self._measures.values()]
         params = "".join(f", {key}={value!r}" for key, value in self._params.items())
         return f"{self._named(names)!r}{params}"
@@ -302,5 +302,5 @@ def _check_parameters(wanted, params):
 
 
 def _parameters(entry):
-    """What a scorer may fix of a measure."""
+    """List the parameters of a measure that a scorer may fix."""
     return set(inspect.signature(entry).parameters) - _NOT_FIXED - set(entry.columns)

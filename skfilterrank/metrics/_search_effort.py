@@ -1,4 +1,4 @@
-"""How far a searcher must read to find all that is relevant.
+"""Effort of a searcher who reads until all relevant items are found.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
