@@ -12,7 +12,8 @@ from skfilterrank.metaevaluation import (
     conflicts,
     discriminative_power,
 )
-from skfilterrank.metrics import QueryInformativeness, dcg_score, query_informativeness
+from skfilterrank.metrics import dcg_score, query_informativeness
+from skfilterrank.metrics._informativeness import QueryInformativeness
 
 CUTOFFS = (5, 10, 15, 20, 30)
 PRINTED = (

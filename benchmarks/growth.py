@@ -136,7 +136,7 @@ def measure_cells():
                     more = dict(params)
                     if name == "stat_ap":
                         more["inclusion_probability"] = np.full(n, 0.5)
-                    return lambda: measure.function(y_true, y_score, groups=groups, **more)
+                    return lambda: measure(y_true, y_score, groups=groups, **more)
 
                 yield f"measure {form}", axis, make
 

@@ -13,13 +13,12 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, ParameterGrid, cross_val_predict
 
+from skfilterrank._lists.positions import relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
-    PreferenceMatrix,
     evaluate,
     lexirecall_score,
-    preference_matrix,
-    relevant_positions,
 )
 
 RUNS = ("trec-covid-round1", "trec-robust2003")

@@ -123,9 +123,9 @@ def measures():
     """Pairs (text, function, parameters) of what is timed."""
     for name, measure in MEASURES.items():
         params = dict(SLOWER.get(name, {}))
-        yield (f"{name}@{params['k']}" if params else name), measure.function, params
+        yield (f"{name}@{params['k']}" if params else name), measure, params
         if measure.takes_k and not params:
-            yield f"{name}@10", measure.function, {"k": 10}
+            yield f"{name}@10", measure, {"k": 10}
 
 
 def rows_of(rng, mean, n_rows):

@@ -23,8 +23,10 @@ import pandas as pd
 import pytrec_eval
 from _common import run_parts, write_report
 
+from skfilterrank._lists.positions import relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics import PreferenceMatrix, evaluate_run, evaluate_runs, relevant_positions
+from skfilterrank.metrics import evaluate_run, evaluate_runs
 
 # Documents of the collection; of any two runs every size prefers the same one.
 N_ITEMS = 1_000_000

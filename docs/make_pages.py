@@ -1,14 +1,10 @@
-"""Write docs/measures.md, docs/api.md and the names of metrics, so that they cannot drift."""
+"""Write docs/measures.md and docs/api.md, so that they cannot drift."""
 
-import inspect
-import re
 from pathlib import Path
 
-import skfilterrank.metrics
 from _site import measures, public
 
 ROOT = Path(__file__).parent.parent
-STUB = "skfilterrank/metrics/__init__.pyi"
 
 HEAD = """# Measures
 
@@ -61,28 +57,7 @@ def pages() -> dict[str, str]:
     return {
         "docs/measures.md": f"{HEAD}\n{measures.overview()}",
         "docs/api.md": public.api(),
-        STUB: stub(),
     }
-
-
-def stub() -> str:
-    """The public names of metrics, where editors look for them: measures enter when it runs."""
-    lines = ["from numpy.typing import ArrayLike", "from skfilterrank._lists.gains import Gains"]
-    lines += ["from skfilterrank._lists.query_weights import QueryWeight"]
-    lines += ["from skfilterrank._lists.scoring import Scores", "import collections.abc"]
-    for name in sorted(skfilterrank.metrics.__all__):
-        thing = getattr(skfilterrank.metrics, name)
-        if hasattr(thing, "measure"):
-            signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
-            lines.append(f"def {name}{signature}: ...")
-        else:
-            lines.append(f"from {thing.__module__} import {name} as {name}")
-    return (
-        "\n".join(
-            ["# Written by docs/make_pages.py.", "# ruff: noqa", "# fmt: off", *sorted(lines)]
-        )
-        + "\n"
-    )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from skfilterrank._lists.measure import MEASURES
 from .docstrings import markdown, section
 from .references import bibtex_blocks, items
 
+# The measures that the library is for stand first.
+FIRST = ("._dcg", "._filtering")
 FACTS = Path(__file__).parent.parent / "measure_facts.toml"
 
 TIES = {
@@ -32,22 +34,16 @@ def facts() -> dict:
 def families() -> dict[str, list[str]]:
     """Names of the measures under the first line of the file that defines them."""
     found = {}
-    # What the library is for stands first.
-    public = [each for each in MEASURES.values() if is_public(each)]
-    for measure in sorted(public, key=lambda each: "_forbidden" not in module_of(each)):
-        title = inspect.getdoc(sys.modules[module_of(measure)]).splitlines()[0].rstrip(".")
+    ours = [each for each in MEASURES.values() if is_ours(each)]
+    for measure in sorted(ours, key=lambda each: not each.__module__.endswith(FIRST)):
+        title = inspect.getdoc(sys.modules[measure.__module__]).splitlines()[0].rstrip(".")
         found.setdefault(title, []).append(measure.name)
     return found
 
 
-def is_public(measure) -> bool:
-    """Whether a measure is the library's own."""
-    return measure.function.__name__ in skfilterrank.metrics.__all__
-
-
-def module_of(measure) -> str:
-    """Name of the module that declares a measure."""
-    return measure.function.__module__
+def is_ours(measure) -> bool:
+    """Tell whether the library declares a measure."""
+    return measure.__module__.startswith("skfilterrank.metrics.")
 
 
 def overview() -> str:
@@ -110,7 +106,7 @@ def value_range(measure) -> str:
 def page(name: str, picture: str = "") -> str:
     """The page of a measure."""
     measure, known = MEASURES[name], facts().get(name, {})
-    doc = inspect.getdoc(measure.function)
+    doc = inspect.getdoc(measure)
     first = linked(markdown(doc.split("\nParameters\n")[0].strip()), name)
     notes = linked(markdown(section(doc, "Notes")), name).split("\n\n")
     odd_rows = [text for text in notes if "Filtered" in text]
@@ -157,9 +153,9 @@ def linked(text, name) -> str:
 
     def link(match):
         word = match[1]
-        if word in MEASURES and is_public(MEASURES[word]) and word != name:
+        if word in MEASURES and is_ours(MEASURES[word]) and word != name:
             return f"[`{word}`]({word}.md)"
-        if word in skfilterrank.metrics.__all__ and word != MEASURES[name].function.__name__:
+        if word in skfilterrank.metrics.__all__ and word != MEASURES[name].__name__:
             return f"{{py:obj}}`{word} <skfilterrank.metrics.{word}>`"
         return match[0]
 
@@ -169,10 +165,11 @@ def linked(text, name) -> str:
 def in_short(measure, doc, known) -> list[str]:
     """The facts of a measure as a table."""
     undefined = re.search(r"the measure is undefined \((.*?)\);", doc, re.DOTALL).group(1)
-    function = f"skfilterrank.metrics.{measure.function.__name__}"
+    function = f"skfilterrank.metrics.{measure.__name__}"
+    has_page = measure.__name__ in skfilterrank.metrics.__all__
     rows = {
         "Name": f"`{written(measure)}`",
-        "Function": f"{{py:func}}`{function} <{function}>`",
+        "Function": f"{{py:func}}`{function} <{function}>`" if has_page else "by its name alone",
         "Better": better(measure),
         "Range": value_range(measure),
         "Undefined": f"{' '.join(undefined.split())}; `undefined=` says what counts then, 0 "

@@ -19,9 +19,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import kendalltau
 
+from skfilterrank.comparison import score_systems
 from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.io import QrelsIndex
-from skfilterrank.metrics import PreferenceMatrix, evaluate_runs, relevant_positions
+from skfilterrank.metrics import evaluate_runs
 
 data = fetch_trec_covid()
 qrels = QrelsIndex(data.qrels)
@@ -33,21 +34,17 @@ values = evaluate_runs(None, aligned, ["ndcg@20", "recall@1000"]).per_query
 filtering = evaluate_runs(None, aligned, "ndcg_f@20", gains=strict).per_query
 means = values.join(filtering).groupby("run").mean()
 
-positions = {
-    name: relevant_positions(run.y_true, run.y_score, groups=run.index, ties="stable")
-    for name, run in aligned.items()
-}
-preferences = PreferenceMatrix.from_positions(positions)
-# Rank 1 is the best, other measures are better the higher.
-means["lexirecall"] = -preferences.ranks.mean()
+# The share of the other runs that a run is preferred to on each topic.
+lexirecall = score_systems(None, aligned, "lexirecall(scale=preference)")
+(lexirecall,) = lexirecall.values()
+means["lexirecall"] = lexirecall.means
 
 recall = values["recall@1000"].to_numpy().reshape(len(aligned), -1).T
 pairs = np.triu_indices(len(aligned), 1)
 tied_recall = recall[:, pairs[0]] == recall[:, pairs[1]]
-tied_lexirecall = preferences.preferences[:, pairs[0], pairs[1]] == 0
-opposite = np.sign(recall[:, pairs[0]] - recall[:, pairs[1]]) == (
-    -preferences.preferences[:, pairs[0], pairs[1]]
-)
+preferred = np.sign(lexirecall.values[pairs[0]] - lexirecall.values[pairs[1]]).T
+tied_lexirecall = preferred == 0
+opposite = np.sign(recall[:, pairs[0]] - recall[:, pairs[1]]) == -preferred
 opposite &= ~tied_recall
 print(
     f"comparisons of two runs on a topic: recall@1000 ties {tied_recall.mean():.1%}, lexirecall "

@@ -64,7 +64,7 @@ class Additive:
 
 
 class Facts:
-    """What a sum over documents is made from: judgments, and the parsed measure.
+    """The input of a sum over documents: judgments, and the parsed measure.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Facts:
         return self.measure.options[name](value, name)
 
     def of(self, parsed) -> "Facts":
-        """The same judgments for another measure."""
+        """Return these judgments for another measure."""
         other = copy(self)
         other.measure, other.k, other.options = parsed
         return other
@@ -237,7 +237,7 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
 
 
 def results_of(function, positions, name) -> np.ndarray:
-    """What a user's function makes of positions."""
+    """Call a user's function on positions."""
     if isinstance(function, type):
         raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
     return np.asarray(function(positions))

@@ -1,6 +1,6 @@
 """Each query's ranked, filtered and judged list, a padded block of queries at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import wraps
 
@@ -378,6 +378,26 @@ class ListBlock:
         if depth not in self._cells_of_depth:
             self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
         return self._cells_of_depth[depth]
+
+    def lists(self, k: int | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the gains of each query's returned list, and those of its pool.
+
+        The list goes from the top down to place k, 0 where unjudged, ties in one order; the pool
+        has the judged documents, highest gain first.
+        """
+        ranked = self.only_retained(self.in_order(self.gains, k))
+        n_shown = np.minimum(self.n_retained, ranked.shape[1])
+        for gains, n, pool, m in zip(ranked, n_shown, self.best_first(None), self.n_judged):
+            yield gains[:n], pool[:m].copy()
+
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the gains of each query's rows, and their scores, -inf where hidden.
+
+        Unjudged rows have gain 0, or are left out with ``unjudged="drop"``.
+        """
+        is_row = self.judged if self.drops_unjudged else self._is_row
+        for gains, key, own in zip(self.gains, self.sort_key, is_row):
+            yield gains[own], -key[own].astype(np.float64)
 
     def ties(self, k: int | None = None) -> Ties | None:
         """Ties that reach into the first k places; None unless they are to be averaged.

@@ -5,10 +5,15 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from skfilterrank._lists.checks import as_list
-from skfilterrank._lists.like import settings_like
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_plugins import load_measure_plugins
-from skfilterrank._lists.own_reading import OF_ALL, SHOWN_OF_ALL, own_reading
+from skfilterrank._lists.own_reading import (
+    OF_ALL,
+    SHOWN_OF_ALL,
+    OwnReading,
+    own_reading,
+    settings_like,
+)
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 _MOST_DIGITS = 18
@@ -130,9 +135,8 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     """Read a measure: its function, or text, such as "ndcg_f@10", "RBP(p=0.9)@100", "P_5"."""
     if isinstance(text, ParsedMeasure):
         return text
-    entry = getattr(text, "measure", None)
-    if isinstance(entry, Measure) and entry.function is text:
-        return ParsedMeasure(entry, None, {})
+    if isinstance(text, Measure):
+        return ParsedMeasure(text, None, {})
     if isinstance(measures := getattr(text, "_measures", None), dict):
         raise InputError(
             f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(list(measures))} "
@@ -156,13 +160,13 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
         given, own = _parse_options(entry, parts["options"], text)
         options = {**options, **given}
         library, reading = own.pop("like", None), own_reading(own, text)
-        if library is None:
-            entry = entry.with_reading(reading)
-        elif reading is not None:
-            raise InputError(f"{brief(text)} gives like and {' and '.join(own)}: give one of them.")
-        else:
+        if library is not None:
+            if reading is not None:
+                names = " and ".join(own)
+                raise InputError(f"{brief(text)} gives like and {names}: give one of them.")
             settings_like(library, entry.name, options)
-            entry = entry.like(library)
+            reading = OwnReading.like(library, entry.name)
+        entry = entry.with_reading(reading)
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut
@@ -209,7 +213,7 @@ def _find(name):
 
 
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
-    """The same in the table as it stands."""
+    """Find a measure and a cut-off without loading plugins."""
     if name in MEASURES:  # As most are, without the table of all others.
         return MEASURES[name], None
     known, name = spellings(), name.lower()

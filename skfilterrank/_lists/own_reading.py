@@ -1,10 +1,12 @@
-"""How one measure reads judgments: "ap(rel=2)", "ndcg(gains=exp2)@10", "rr(unjudged=drop)"."""
+"""Variants of a measure, which read judgments their own way: "ap(rel=2)", "ndcg(like=lightgbm)"."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfilterrank._lists.checks import is_finite_number
+from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank._lists.gains import as_gains
 from skfilterrank.exceptions import InputError, brief
 
@@ -15,10 +17,34 @@ SHOWN_OF_ALL = ("rel", "gains", "unjudged", "like")
 OF_ALL = (*SHOWN_OF_ALL, "dcg", "judged_only")
 _OF_UNJUDGED = ("unjudged", "judged_only")
 
+_GRADES = {"gains": "exp2", "ties": "stable"}
+_WORST = {"gains": None, "ties": "worst"}
+# By library and measure; tests/metrics/test_like.py asks the libraries.
+LIKE: dict[str, dict[str, dict]] = {
+    "lightgbm": {
+        "ndcg": {**_GRADES, "undefined": 1.0},
+        "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
+    },
+    "xgboost": {
+        "ndcg": {**_GRADES, "undefined": 1.0},
+        "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
+    },
+    "catboost": {
+        "ndcg": {**_WORST, "undefined": 1.0},
+        "ap": {**_WORST, "undefined": 0.0, "normalize": "min"},
+        "recall": {**_WORST, "undefined": 1.0},
+        "rr": {**_WORST, "undefined": 0.0},
+    },
+    "scikit-learn": {
+        "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
+        "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
+    },
+}
+
 
 @dataclass(frozen=True)
 class OwnReading:
-    """What a measure makes of the judgments that all measures of a call are given.
+    """The way in which one measure reads judgments, whatever the call says of all measures.
 
     Attributes
     ----------
@@ -29,15 +55,42 @@ class OwnReading:
         "exp2", or the gain of each gain; of no use with `rel`. Empty leaves gains as they are.
     drops_unjudged : bool
         Whether unjudged documents are taken out of the lists, whatever the call does with them.
+    library : str or None
+        The library whose numbers the measure reproduces; it sets the following, too.
+    ties : str or None
+        Rule for ties.
+    undefined : float or None
+        Value of undefined queries.
+    options : tuple of pairs
+        Options of the measure and their values.
     """
 
     rel: float | None = None
     gains: str | tuple = ()
     drops_unjudged: bool = False
+    library: str | None = None
+    ties: str | None = None
+    undefined: float | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def like(cls, library: str, name: str) -> OwnReading:
+        """Return the way in which a library reads the judgments of a measure."""
+        settings = dict(settings_like(library, name, ()))
+        gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
+        return cls(
+            gains=gains or (),
+            library=library,
+            ties=ties,
+            undefined=undefined,
+            options=tuple(settings.items()),
+        )
 
     @property
     def text(self) -> str:
-        """As it is written in a name."""
+        """The options that stand for it in a name."""
+        if self.library is not None:
+            return f"like={self.library}"
         parts = []
         if self.rel is not None:
             parts.append(f"rel={_written(self.rel)}")
@@ -48,8 +101,17 @@ class OwnReading:
             parts.append(f"gains={{{','.join(pairs)}}}")
         return ",".join([*parts, *["unjudged=drop"] * self.drops_unjudged])
 
+    def of_block(self, block):
+        """Change a `ListBlock` to the judgments and the rule for ties of this reading."""
+        if self.rel is not None or self.gains or self.drops_unjudged:
+            # Measures that differ in other respects share the block.
+            block = block.with_reading(OwnReading(self.rel, self.gains, self.drops_unjudged))
+        if self.ties not in (None, block.tie_rule):
+            block = block.with_ties(self.ties)
+        return block
+
     def of(self, gains: np.ndarray) -> np.ndarray:
-        """The gains of rows, NaN where unjudged."""
+        """Change the gains of rows, NaN where unjudged."""
         if self.rel is not None:
             return np.where(gains >= self.rel, 1.0, np.minimum(gains, 0.0))
         if not self.gains:
@@ -58,7 +120,7 @@ class OwnReading:
 
 
 def own_reading(given: dict, text) -> OwnReading | None:
-    """What options of a name tell, `given` as text or values; None for what all measures have."""
+    """Make a reading of options in a name, `given` as text or values; None where there are none."""
     of_gains = {name: value for name, value in given.items() if name not in _OF_UNJUDGED}
     of_unjudged = {name: value for name, value in given.items() if name in _OF_UNJUDGED}
     for some in (of_gains, of_unjudged):
@@ -78,7 +140,7 @@ def own_reading(given: dict, text) -> OwnReading | None:
 
 
 def _own_gains(option, text):
-    """The gains that one option tells."""
+    """Read the one option that changes gains."""
     name, value = option
     if name == "rel":
         if not is_finite_number(value) or not value > 0:
@@ -109,5 +171,22 @@ def _own_gains(option, text):
 
 
 def _written(number):
-    """A number as it would be typed, such as 2 and 0.1."""
+    """Write a number as it would be typed, such as 2 and 0.1."""
     return repr(int(number)) if number.is_integer() else repr(number)
+
+
+def settings_like(library: str, name: str, given) -> dict:
+    """Look up the settings by which a measure is a library's; `given` names must not set them."""
+    check_choice(library, "like", tuple(LIKE))
+    if name not in LIKE[library]:
+        raise InputError(
+            f"like={brief(library)} knows no {brief(name)}, but {', '.join(LIKE[library])}: write "
+            "gains=, ties= and undefined= as the library does it."
+        )
+    settings = LIKE[library][name]
+    for each in settings.keys() & given:
+        raise InputError(
+            f"{each} is given, and like={brief(library)} sets it: give one of the two. "
+            f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."
+        )
+    return settings

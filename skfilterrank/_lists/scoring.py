@@ -46,7 +46,7 @@ def check_average(average, query_weight) -> None:
 
 
 def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores:
-    """What `average` asks for, of one value per query."""
+    """Return the mean over queries, or with ``average=None`` the values."""
     if average is None:
         return values
     return number_over_queries(values, over_queries, given_weights(query_weight, index))
@@ -79,7 +79,7 @@ def _sum(values, weights=None):
 
 
 def _geometric_mean(values, weights=None):
-    """Of no value below 0.00001, as trec_eval takes it."""
+    """Take the geometric mean of values raised to 0.00001, as trec_eval does."""
     return float(np.exp(mean_over_queries(np.log(np.maximum(values, 1e-5)), weights)))
 
 
@@ -168,7 +168,7 @@ def exact_sum(values: np.ndarray) -> int:
 
 
 def _exact_sum_of_squares(values):
-    """The same for the squares; each is the sum of two float64."""
+    """Sum up squares without any rounding; each is the sum of two float64."""
     squares = values * values
     scaled = values * _SPLITTER
     high = scaled - (scaled - values)
@@ -189,7 +189,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray) -> "Moments":
-        """Those of finite float64 values; of NaN nothing is counted."""
+        """Compute the moments of finite float64 values; of NaN nothing is counted."""
         values = values[~np.isnan(values)]
         if not len(values):
             return cls()
@@ -199,7 +199,7 @@ class Moments(NamedTuple):
         return cls(len(values), exact_sum(values), _exact_sum_of_squares(values))
 
     def merge(self, other: "Moments") -> "Moments":
-        """Those of both parts together."""
+        """Add the moments of another part."""
         return Moments(*(mine + theirs for mine, theirs in zip(self, other)))
 
     @property

@@ -14,6 +14,8 @@ from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.positions import RelevantPositions, relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank._lists.row_blocks import Block, Pieces
 from skfilterrank._lists.samples import refuse_measures_of_sample
 from skfilterrank._lists.unjudged_lists import (
@@ -25,14 +27,7 @@ from skfilterrank._lists.user_warnings import heard, say_again
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align
-from skfilterrank.metrics import (
-    PreferenceMatrix,
-    RelevantPositions,
-    evaluate,
-    evaluate_run,
-    preference_matrix,
-    relevant_positions,
-)
+from skfilterrank.metrics import evaluate, evaluate_run
 
 # Measures whose values only order rankings, which is done exactly instead.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}

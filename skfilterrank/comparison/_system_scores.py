@@ -21,6 +21,7 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank._lists.floats import merge_means, merge_values, value_tolerance
 from skfilterrank._lists.measure_names import known_measure
+from skfilterrank._lists.preferences import PreferenceMatrix
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.comparison._score_tables import (
@@ -31,7 +32,6 @@ from skfilterrank.comparison._score_tables import (
     warn_of_shape,
 )
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
-from skfilterrank.metrics import PreferenceMatrix
 
 # Measures that only order the systems of a query by scale=preference.
 _PREFERENCES = ("lexirecall", "lexiprecision")
@@ -279,7 +279,7 @@ class SystemScores(Result):
         Parameters
         ----------
         preferences : PreferenceMatrix
-            What :func:`skfilterrank.metrics.preference_matrix` returns. Queries without relevant
+            The order of the systems of each query. Queries without relevant
             documents, for which no system is preferred, are left out and counted.
 
         Returns
@@ -297,7 +297,7 @@ class SystemScores(Result):
         Examples
         --------
         >>> from skfilterrank.comparison import SystemScores
-        >>> from skfilterrank.metrics import preference_matrix
+        >>> from skfilterrank._lists.preferences import preference_matrix
         >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
         >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
         >>> SystemScores.from_preferences(preferences).means

@@ -12,7 +12,7 @@ import skfilterrank.metrics  # noqa: F401  (enters the measures)
 from skfilterrank._lists.additive import RowFacts, results_of
 from skfilterrank._lists.arrays import as_number_array
 from skfilterrank._lists.checks import check_choice, check_count, check_counts, check_share
-from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import Scores
@@ -155,7 +155,7 @@ def name_of_top_heavy(measure) -> str | None:
 
 def _is_users(measure):
     """Test for a function of positions that is not in the measure table."""
-    return callable(measure) and not hasattr(measure, "measure")
+    return callable(measure) and not isinstance(measure, Measure | ParsedMeasure)
 
 
 def _is_sum_of_positions(form_of):

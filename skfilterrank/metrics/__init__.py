@@ -1,21 +1,24 @@
 """Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
-from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
-from skfilterrank.metrics._bounds.random_ranking import (
-    RandomRankingBound,
-    expected_dcg,
-    expected_sum_precision,
-    random_ranking_bound,
+from skfilterrank.metrics._average_precision import (
+    average_precision_score,
+    q_measure_score,
+    sum_precision_score,
 )
-from skfilterrank.metrics._bounds.unjudged import UnjudgedBounds, unjudged_bounds
+from skfilterrank.metrics._condensed import bpref_score, induced_ap_score, judged_at_k_score
+from skfilterrank.metrics._dcg import (
+    dcg_score,
+    ndcg_0_score,
+    ndcg_f_score,
+    ndcg_min_score,
+    ndcg_score,
+)
+from skfilterrank.metrics._dcg_bounds import dcg_bounds, filtering_difficulty
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._evaluate_runs import (
     RunEvaluation,
@@ -23,74 +26,104 @@ from skfilterrank.metrics._evaluate_runs import (
     evaluate_runs,
     iter_evaluations,
 )
-from skfilterrank.metrics._forbidden.dcg import (
-    UnboundedQueries,
-    dcg_bounds,
-    filtering_difficulty,
-    unbounded_queries,
+from skfilterrank.metrics._filtering import (
+    any_forbidden_at_k,
+    empty_list_rate,
+    false_reject_rate,
+    forbidden_at_k,
+    qwa_score,
 )
+from skfilterrank.metrics._informativeness import query_informativeness
+from skfilterrank.metrics._lexicographic import (
+    lexiprecision_score,
+    lexirecall_score,
+    metric_lexirecall_score,
+)
+from skfilterrank.metrics._normalized import above_chance_score, ul_normalized_score
+from skfilterrank.metrics._precision_recall import (
+    precision_at_k_score,
+    r_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+    success_at_k_score,
+)
+from skfilterrank.metrics._preferences import lexicographic_preference, recall_paired_preference
+from skfilterrank.metrics._random_rankings import random_ranking_bound
 from skfilterrank.metrics._register import register_measure
 from skfilterrank.metrics._report import rank_filter_report
-from skfilterrank.metrics._robustness.positions import RelevantPositions, relevant_positions
-from skfilterrank.metrics._robustness.preferences import (
-    PreferenceMatrix,
-    lexicographic_preference,
-    preference_matrix,
-    recall_paired_preference,
+from skfilterrank.metrics._sampled_ap import inferred_ap_score, stat_ap_score
+from skfilterrank.metrics._search_effort import (
+    recall_error,
+    search_length,
+    total_search_efficiency_score,
 )
-from skfilterrank.metrics._rows_evaluation import RowsEvaluation
+from skfilterrank.metrics._sets_and_counts import f_score, interpolated_precision_score
+from skfilterrank.metrics._unjudged_bounds import unjudged_bounds
+from skfilterrank.metrics._user_models import err_score, rbp_score
 
 __all__ = [
     "Additive",
-    "PreferenceMatrix",
-    "QueryInformativeness",
-    "RandomRankingBound",
-    "RankingScorer",
-    "RankingScorers",
-    "RelevantPositions",
-    "RowsEvaluation",
     "RunEvaluation",
-    "UnboundedQueries",
-    "UnjudgedBounds",
+    "above_chance_score",
+    "any_forbidden_at_k",
+    "average_precision_score",
+    "bpref_score",
     "dcg_bounds",
+    "dcg_score",
+    "empty_list_rate",
+    "err_score",
     "evaluate",
     "evaluate_run",
     "evaluate_runs",
-    "expected_dcg",
-    "expected_sum_precision",
+    "f_score",
+    "false_reject_rate",
     "filtering_difficulty",
+    "forbidden_at_k",
     "get_measure",
     "get_measure_names",
+    "induced_ap_score",
+    "inferred_ap_score",
+    "interpolated_precision_score",
     "iter_evaluations",
+    "judged_at_k_score",
     "lexicographic_preference",
+    "lexiprecision_score",
+    "lexirecall_score",
     "make_ranking_scorer",
-    "preference_matrix",
+    "metric_lexirecall_score",
+    "ndcg_0_score",
+    "ndcg_f_score",
+    "ndcg_min_score",
+    "ndcg_score",
+    "precision_at_k_score",
+    "q_measure_score",
     "query_informativeness",
+    "qwa_score",
+    "r_precision_score",
     "random_ranking_bound",
     "rank_filter_report",
+    "rbp_score",
+    "recall_at_k_score",
+    "recall_error",
     "recall_paired_preference",
+    "reciprocal_rank_score",
     "register_measure",
     "register_with_ir_measures",
-    "relevant_positions",
-    "unbounded_queries",
+    "search_length",
+    "stat_ap_score",
+    "success_at_k_score",
+    "sum_precision_score",
+    "total_search_efficiency_score",
+    "ul_normalized_score",
     "unjudged_bounds",
 ]
 
 _LATER = {
-    "_scorer": ("RankingScorer", "RankingScorers", "make_ranking_scorer"),
+    "_scorer": ("make_ranking_scorer",),
     "_ir_measures": ("register_with_ir_measures",),
 }
 if TYPE_CHECKING:
     from skfilterrank.metrics._ir_measures import register_with_ir_measures
-    from skfilterrank.metrics._scorer import RankingScorer, RankingScorers, make_ranking_scorer
+    from skfilterrank.metrics._scorer import make_ranking_scorer
 else:  # it would take any name for one that is there
     __getattr__ = names_of(__name__, _LATER)
-
-# Whatever a file of this folder declares as a measure is public, under its function's name.
-for _file in pkgutil.walk_packages(__path__, f"{__name__}."):
-    if _file.name.rpartition(".")[2] not in _LATER:
-        importlib.import_module(_file.name)
-for _measure in MEASURES.values():
-    if _measure.function.__module__.startswith(f"{__name__}."):
-        globals()[_measure.function.__name__] = _measure.function
-        __all__ += [_measure.function.__name__]

@@ -385,7 +385,7 @@ def _evaluations(named, index, measures, n_jobs, params):
 
 
 def _is_one_process(n_jobs):
-    """Whether joblib would start no other process."""
+    """Tell whether joblib would start no other process."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         # None is what joblib's contexts say, of which there is none before it is imported.
         return True

@@ -130,7 +130,7 @@ def _measure_class(name, entry):
         name,
         (Measure,),
         {
-            "__doc__": entry.function.__doc__,
+            "__doc__": entry.__doc__,
             "__name__": name,
             "NAME": name,
             "TABLE_NAME": entry.name,
@@ -207,7 +207,7 @@ def _index(frame, params):
 
 
 def _shares_a_topic(qrels, run):
-    """Whether some topic of a frame of ir_measures is in the judgments."""
+    """Tell whether some topic of a frame of ir_measures is in the judgments."""
     if not len(run):
         return False
     _, topics = id_tokens(run["query_id"], "query_id").factorize()

@@ -1,10 +1,10 @@
-"""A public way into the measure table: a function of lists becomes a measure."""
+"""A public way into the measure table: a function of a block of queries becomes a measure."""
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from keyword import iskeyword
 from numbers import Real
 
@@ -14,7 +14,7 @@ from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
-from skfilterrank._lists.measure import Measure, declare_measure, origin
+from skfilterrank._lists.measure import Measure, declare_measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
 from skfilterrank._lists.own_reading import OF_ALL
 from skfilterrank._lists.scoring import OVER_QUERIES
@@ -26,47 +26,39 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 
-# Names of the two arguments that functions of each kind take.
-_ARGUMENTS = {
-    "list": (("ranked", "pool"), ("y_true", "y_score")),
-    "block": (("block", "k"),),
-}
-_ACCEPTED = (
-    "(ranked, pool), the gains of the returned list and those of the pool; (y_true, y_score), the "
-    "arrays of one query; or, with of='block', (block, k)"
-)
 _NOT_PLAIN = (
     inspect.iscoroutinefunction,
     inspect.isgeneratorfunction,
     inspect.isasyncgenfunction,
 )
-_RANGES = ("any gains", "nonnegative gains", "binary gains")
-_ORDERS = ("always", "with k", "never")
+_CHOICES = {
+    "range_holds_for": ("any gains", "nonnegative gains", "binary gains"),
+    "order_matters": ("always", "with k", "never"),
+    "over_queries": tuple(OVER_QUERIES),
+}
 # Columns of tables, what trec_eval writes, and what readers of tables take for a missing value.
 _NO_NAMES = {"na", "nan", "none", "null", "qid", "run", "runid"}
 # Parameters of every measure, and options of every name.
-_TAKEN = {*inspect.signature(Measure.score).parameters, "y_true", "y_score", "measure", *OF_ALL}
-
+_TAKEN = {*inspect.signature(Measure.__call__).parameters, "measure", *OF_ALL}
 _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def register_measure(
     name: str,
     *,
-    of: str = "list",
     value_range: tuple[float, float] = (-np.inf, np.inf),
     range_holds_for: str = "any gains",
     greater_is_better: bool = True,
     takes_k: bool = True,
-    ties: str | None = None,
+    ties: str = "average",
     additive: Callable | None = None,
     checks: Mapping[str, Callable] | None = None,
     reads_unjudged: bool = False,
     order_matters: str = "always",
     over_queries: str = "mean",
     aliases: tuple[str, ...] = (),
-) -> Callable:
-    """Make a decorator that turns a function of one query's list into a measure of the table.
+) -> Callable[[Callable], Measure]:
+    """Make a decorator that turns a function of a block of queries into a measure.
 
     The name then works wherever measures are named: in :func:`evaluate`,
     :func:`make_ranking_scorer`, ``RankAndFilter``, ``threshold_curve``, the rankers that optimize
@@ -78,9 +70,6 @@ def register_measure(
     name : str
         Name in the measure table: letters, digits and "_", and no name of another measure in any
         case. It may be followed by a cut-off and options, as in "name(option=2)@10".
-    of : {"list", "block"}, default="list"
-        What the function is given: one query's list, which is simple, or a block of many at once,
-        which is fast and can have exact means over ties.
     value_range : tuple of two floats, optional
         Smallest and largest possible value; any number where it is left out.
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}, default="any gains"
@@ -88,21 +77,19 @@ def register_measure(
     greater_is_better : bool, default=True
         Whether higher values are better.
     takes_k : bool, default=True
-        Whether the measure has a cut-off; a function of a block is given None otherwise. A
-        function of ``(y_true, y_score)`` has none.
-    ties : {"average", "worst"}, default=None
+        Whether the measure has a cut-off; the function gets None otherwise.
+    ties : {"average", "worst"}, default="average"
         Order of rows of equal scores where nothing else is said: "average", the exact mean over all
-        orders, which a function of a block has that reads places by ``block.ranked``; or "worst",
-        lowest gain first, of measures that look at one order. None is "worst" of a list, "average"
-        of a block.
+        orders, which a function has that reads places by ``block.ranked``; or "worst", lowest gain
+        first, of a function that looks at one order, as by ``block.lists``.
     additive : callable, default=None
         ``additive(facts)`` gives the measure as a sum over documents, an :class:`Additive`, or
         None where its options do not let it be one. Thresholds take one sort then.
     checks : dict of str to callable, default=None
         By option, ``check(value, name)`` that returns what the function is given, or raises.
     reads_unjudged : bool, default=False
-        Whether a function of a block looks at ``block.judged``, so that ``unjudged="drop"`` must
-        not take rows out of lists.
+        Whether the function looks at ``block.judged``, so that ``unjudged="drop"`` must not take
+        rows out of lists.
     order_matters : {"always", "with k", "never"}, default="always"
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}, default="mean"
@@ -113,28 +100,19 @@ def register_measure(
     Returns
     -------
     callable
-        Decorator of ``function(ranked, pool, *, option=default, ...)``, which gives one query's
-        value as a number, NaN where the measure is undefined. `ranked` (float64) has the gains of
-        the returned list from the top, down to the cut-off, 0 where unjudged; `pool` (float64) has
-        the gains of all judged documents of the query, highest first. Both are empty where there
-        are none. A function of ``(y_true, y_score, *, option=default, ...)`` is given the rows of
-        one query instead, in their order: gains, 0 where unjudged, and scores, -inf where hidden.
-        With ``unjudged="drop"`` it gets the judged rows alone. The names of the two arguments
-        choose; a "_" before them changes nothing. With ``of="block"``, of ``function(block, k, *,
-        option=default, ...)``, which gives the values of all queries of the block, float64 of shape
-        (n_queries,); ``docs/adding_a_measure.md`` says what a block has. The decorated function is
-        a measure like :func:`ndcg_score`:
-        ``measure(y_true, y_score, *, groups, k, gains, ties, unjudged,
-        undefined, average, option, ...)``.
+        Decorator of ``function(block, k, *, option=default, ...)``, which returns the values of all
+        queries of the block, float64 of shape (n_queries,), NaN where undefined; `k` is the cut-off
+        or None. ``docs/adding_a_measure.md`` says what a block has. The decorated function is a
+        measure like :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains, ties,
+        unjudged, undefined, average, query_weight, option, ...)``.
 
     Raises
     ------
     ValueError
-        If a name is taken or cannot be written; when called, if the function raises, a value is
-        not a number, there is not one for each query, and as the other measures.
+        If a name is taken or cannot be written; when called, if the function raises, does not give
+        one number for each query, and as the other measures.
     TypeError
-        If the function does not take two arguments of these names, or has an option without a
-        default.
+        If the function is not one of ``(block, k)``, or has an option without a default.
 
     See Also
     --------
@@ -142,69 +120,97 @@ def register_measure(
 
     Notes
     -----
-    A function of a list is called once for each query, which is slower than a function of a block
-    by far, and has no exact mean over the orders of tied documents.
+    **One query at a time.** ``block.lists(k)`` yields the gains of the returned list and of the
+    pool, ``block.rows()`` the gains and scores of the rows: a loop over them is slower than
+    arithmetic on whole blocks by far.
 
     **Processes.** A measure that stands in a module is known to other processes that import it:
-    those that are sent a scorer, a ranker with ``measure=FUNCTION`` or the function itself do so.
-    From a script or a notebook the function is sent as a whole, by joblib and Dask. A name alone,
+    those that are sent a scorer, a ranker with ``measure=MEASURE`` or the measure itself do so.
+    From a script or a notebook the measure is sent as a whole, by joblib and Dask. A name alone,
     as in ``RankAndFilter(measure="mine")``, is looked up where it arrives: there the module must
     be imported already, or be an entry point of the group ``skfilterrank.measures`` of an
     installed package, which is imported when a name is not known.
 
-    A docstring without sections gets the parameters that all measures share at its end; otherwise
-    a line ``{parameters}`` stands for them.
+    The parameters that all measures share are added to the docstring; under "Parameters" it needs
+    only the measure's own options.
 
     Examples
     --------
-    The number of good documents above the first forbidden one, as a share of the good ones:
+    A sum of gains by place, of all queries at once:
 
     >>> import numpy as np
     >>> from skfilterrank.metrics import evaluate, register_measure
-    >>> @register_measure("before_harm", value_range=(0, 1))
-    ... def before_harm(ranked, pool, *, least=0):
-    ...     n_good = np.sum(pool > least)
-    ...     safe = np.cumprod(ranked >= 0) > 0
-    ...     return np.sum(ranked[safe] > least) / n_good if n_good else np.nan
+    >>> @register_measure("falling_gain")
+    ... def falling_gain(block, k, *, base=0.5):
+    ...     gains = block.ranked(block.gains, k)
+    ...     return gains @ base ** np.arange(gains.shape[1])
     >>> y_true, y_score, groups = [1, -1, 2, 0], [4, 3, 2, 1], ["q"] * 4
-    >>> before_harm(y_true, y_score, groups=groups)
-    0.5
+    >>> falling_gain(y_true, y_score, groups=groups)  # 1 - 1 / 2 + 2 / 4
+    1.0
+    >>> falling_gain(y_true, [1, 1, 1, 1], groups=groups)  # ties: (1 - 1 + 2) / 4 at each place
+    0.9375
+
+    The share of the good documents that stand above the first forbidden one, query by query:
+
+    >>> @register_measure("before_harm", value_range=(0, 1), ties="worst")
+    ... def before_harm(block, k, *, least=0):
+    ...     values = []
+    ...     for ranked, pool in block.lists(k):
+    ...         n_good, safe = np.sum(pool > least), np.cumprod(ranked >= 0) > 0
+    ...         values.append(np.sum(ranked[safe] > least) / n_good if n_good else np.nan)
+    ...     return values
     >>> evaluate(y_true, y_score, ["before_harm", "before_harm(least=1)"], groups=groups)
          before_harm  before_harm(least=1)
     qid
     q            0.5                   0.0
-
-    A sum of gains by place, of all queries at once:
-
-    >>> @register_measure("halving_gain", of="block")
-    ... def halving_gain(block, k):
-    ...     gains = block.ranked(block.gains, k)
-    ...     return gains @ 0.5 ** np.arange(gains.shape[1])
-    >>> halving_gain(y_true, [1, 1, 1, 1], groups=groups)  # ties: (1 - 1 + 2) / 4 at each place
-    0.9375
     """
-    for value, argument in (
-        (greater_is_better, "greater_is_better"),
-        (takes_k, "takes_k"),
-        (reads_unjudged, "reads_unjudged"),
-    ):
-        check_flag(value, argument)
-    check_choice(of, "of", tuple(_ARGUMENTS))
-    check_choice(range_holds_for, "range_holds_for", _RANGES)
-    check_choice(order_matters, "order_matters", _ORDERS)
-    check_choice(over_queries, "over_queries", tuple(OVER_QUERIES))
-    check_choice(ties, "ties", (None, "average", "worst"))
-    if of == "list" and (ties == "average" or additive is not None):
-        raise InputError(
-            "ties='average' and additive= are for functions of many lists: give of='block'."
-        )
+    facts = {
+        "range_holds_for": range_holds_for,
+        "greater_is_better": greater_is_better,
+        "takes_k": takes_k,
+        "reads_unjudged": reads_unjudged,
+        "order_matters": order_matters,
+        "over_queries": over_queries,
+    }
+    for argument, value in facts.items():
+        if argument in _CHOICES:
+            check_choice(value, argument, _CHOICES[argument])
+        else:
+            check_flag(value, argument)
+    check_choice(ties, "ties", ("average", "worst"))
     if additive is not None and not callable(additive):
         raise InputError(f"additive must be a function of facts, got {brief(additive)}.")
-    low, high = _checked_range(value_range)
+    value_range, names = _checked_range(value_range), _checked_names(name, aliases)
+
+    def enter(function: Callable) -> Measure:
+        options = _options_of(function)
+        _check_not_taken(names, function)
+        known_checks = _checked_checks(checks, options)
+        return declare_measure(
+            name,
+            kernel=partial(_checked_values, _name=name, _function=function),
+            undefined="it is NaN",
+            value_range=value_range,
+            options={
+                option: known_checks.get(option, partial(_as_default, default))
+                for option, default in options.items()
+            },
+            ties=TIES if ties == "average" else WHOLE_ORDERS,
+            additive=additive and partial(_sum_of, _name=name, _additive=additive),
+            aliases=tuple(names[1:]),
+            **facts,
+        )(function)
+
+    return enter
+
+
+def _checked_names(name, aliases):
+    """Check the name and its aliases, and list them."""
     if isinstance(aliases, str):
         raise InputError(f"aliases must be a list of names, got {brief(aliases)}.")
-    aliases = tuple(as_list(aliases, "aliases", "names"))
-    for given, argument in ((name, "name"), *((alias, "aliases") for alias in aliases)):
+    names = [name, *as_list(aliases, "aliases", "names")]
+    for place, given in enumerate(names):
+        argument = "aliases" if place else "name"
         if not isinstance(given, str) or not given.isidentifier():
             raise InputError(
                 f"{argument} must be letters, digits and '_', such as 'my_measure', got "
@@ -215,44 +221,9 @@ def register_measure(
                 f"{argument} must be a name that means nothing else, such as 'my_measure', got "
                 f"{brief(given)}."
             )
-    if len({each.lower() for each in (name, *aliases)}) <= len(aliases):
+    if len({each.lower() for each in names}) < len(names):
         raise InputError(f"aliases must be other names than {brief(name)}, each given once.")
-
-    def enter(function):
-        names, parameters = _checked_parameters(function, of)
-        kernel = {"ranked": _of_list, "y_true": _of_rows, "block": _of_block}[names[0]]
-        _check_not_taken([name, *aliases], name, function)
-        known_checks = _checked_checks(checks, parameters)
-
-        @functools.wraps(function)
-        def declaration():
-            """Only its parameters are read."""
-
-        declaration.__doc__ = function.__doc__ or f"{name}, by {'.'.join(origin(function))}."
-        measure = declare_measure(
-            name,
-            functools.partial(kernel, _name=name),
-            undefined="it is NaN",
-            value_range=(low, high),
-            range_holds_for=range_holds_for,
-            greater_is_better=greater_is_better,
-            takes_k=takes_k and kernel is not _of_rows,
-            options={
-                option: known_checks.get(option, functools.partial(_as_default, default))
-                for option, default in parameters.items()
-            },
-            ties=TIES if of == "block" and ties != "worst" else WHOLE_ORDERS,
-            additive=additive and functools.partial(_sum_of, _name=name, _additive=additive),
-            reads_unjudged=reads_unjudged,
-            order_matters=order_matters,
-            over_queries=over_queries,
-            aliases=aliases,
-        )(declaration)
-        # Not the function itself: under its name pickle finds the measure.
-        measure.measure.kernel.keywords["_measure"] = measure
-        return measure
-
-    return enter
+    return names
 
 
 def _checked_range(value_range):
@@ -270,17 +241,17 @@ def _checked_range(value_range):
 
 
 def _is_bound(end):
-    """Whether a number may be an end of a range."""
+    """Tell whether a number may be an end of a range."""
     return is_finite_number(end) or (isinstance(end, Real) and end in (-np.inf, np.inf))
 
 
-def _checked_parameters(function, of):
-    """Names of the function's two arguments; its options and their defaults."""
+def _options_of(function):
+    """Check that a function is one of a block, and return its options with their defaults."""
     # An object that can be called has no place by which it would be found again.
+    if isinstance(function, Measure):
+        raise InputError(f"{function.__name__} is a measure already: register its function.")
     if not callable(function) or not hasattr(function, "__qualname__"):
         raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
-    if isinstance(getattr(function, "measure", None), Measure):
-        raise InputError(f"{brief(function)} is a measure already: register its list function.")
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError as error:  # some that are built into Python
@@ -292,45 +263,45 @@ def _checked_parameters(function, of):
             f"register_measure decorates a function that returns values, got {brief(function)}, "
             "which is async or yields: write it with def and return."
         )
-    options = parameters[2:]
-    if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
-        raise InputTypeError(f"{brief(function)} must take two arguments first: {_ACCEPTED}.")
-    arguments = tuple(each.name.lstrip("_") for each in parameters[:2])
-    if arguments not in _ARGUMENTS[of]:
+    arguments = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    if [each.lstrip("_") for each in arguments[:2]] != ["block", "k"]:
         raise InputTypeError(
-            f"{brief(function)} takes ({', '.join(each.name for each in parameters[:2])}); name "
-            f"the two arguments by what they are to be: {_ACCEPTED}."
+            f"{brief(function)} takes ({', '.join(arguments)}), and a measure is a function "
+            "(block, k, *, option=default, ...) of many queries. Write it so, with a loop "
+            "'for y_true, y_score in block.rows()' or 'for ranked, pool in block.lists(k)' where "
+            "one query at a time is easier."
         )
-    for option in options:
+    options = {}
+    for option in parameters[2:]:
         if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
             raise InputTypeError(
                 f"{option} of {brief(function)} must be keyword-only and have a default: it "
                 "comes after the two arguments of a measure, as an option."
             )
-    names = [option.name for option in options]
-    if taken := [option for option in names if option in _TAKEN]:
+        options[option.name] = option.default
+    if taken := [option for option in options if option in _TAKEN]:
         raise InputError(
             f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
             "them something else."
         )
-    return arguments, {option.name: option.default for option in options}
+    return options
 
 
-def _check_not_taken(names, name, function):
-    """No name may be that of another measure, unless that was made in the same place."""
+def _check_not_taken(names, function):
+    """Refuse the names of other measures, unless these were made in the same place."""
+    here = function.__module__, function.__qualname__.removesuffix(".__wrapped__")
     for each in names:
         if each.lower() in SEVERAL:
             raise InputError(f"{brief(each)} is taken: it stands for several measures.")
         known, _ = find_entered(each) or (None, None)
-        if known and (known.name != name or origin(known.function) != origin(function)):
-            argument = "name" if each == name else "aliases"
-            raise InputError(
-                f"{argument}={brief(each)} is taken by {'.'.join(origin(known.function))}."
-            )
+        if known and known.identity != (names[0], *here):
+            argument = "name" if each == names[0] else "aliases"
+            place = ".".join(known.identity[1:])
+            raise InputError(f"{argument}={brief(each)} is taken by {place}.")
 
 
 def _checked_checks(checks, parameters):
-    """The functions that check options."""
+    """Check the functions that check options."""
     if not isinstance(checks or {}, Mapping):
         raise InputError(f"checks must be a dict of functions by option, got {brief(checks)}.")
     for option, check in (checks or {}).items():
@@ -357,13 +328,8 @@ def _as_default(default, value, name):
     return value
 
 
-def _registered(measure):
-    """The function that was decorated."""
-    return measure.__wrapped__.__wrapped__
-
-
 @contextmanager
-def _saying(name):
+def _naming(name):
     """Let an error of somebody's function name the measure."""
     try:
         yield
@@ -380,7 +346,7 @@ def _saying(name):
 
 def _sum_of(facts, _name, _additive):
     """The measure as a sum, by somebody's function."""
-    with _saying(_name):
+    with _naming(_name):
         form = _additive(facts)
     if not isinstance(form, Additive):
         return form
@@ -393,51 +359,19 @@ def _sum_of(facts, _name, _additive):
         wanted = "what a place is worth, such as facts.by_place(lambda place: 1 / place), second"
     if wanted:
         raise InputError(f"additive of {brief(_name)} must give Additive {wanted}, got {got}.")
-    return replace(form, worth=functools.partial(_worth_of, _name=_name, _worth=form.worth))
+    return replace(form, worth=partial(_worth_of, _name=_name, _worth=form.worth))
 
 
 def _worth_of(place, level, query, _name, _worth):
-    """What places are worth, by somebody's function."""
-    with _saying(_name):
+    """Compute the worth of places by a user's function."""
+    with _naming(_name):
         return _worth(place, level, query)
 
 
-def _of_list(block: ListBlock, k, _name, _measure, **options):
-    """The values of a block, one list after the other."""
-    function = _registered(_measure)
-    ranked = block.only_retained(block.in_order(block.gains, k))
-    n_shown = np.minimum(block.n_retained, ranked.shape[1])
-    lists = zip(ranked, n_shown, block.best_first(None), block.n_judged)
-    with _saying(_name):
-        values = [function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
-    return _checked_values(values, _name)
-
-
-def _of_rows(block: ListBlock, k, _name, _measure, **options):
-    """The values of a block, from gains and scores of one query after the other."""
-    function = _registered(_measure)
-    is_row = block.judged if block.drops_unjudged else np.arange(block.width) < block.sizes[:, None]
-    rows = zip(block.gains, -block.sort_key.astype(np.float64), is_row)
-    with _saying(_name):
-        values = [function(gains[own], scores[own], **options) for gains, scores, own in rows]
-    return _checked_values(values, _name)
-
-
-def _checked_values(values, _name):
-    """The values of a function of one query, one of each query."""
-    for value in values:
-        if not is_finite_number(value) and not (isinstance(value, float) and np.isnan(value)):
-            raise InputError(
-                f"{_name} must give one finite number per query, or NaN where it is undefined, got "
-                f"{brief(value)}."
-            )
-    return np.array(values, dtype=np.float64)
-
-
-def _of_block(block: ListBlock, k, _name, _measure, **options):
-    """The values of a block, checked."""
-    with _saying(_name):
-        values = _registered(_measure)(block, k, **options)
+def _checked_values(block: ListBlock, k, _name, _function, **options):
+    """Compute the values of a block, and check them."""
+    with _naming(_name):
+        values = _function(block, k, **options)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
         values = np.asarray(values)

@@ -9,7 +9,7 @@ from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.checks import find_groups
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
-from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
+from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.query_weights import QueryWeight, given_weights
 from skfilterrank._lists.scoring import number_over_queries
@@ -33,7 +33,7 @@ class RankingScorer(RequestsGroups):
 
     @property
     def arguments(self) -> str:
-        """What it was made of, as it would be written."""
+        """Arguments of `make_ranking_scorer`, as text."""
         names = [measure.text for measure in self._measures.values()]
         params = "".join(f", {key}={value!r}" for key, value in self._params.items())
         return f"{self._named(names)!r}{params}"
@@ -255,7 +255,7 @@ def make_ranking_scorer(
     >>> bool(0 < search.best_score_ < 1)
     True
     """
-    if callable(measure) and not hasattr(measure, "measure"):
+    if callable(measure) and not isinstance(measure, Measure | ParsedMeasure):
         raise InputError(
             f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."
@@ -302,5 +302,5 @@ def _check_parameters(wanted, params):
 
 
 def _parameters(entry):
-    """What a scorer may fix of a measure."""
-    return set(inspect.signature(entry.function).parameters) - _NOT_FIXED - set(entry.columns)
+    """List the parameters of a measure that a scorer may fix."""
+    return set(inspect.signature(entry).parameters) - _NOT_FIXED - set(entry.columns)

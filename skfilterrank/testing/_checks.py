@@ -76,9 +76,11 @@ def check_measure(
     >>> import numpy as np
     >>> from skfilterrank.metrics import register_measure
     >>> from skfilterrank.testing import check_measure
-    >>> @register_measure("good_in_sight", value_range=(0, 1), order_matters="with k")
-    ... def good_in_sight(ranked, pool):
-    ...     return float(np.any(ranked > 0))
+    >>> @register_measure(
+    ...     "good_in_sight", value_range=(0, 1), order_matters="with k", ties="worst"
+    ... )
+    ... def good_in_sight(block, k):
+    ...     return np.any(block.ranked_relevant(k) > 0, axis=1)
     >>> check_measure(good_in_sight)
     """
     _run(_measure_cases(measure, labels), expected_failed_checks)

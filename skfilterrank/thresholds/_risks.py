@@ -10,7 +10,7 @@ from scipy.stats import beta, binom
 
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import MEASURES, ParsedMeasure
+from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
 from skfilterrank._lists.user_warnings import warn_user
@@ -211,7 +211,7 @@ def read_promises(risks) -> list[Promise]:
         )
     promises = []
     for rate, level in risks.items():
-        is_function = callable(rate) and not isinstance(rate, type) and not hasattr(rate, "measure")
+        is_function = callable(rate) and not isinstance(rate, type | Measure | ParsedMeasure)
         parsed = rate if is_function else _parse(rate)
         k = None if is_function else parsed.k
         promises.append(Promise(parsed, check_share(level, f"risks[{brief(rate)}]"), k))

@@ -6,6 +6,7 @@ import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE, run
 from rows_of_queries import cut, make_rows
+from skfilterrank._lists.preferences import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     score_predictions,
@@ -13,7 +14,7 @@ from skfilterrank.comparison import (
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
-from skfilterrank.metrics import evaluate, evaluate_runs, get_measure_names, preference_matrix
+from skfilterrank.metrics import evaluate, evaluate_runs, get_measure_names
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(

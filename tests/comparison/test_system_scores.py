@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE
+from skfilterrank._lists.preferences import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -22,7 +23,7 @@ from skfilterrank.metaevaluation import (
     sensitivity_curve,
     stability_curve,
 )
-from skfilterrank.metrics import evaluate_runs, preference_matrix
+from skfilterrank.metrics import evaluate_runs
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import skfilterrank.metrics
@@ -23,7 +24,7 @@ OWN, LIBRARY = (
     for part in PAGE.split("## To the library", 1)
 )
 PATHS = (
-    "skfilterrank/metrics/_complete/inverse_squares.py",
+    "skfilterrank/metrics/_inverse_squares.py",
     "tests/metrics/test_inverse_squares.py",
 )
 
@@ -74,7 +75,6 @@ pages = maker["pages"]()
 assert "| `insq@k` |" in pages["docs/measures.md"]
 assert "* `target` (float, default=1.0)" in maker["measures"].page("insq")
 assert "insq_score" in pages["docs/api.md"]
-assert "insq_score" in pages["skfilterrank/metrics/__init__.pyi"]
 
 insq = register_with_ir_measures().insq
 qrels, run = {{"1": {{"a": 1, "b": 0}}}}, {{"1": {{"a": 0.1, "b": 0.9}}}}
@@ -94,6 +94,9 @@ def copy(tmp_path_factory):
         assert path in PAGE
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(block, encoding="utf-8")
+    (line,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    with open(folder / "skfilterrank/metrics/__init__.py", "a", encoding="utf-8") as file:
+        file.write(f"{line}__all__.append('insq_score')\n")
     return folder
 
 
@@ -151,9 +154,10 @@ def test_the_measure_works_wherever_measures_are_named(copy):
 OF_PATIENT_GAIN = """
 from skfilterrank.thresholds import threshold_curve
 
-curve = threshold_curve(y_true, y_score, groups=groups, measure="patient_gain(patience=0.5)")
-assert 0.8 < curve.best_threshold < 0.9 and curve.best_value == 1, curve
-assert curve.values[0] == 0.5, curve
+for name in ("patient_gain", "patient_sum"):
+    curve = threshold_curve(y_true, y_score, groups=groups, measure=f"{name}(patience=0.5)")
+    assert 0.8 < curve.best_threshold < 0.9 and curve.best_value == 1, curve
+    assert curve.values[0] == 0.5, curve
 """
 
 
@@ -166,25 +170,25 @@ def test_functions_of_ones_own(tmp_path, measure_table, capsys):
     # Of 4 pairs of a relevant and another document, 3 are in order: auc is 0.75. udcg is
     # 1 / (1 + exp(-5 / 9)) of the gains 1, -1/3 and 1.
     assert [line.split() for line in printed.splitlines()] == [
-        ["first_harm", "first_harm(patience=1)"],
+        ["patient_gain", "patient_gain(patience=0.5)@1"],
         ["qid"],
-        ["a", "0.0", "1.0"],
-        ["b", "0.0", "0.0"],
-        ["0.75"],
+        ["a", "1.1", "2.0"],
+        ["b", "-0.1", "-1.0"],
         ["udcg"],
         ["qid"],
         ["q", "0.635424"],
+        ["0.75"],
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "function", "message"),
     [
-        ("ndcg_f", lambda ranked, pool: 1.0, "name='ndcg_f' is taken by skfilterrank.metrics"),
-        ("my measure", lambda ranked, pool: 1.0, "name must be letters, digits"),
+        ("ndcg_f", lambda block, k: 1.0, "name='ndcg_f' is taken by skfilterrank.metrics"),
+        ("my measure", lambda block, k: 1.0, "name must be letters, digits"),
         (
             "mine",
-            lambda ranked, pool, depth: 1.0,
+            lambda block, k, depth: 1.0,
             "depth of .* must be keyword-only and have a default",
         ),
     ],
@@ -199,10 +203,10 @@ class TestAFunctionOfOnesOwn:
     def test_gets_the_list_and_the_pool(self, measure_table):
         seen = []
 
-        @register_measure("seen")
-        def seen_score(ranked, pool, *, least=0):
-            seen.append((ranked.tolist(), pool.tolist(), least))
-            return float("nan") if least > 1 else 1
+        @register_measure("seen", ties="worst")
+        def seen_score(block, k, *, least=0):
+            seen.extend((ranked.tolist(), pool.tolist(), least) for ranked, pool in block.lists(k))
+            return np.full(len(block.sizes), np.nan if least > 1 else 1)
 
         nan, hidden = float("nan"), float("-inf")
         y_true, y_score = [1, nan, -1, 2, 3], [4, 3, 2, 1, hidden]
@@ -214,10 +218,10 @@ class TestAFunctionOfOnesOwn:
 
     def test_must_give_numbers(self, measure_table):
         @register_measure("wrong")
-        def wrong(ranked, pool):
-            return ranked
+        def wrong(block, k):
+            return block.gains
 
-        with pytest.raises(ValueError, match="wrong must give one finite number per query"):
+        with pytest.raises(ValueError, match="wrong must give one number for each of the 1"):
             wrong([1, 2], [1, 2], groups=["q", "q"])
         with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
             wrong([1, 2], [1, 2], groups=["q", "q"], depth=2)
@@ -226,14 +230,10 @@ class TestAFunctionOfOnesOwn:
         for _ in range(2):
 
             @register_measure("again")
-            def again(ranked, pool):
-                return 0.0
+            def again(block, k):
+                return np.zeros(len(block.sizes))
 
 
-def test_functions_that_are_no_function_of_a_list_and_a_pool():
-    with pytest.raises(TypeError, match="must take two arguments first"):
-        register_measure("of_one")(lambda ranked: 0.0)
-    with pytest.raises(TypeError, match="must take two arguments first"):
-        register_measure("of_options")(lambda ranked, *, pool=None: 0.0)
+def test_a_measure_is_no_function_of_a_block():
     with pytest.raises(ValueError, match="is a measure already"):
         register_measure("twice")(ndcg_score)

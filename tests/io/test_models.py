@@ -114,8 +114,8 @@ def _skops(tmp_path_factory):
 
 def test_a_measure_that_is_not_registered(tmp_path):
     @register_measure("saved_share", greater_is_better=True, value_range=(0, 1))
-    def saved_share(ranked, pool):
-        return float(np.mean(ranked[:1] > 0)) if len(ranked) else 0.0
+    def saved_share(block, k):
+        return block.ranked_relevant(1)[:, 0]
 
     scorer = make_ranking_scorer("saved_share")
     save_model(scorer, tmp_path / "scorer.skops")
@@ -192,7 +192,7 @@ def test_own_classes_and_measures(tmp_path, monkeypatch):
     loaded = load_model(tmp_path / "m.skops")
     assert isinstance(loaded, Invented)
     assert loaded.curve_ == Point(0.5)
-    assert loaded.measure_ is skfilterrank.metrics.ndcg_f_score
+    assert loaded.measure_ == skfilterrank.metrics.ndcg_f_score
 
     model.measure_ = helper
     with pytest.warns(UserWarning, match=r"trusted=\['skfilterrank.ranking._invented.helper'\]"):
@@ -438,13 +438,13 @@ ATTACKS = {
     ),
     # What one of our modules imports is not ours.
     "through us": (
-        node("ObjectNode", "skfilterrank.metrics._forbidden.dcg.np"),
-        "skfilterrank.metrics._forbidden.dcg.np",
+        node("ObjectNode", "skfilterrank.metrics._dcg.np"),
+        "skfilterrank.metrics._dcg.np",
     ),
     "measure called": (
         node(
             "ConstructorFromReduceNode",
-            "skfilterrank.metrics._forbidden.dcg.ndcg_f_score",
+            "skfilterrank.metrics._dcg.ndcg_f_score",
             content=many(),
         ),
         "ndcg_f_score",

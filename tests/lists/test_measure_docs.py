@@ -1,29 +1,19 @@
 """Docstrings of measures with the texts that all of them share."""
 
-import inspect
 from itertools import pairwise
 
 import pytest
 
-from skfilterrank._lists.measure_docs import complete_documentation
+from skfilterrank._lists.measure import Measure
 
-OPTIONS = {
-    "undefined": "no relevant document",
-    "takes_k": False,
-    "ties": ("average",),
-    "reads_unjudged": False,
-}
-BARE = """A measure of mine.
-
-    More of it.
-    """
 OWN = """A measure.
 
-    {parameters}
+    Parameters
+    ----------
     persistence : float, default=0.8
         My own parameter.
 
-    {returns}
+        It has two paragraphs.
 
     Notes
     -----
@@ -31,8 +21,13 @@ OWN = """A measure.
     """
 
 
-def completed(doc, **options):
-    return inspect.cleandoc(complete_documentation(doc, **(OPTIONS | options)))
+def completed(doc, *, undefined="no relevant document", **facts):
+    def declared(block, k):
+        raise AssertionError
+
+    declared.__doc__ = doc
+    facts = {"takes_k": False, "ties": ("average",), **facts}
+    return Measure("mine", declared, declared, undefined, (0, 1), **facts).__doc__
 
 
 def sections(doc):
@@ -41,24 +36,27 @@ def sections(doc):
 
 
 def test_a_text_without_sections_gets_them_at_its_end():
-    doc = completed(BARE)
+    doc = completed("A measure of mine.\n\n    More of it.\n    ")
     assert doc.startswith("A measure of mine.\n\nMore of it.\n\nParameters\n----------\ny_true : ")
     assert sections(doc) == ["Parameters", "Returns", "Raises"]
     assert completed("One line.").startswith("One line.\n\nParameters\n----------\n")
+    assert completed(None).startswith(f"mine, by {__name__}.\n\nParameters\n")
 
 
-def test_parameters_of_its_own_stand_between():
+def test_parameters_of_its_own_follow_those_of_all_measures():
     doc = completed(OWN)
     assert sections(doc) == ["Parameters", "Returns", "Raises", "Notes"]
-    own = "persistence : float, default=0.8\n    My own parameter.\n\nReturns\n-------\n"
+    own = "    It has two paragraphs.\n\nReturns\n-------\n"
     assert own in doc
     assert doc.index("query_weight : dict") < doc.index("persistence :") < doc.index("Returns")
     assert "{" not in doc.replace("{None", "").replace('{"', "")
 
 
-def test_parameters_alone_stand_for_both():
-    doc = completed("A measure.\n\n    {parameters}\n\n    Notes\n    -----\n    A note.\n    ")
+def test_other_sections_stay():
+    doc = completed("A measure.\n\n    Notes\n    -----\n    A note.\n    ")
     assert sections(doc) == ["Parameters", "Returns", "Raises", "Notes"]
+    doc = completed("A measure.\n\n    Returns\n    -------\n    float\n        Its value.\n    ")
+    assert sections(doc) == ["Parameters", "Returns"]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +69,6 @@ def test_parameters_alone_stand_for_both():
     ],
 )
 def test_what_differs_from_measure_to_measure(options, text, other):
-    assert text in completed(BARE, **options)
-    assert text not in completed(BARE)
-    assert (other in completed(BARE, **options)) is (other == "\nk : ")
+    assert text in completed("A measure of mine.", **options)
+    assert text not in completed("A measure of mine.")
+    assert (other in completed("A measure of mine.", **options)) is (other == "\nk : ")

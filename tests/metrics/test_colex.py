@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.metrics._robustness.colex import _stirling_rest, log_choose, log_choose_ratio
+from skfilterrank.metrics._placements import _stirling_rest, log_choose, log_choose_ratio
 
 
 def log_ratio_by_decimals(x, a, i):

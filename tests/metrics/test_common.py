@@ -16,7 +16,6 @@ from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
     get_measure_names,
-    unbounded_queries,
 )
 from skfilterrank.testing import check_measure
 
@@ -30,7 +29,7 @@ WITH_K = sorted(name for name, entry in MEASURES.items() if entry.takes_k)
 
 def measure(name, y_true, y_score, **params):
     """A measure of one query."""
-    return MEASURES[name].function(
+    return MEASURES[name](
         y_true, y_score, groups=["q"] * len(y_true), gains=gains_for(name), **params
     )
 
@@ -67,7 +66,7 @@ def test_plain_lists(which):
 def test_no_query_has_a_value():
     for name in ALL:
         value = measure(name, [0, 0], [NO, NO], undefined="drop")
-        if "undefined (never)" in MEASURES[name].function.__doc__:
+        if "undefined (never)" in MEASURES[name].__doc__:
             assert np.isfinite(value)
         else:
             assert np.isnan(value)
@@ -109,7 +108,6 @@ class TestBadInput:
             ({"y_true": []}, "y_true is empty"),
             ({"y_true": [[1, 2], [1, 2], [1, 2]]}, "y_true must hold one label per row .1-D"),
             ({"ties": "avg"}, "ties must be 'average', 'stable', 'worst', 'best' or an array"),
-            ({"ties": None}, "ties must be 'average'"),
             ({"ties": ["a", "b"]}, r"one id per row: expected 3, got 2"),
             ({"ties": ["a", None, "b"]}, "ties has a missing document id at row 1"),
             ({"unjudged": "skip"}, "unjudged must be one of 'zero', 'drop', got 'skip'"),
@@ -122,7 +120,7 @@ class TestBadInput:
     )
     def test_message(self, changes, message):
         with pytest.raises(ValueError, match=message):
-            MEASURES["ndcg_f"].function(**{**self.SOUND, **changes})
+            MEASURES["ndcg_f"](**{**self.SOUND, **changes})
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ALL)
@@ -143,7 +141,7 @@ class TestBadInput:
             ({"average": "macro"}, "average must be one of 'mean', None, got 'macro'"),
         ):
             with pytest.raises(ValueError, match=message):
-                MEASURES[name].function(**{**self.SOUND, **changes})
+                MEASURES[name](**{**self.SOUND, **changes})
 
     @pytest.mark.parametrize("name", WITH_K)
     def test_cut_off(self, name):
@@ -155,7 +153,7 @@ class TestBadInput:
     def test_series_that_are_not_aligned(self, name):
         y_true = pd.Series([1, 0], index=pd.Index(["a", "b"], name="qid"))
         with pytest.raises(ValueError, match=r"different indexes.*reindex"):
-            MEASURES[name].function(y_true, y_true[::-1])
+            MEASURES[name](y_true, y_true[::-1])
 
     def test_measures_of_judgments_alone(self):
         for function in (dcg_bounds, filtering_difficulty):
@@ -171,8 +169,6 @@ class TestBadInput:
             filtering_difficulty([1, 2], groups=[1, 1], average="sum")
         with pytest.raises(ValueError, match="undefined must be"):
             filtering_difficulty([1, 2], groups=[1, 1], undefined="skip")
-        with pytest.raises(ValueError, match="y_score holds 1 NaN"):
-            unbounded_queries([1, 2], [1, np.nan], groups=[1, 1])
 
 
 def test_names_are_sorted():
@@ -181,24 +177,22 @@ def test_names_are_sorted():
 
 @pytest.mark.parametrize("name", ALL)
 def test_documentation_is_complete(name):
-    doc = MEASURES[name].function.__doc__
-    assert "{parameters}" not in doc
-    assert "{returns}" not in doc
+    doc = MEASURES[name].__doc__
     for section in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples"):
-        assert f"{section}\n    ---" in doc
+        assert f"\n{section}\n---" in doc
     assert ("k : int or None" in doc) == MEASURES[name].takes_k
     assert MEASURES[name].summary.endswith(".")
-    notes = doc[doc.index("Notes\n    ---") :]
+    notes = doc[doc.index("\nNotes\n---") :]
     for about in ("Filtered documents", "Unjudged documents"):
         assert re.search(about.replace(" ", r"\s+"), notes), about
     for option in (*MEASURES[name].options, *MEASURES[name].columns):
-        assert f"\n    {option} : " in doc
+        assert f"\n{option} : " in doc
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_parameters_stand_in_the_order_of_the_documentation(name):
-    function = MEASURES[name].function
-    documented = re.findall(r"^    (\w+) : ", function.__doc__.split("Returns\n")[0], re.MULTILINE)
+    function = MEASURES[name]
+    documented = re.findall(r"^(\w+) : ", function.__doc__.split("Returns\n")[0], re.MULTILINE)
     assert documented == list(inspect.signature(function).parameters)
 
 

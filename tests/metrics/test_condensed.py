@@ -138,7 +138,7 @@ class TestInducedAP:
     @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
     @pytest.mark.parametrize("k", [None, 1, 3, 7])
     def test_average_precision_without_the_unjudged(self, ties, k):
-        ap = MEASURES["ap"].function
+        ap = MEASURES["ap"]
         rng = np.random.default_rng(1)
         groups = rng.integers(0, 40, 900)
         gains = rng.choice([NAN, NAN, -1, 0, 0, 1, 2], 900)

@@ -32,7 +32,7 @@ def one_by_one(rows, measure, **params):
     y_true, y_score, groups = rows
     if not measure.takes_k:
         params.pop("k", None)
-    return measure.function(y_true, y_score, groups=groups, average=None, **params)
+    return measure(y_true, y_score, groups=groups, average=None, **params)
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
-    QueryInformativeness,
     ndcg_score,
     query_informativeness,
     random_ranking_bound,
 )
+from skfilterrank.metrics._informativeness import QueryInformativeness
 
 NO = -np.inf
 

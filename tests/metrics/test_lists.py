@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 NO = -np.inf
 # With and without places, unjudged documents, filtered ones, the pool and ties.
 KERNELS = {
-    function.measure.name: function.measure.bind(k, {})
+    function.name: function.bind(k, {})
     for function, k in (
         (average_precision_score, None),
         (ndcg_f_score, 3),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from profiles import times
 from reference.recall import n_worse_precision, n_worse_recall
-from skfilterrank.metrics._robustness import counted
-from skfilterrank.metrics._robustness.placements import SCALES, Placements
+from skfilterrank.metrics import _placements as counted
+from skfilterrank.metrics._placements import SCALES, Placements
 
 N_WORSE = {"recall": n_worse_recall, "precision": n_worse_precision}
 

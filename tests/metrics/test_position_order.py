@@ -7,13 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.metrics import (
-    PreferenceMatrix,
-    lexicographic_preference,
-    preference_matrix,
-    relevant_positions,
-)
-from skfilterrank.metrics._robustness import position_order
+from skfilterrank._lists import preferences as position_order
+from skfilterrank._lists.positions import relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank.metrics import lexicographic_preference
 
 NO = -np.inf
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.metrics import relevant_positions
+from skfilterrank._lists.positions import relevant_positions
 
 NO = -np.inf
 

@@ -9,14 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank.metrics import (
-    PreferenceMatrix,
-    RelevantPositions,
-    lexicographic_preference,
-    preference_matrix,
-    recall_paired_preference,
-    relevant_positions,
-)
+from skfilterrank._lists.positions import RelevantPositions, relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank.metrics import lexicographic_preference, recall_paired_preference
 
 NO = -np.inf
 KINDS = ("recall", "precision")

@@ -18,8 +18,6 @@ from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,
     evaluate,
-    expected_dcg,
-    expected_sum_precision,
     ndcg_score,
     query_informativeness,
     random_ranking_bound,
@@ -41,6 +39,14 @@ def figures(bound):
 
 def one_query(function, labels, *args, **params):
     return function(labels, *args, groups=["q"] * len(labels), **params)
+
+
+def expected_dcg(labels, average="mean", **params):
+    return random_ranking_bound(labels, "dcg", average=average, **params).value
+
+
+def expected_sum_precision(labels, average="mean", **params):
+    return random_ranking_bound(labels, "sp", average=average, **params).value
 
 
 def bound_of_one(labels, name, **params):
@@ -122,9 +128,9 @@ class TestSumPrecision:
         assert one_query(expected_sum_precision, [1, np.nan, 0]) == 0.75
         assert one_query(expected_sum_precision, [np.nan]) == 0
 
-    def test_bad_input(self):
-        with pytest.raises(ValueError, match="method must be one of 'exact', 'paper', got 'auto'"):
-            one_query(expected_sum_precision, [1, 0], method="auto")
+    def test_the_formula_of_the_paper_is_one_of_sums_of_precisions(self):
+        with pytest.raises(ValueError, match="is a formula for 'sp' alone, got 'ap'"):
+            one_query(random_ranking_bound, [1, 0], "ap", method="paper")
 
 
 @pytest.mark.parametrize("function", [expected_dcg, expected_sum_precision])

@@ -36,9 +36,9 @@ import numpy as np
 from skfilterrank.metrics import register_measure
 
 @register_measure("{name}", value_range=(0, 1))
-def {name}(ranked, pool, *, depth=3):
-    \"\"\"Whether the first places hold something good.\"\"\"
-    return float(np.any(ranked[:depth] > 0))
+def {name}(block, k, *, depth=3):
+    \"\"\"Queries whose first places hold something good.\"\"\"
+    return [float(np.any(ranked[:depth] > 0)) for ranked, _ in block.lists(k)]
 """
 
 
@@ -56,6 +56,10 @@ def run(folder, *arguments, code=0):
     return done.stdout + done.stderr
 
 
+def nothing(block, k):
+    return np.zeros(len(block.sizes))
+
+
 def persistence_above_0(value, name):
     if not 0 < value < 1:
         raise ValueError(f"{name} must lie between 0 and 1")
@@ -69,7 +73,6 @@ class TestOfABlock:
     def mine(self, measure_table):
         @register_measure(
             "mine",
-            of="block",
             additive=lambda facts: Additive(
                 facts.relevant * (1 - facts.option("persistence")),
                 facts.by_place(lambda place: facts.option("persistence") ** (place - 1)),
@@ -109,12 +112,10 @@ class TestOfABlock:
 
     def test_documentation(self, mine):
         doc = mine.__doc__
-        assert doc.startswith(
-            "Rank-biased precision.\n\n    Parameters\n    ----------\n    y_true"
-        )
+        assert doc.startswith("Rank-biased precision.\n\nParameters\n----------\ny_true")
         assert "k : int or None" in doc
-        assert "\n    Returns\n    -------\n" in doc
-        assert mine.measure.summary == "Rank-biased precision."
+        assert "\nReturns\n-------\n" in doc
+        assert mine.summary == "Rank-biased precision."
 
     @pytest.mark.parametrize(
         ("values", "message"),
@@ -132,7 +133,7 @@ class TestOfABlock:
         ],
     )
     def test_must_give_a_number_for_each_query(self, measure_table, values, message):
-        @register_measure("wrong", of="block")
+        @register_measure("wrong")
         def wrong(block, k):
             return values(block)
 
@@ -157,14 +158,11 @@ class TestOfABlock:
         ({"aliases": ["runid"]}, "aliases must be a name that means nothing else"),
         ({"aliases": ["Mine"]}, "aliases must be other names than 'mine', each given once"),
         ({"aliases": ["twice", "twice"]}, "each given once"),
-        ({"of": "query"}, "of must be one of 'list', 'block'"),
         ({"value_range": (1, 0)}, "value_range must go from a lower to a higher number, got 1"),
         ({"value_range": 3}, "value_range must be"),
         ({"value_range": (1, 2, 3)}, "value_range must be the smallest and the largest value"),
-        ({"ties": "average"}, "give of='block'"),
-        ({"additive": abs}, "give of='block'"),
-        ({"of": "block", "additive": 3}, "additive must be a function of facts, got 3"),
-        ({"of": "block", "ties": "best"}, "ties must be one of"),
+        ({"additive": 3}, "additive must be a function of facts, got 3"),
+        ({"ties": "best"}, "ties must be one of"),
         ({"checks": {"depth": abs}}, r"functions by option \(none\), got 'depth'"),
         ({"over_queries": "median"}, "over_queries must be one of"),
         ({"order_matters": True}, "order_matters must be one of"),
@@ -173,17 +171,18 @@ class TestOfABlock:
 def test_what_cannot_be_registered(given, message):
     before = set(table.MEASURES)
     with pytest.raises(SkfilterrankError, match=message):
-        register_measure(**{"name": "mine", **given})(lambda ranked, pool: 0.0)
+        register_measure(**{"name": "mine", **given})(nothing)
     assert set(table.MEASURES) == before
 
 
-def test_a_function_of_labels_and_scores_gets_these(measure_table):
+def test_rows_of_a_block_are_gains_and_scores(measure_table):
     got = []
 
-    @register_measure("mine")
-    def mine(y_true, y_score, *, least=0):
-        got.append((y_true.tolist(), y_score.tolist()))
-        return roc_auc_score(y_true > least, y_score)
+    @register_measure("mine", takes_k=False, ties="worst")
+    def mine(block, k, *, least=0):
+        rows = list(block.rows())
+        got.extend((gains.tolist(), scores.tolist()) for gains, scores in rows)
+        return [roc_auc_score(gains > least, scores) for gains, scores in rows]
 
     y_true, y_score = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
     assert mine(y_true, y_score, groups=["q"] * 4) == roc_auc_score(y_true, y_score) == 0.75
@@ -201,40 +200,40 @@ def test_a_function_of_labels_and_scores_gets_these(measure_table):
 
 
 @pytest.mark.parametrize(
-    ("of", "function"),
+    "function",
     [
-        ("list", lambda first, second: 0.0),
-        ("list", lambda y_score, y_true: 0.0),
-        ("list", lambda ranked, y_score: 0.0),
-        ("list", lambda block, k: 0.0),
-        ("block", lambda ranked, pool: 0.0),
-        ("block", lambda y_true, y_score: 0.0),
+        lambda first, second: 0.0,
+        lambda y_true, y_score: 0.0,
+        lambda ranked, pool: 0.0,
+        lambda k, block: 0.0,
+        lambda block: 0.0,
+        lambda *, block=None, k=None: 0.0,
     ],
 )
-def test_other_names_of_arguments_are_refused(of, function):
-    accepted = r"\(ranked, pool\).*\(y_true, y_score\).*of='block', \(block, k\)"
+def test_what_is_no_function_of_a_block_is_refused(function):
+    accepted = r"takes \(.*\), and a measure is a function \(block, k, .*in block.rows\(\)"
     with pytest.raises(InputTypeError, match=accepted):
-        register_measure("mine", of=of)(function)
+        register_measure("mine")(function)
 
 
 def test_options_that_all_measures_have_are_refused():
-    with pytest.raises(ValueError, match=r"has options 'k', 'rel', which all measures have"):
-        register_measure("mine")(lambda ranked, pool, *, k=3, rel=1: 0.0)
+    with pytest.raises(ValueError, match=r"has options 'gains', 'rel', which all measures have"):
+        register_measure("mine")(lambda block, k, *, gains=3, rel=1: 0.0)
     with pytest.raises(TypeError, match="decorates a function, got 3"):
         register_measure("mine")(3)
 
 
 @pytest.mark.parametrize("function", [max, int, functools.partial(pow), print])
 def test_what_is_no_function_of_lists_is_refused(function):
-    with pytest.raises(InputTypeError, match=r"decorates a|must take two|must be"):
+    with pytest.raises(InputTypeError, match=r"decorates a|a measure is a function|must be"):
         register_measure("mine")(function)
 
 
-async def waiting(ranked, pool):
+async def waiting(block, k):
     return 0.0
 
 
-def yielding(ranked, pool):
+def yielding(block, k):
     yield 0.0
 
 
@@ -245,7 +244,7 @@ def test_what_returns_no_value_is_refused(function):
 
 
 def test_masked_values_are_undefined(measure_table):
-    made = register_measure("mine", of="block")(lambda block, k: np.ma.array([1, 2], mask=[0, 1]))
+    made = register_measure("mine")(lambda block, k: np.ma.array([1, 2], mask=[0, 1]))
     values = made([1, 0], [2, 1], groups=["p", "q"], average=None, undefined=-1)
     assert values.tolist() == [1, -1]
 
@@ -255,30 +254,26 @@ def doubled(facts):
 
 
 def test_a_sum_cannot_write_to_its_facts(measure_table):
-    made = register_measure("mine", of="block", additive=doubled)(
-        lambda block, k: np.zeros(len(block.sizes))
-    )
+    made = register_measure("mine", additive=doubled)(nothing)
     with pytest.raises(InputError, match=r"'mine' failed: ValueError: .* copy it first"):
         threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
 def test_ranges_of_numpy(measure_table):
     ends = np.array([0, 1], dtype=np.int64)
-    made = register_measure("mine", value_range=ends)(lambda ranked, pool: 0.0)
-    assert made.measure.value_range == (0.0, 1.0)
+    made = register_measure("mine", value_range=ends)(nothing)
+    assert made.value_range == (0.0, 1.0)
 
 
 def test_a_function_that_fails(measure_table):
-    made = register_measure("mine")(lambda ranked, pool: 1 / 0)
+    made = register_measure("mine")(lambda block, k: 1 / 0)
     with pytest.raises(InputError, match=r"'mine' failed: ZeroDivisionError: div.*\.$") as error:
         made([1, 2], [1, 2], groups=["q", "p"])
     assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
 def test_a_sum_that_is_none(measure_table):
-    made = register_measure("mine", of="block", additive=lambda facts: 3)(
-        lambda block, k: np.zeros(len(block.sizes))
-    )
+    made = register_measure("mine", additive=lambda facts: 3)(nothing)
     with pytest.raises(InputError, match="additive of 'mine' must give an Additive or None, got 3"):
         threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
@@ -292,17 +287,15 @@ def test_a_sum_that_is_none(measure_table):
     ],
 )
 def test_a_sum_that_is_wrong(measure_table, additive, message):
-    made = register_measure("mine", of="block", additive=additive)(
-        lambda block, k: np.zeros(len(block.sizes))
-    )
+    made = register_measure("mine", additive=additive)(nothing)
     with pytest.raises(InputError, match=message):
         threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
 def test_options_are_of_the_kind_of_their_default(measure_table):
     @register_measure("mine")
-    def mine(ranked, pool, *, strict=True, least=1, ends=(0, 1), word="a"):
-        return float(strict) + len(word) / 8
+    def mine(block, k, *, strict=True, least=1, ends=(0, 1), word="a"):
+        return np.full(len(block.sizes), strict + len(word) / 8)
 
     def value(name):
         return evaluate([1], [1], [name], groups=["q"]).iloc[0, 0]
@@ -353,14 +346,14 @@ if __name__ == "__main__":
         first = in_script
 
         @register_measure("in_script")
-        def in_script(ranked, pool, *, depth=3):
-            return 7.0
+        def in_script(block, k, *, depth=3):
+            return np.full(len(block.sizes), 7.0)
 
         # As a cell of a notebook that was changed and run once more.
         again = parallel(joblib.delayed(sent)(*rows, in_script) for _ in range(4))
         assert again == [(7.0, 7.0)] * 4, again
         in_script = first
-        table.MEASURES["in_script"] = first.measure
+        table.MEASURES["in_script"] = first
     y = pd.Series(y, index=pd.Index(groups, name="qid"))
     grid = {"estimator__alpha": [0.1, 10.0]}
     best = set()
@@ -417,7 +410,9 @@ class TestWhereItIsNotKnown:
         return evaluate(y_true, y_score, name, groups=groups, average="mean")[name]
 
     def first(self, worth):
-        return register_measure("mine")(lambda ranked, pool, *, depth=1: worth * depth)
+        return register_measure("mine")(
+            lambda block, k, *, depth=1: np.full(len(block.sizes), worth * depth)
+        )
 
     def test_what_a_script_has_is_sent(self, measure_table):
         for given in (self.first(0.5), get_measure("mine(depth=2)")):
@@ -432,7 +427,7 @@ class TestWhereItIsNotKnown:
         """As a cell of a notebook that was changed and run once more."""
         old = self.first(0.5)
         letter = sent(self.first(7.0))
-        measure_table["mine"] = old.measure
+        measure_table["mine"] = old
         assert self.named("mine") == 0.5
         assert self.value(pickle.loads(letter)) == 7.0 == self.named("mine")
 
@@ -496,13 +491,13 @@ class TestPlugins:
         assert len(caught) == 1
         assert "plugged" in get_measure_names()
         with pytest.raises(ValueError, match=r"taken by good_package\.plugged"):
-            register_measure("plugged")(lambda ranked, pool: 0.0)
+            register_measure("plugged")(nothing)
 
     @pytest.mark.filterwarnings("always:The entry point bad")
     def test_are_listed(self, folder, capsys):
         assert main(["help", "measures"]) == 0
         said = capsys.readouterr()
-        shown = "plugged(depth=3)[@k]\n    Whether the first places hold something good.\n"
+        shown = "plugged(depth=3)[@k]\n    Queries whose first places hold something good.\n"
         assert shown in said.out
         assert "skfilterrank: warning: The entry point bad" in said.err
 

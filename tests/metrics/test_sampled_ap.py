@@ -108,7 +108,7 @@ class TestInferredAP:
         rng = np.random.default_rng(2)
         groups, gains = rng.integers(0, 60, 3000), rng.choice([-1, 0, 0, 1, 2], 3000)
         scores = rng.choice([NO, *range(40)], 3000)
-        ap = MEASURES["ap"].function(gains, scores, groups=groups, average=None)
+        ap = MEASURES["ap"](gains, scores, groups=groups, average=None)
         inferred = inferred_ap_score(gains, scores, groups=groups, average=None)
         assert 0 < np.abs(inferred - ap).max() < E / 2
         # The largest difference: (1 + (1 + E) / (1 + 2 E)) / 2 in the second place instead of 1.
@@ -129,7 +129,7 @@ class TestInferredAP:
             pooled=np.tile(pooled, n_samples),
             average=None,
         )
-        ap = one(MEASURES["ap"].function, gains, scores)
+        ap = one(MEASURES["ap"], gains, scores)
         assert values.mean() == pytest.approx(ap, abs=0.01)
 
 
@@ -221,7 +221,7 @@ class TestStatAP:
         groups, gains = rng.integers(0, 60, 3000), rng.choice([-1, 0, 0, 1, 2], 3000)
         scores = rng.choice([NO, *range(40)], 3000)
         params = {"groups": groups, "ties": ties, "average": None}
-        ap = MEASURES["ap"].function(gains, scores, **params)
+        ap = MEASURES["ap"](gains, scores, **params)
         np.testing.assert_allclose(stat_ap_score(gains, scores, **params), ap, rtol=1e-12)
         ones = np.ones(3000)
         actual = stat_ap_score(gains, scores, inclusion_probability=ones, **params)
@@ -243,7 +243,7 @@ class TestStatAP:
             average=None,
         )
         estimates = (np.nan_to_num(labels) / probability).sum(axis=1)
-        ap = one(MEASURES["ap"].function, gains, scores)
+        ap = one(MEASURES["ap"], gains, scores)
         for sample, truth in ((estimates, gains.sum()), (values * estimates, ap * gains.sum())):
             assert sample.mean() == pytest.approx(truth, abs=4 * sample.std() / np.sqrt(n_samples))
         assert values.mean() == pytest.approx(ap, abs=0.01)

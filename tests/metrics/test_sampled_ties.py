@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from skfilterrank.metrics._incomplete.sampled_ties import mean_inverse_hypergeometric
+from skfilterrank.metrics._sampled_ap import mean_inverse_hypergeometric
 
 pytestmark = pytest.mark.slow
 

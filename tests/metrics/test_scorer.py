@@ -67,13 +67,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.metrics import (
-    RankingScorer,
     forbidden_at_k,
     make_ranking_scorer,
     ndcg_f_score,
     ndcg_score,
     ul_normalized_score,
 )
+from skfilterrank.metrics._scorer import RankingScorer
 from skfilterrank.ranking import QueryRanker, RankAndFilter
 from skfilterrank.thresholds import FixedThreshold
 

@@ -5,12 +5,10 @@ from math import inf, nan, sqrt
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import (
+from skfilterrank.metrics import evaluate, f_score, interpolated_precision_score
+from skfilterrank.metrics._sets_and_counts import (
     eleven_point_precision_score,
-    evaluate,
-    f_score,
     geometric_map_score,
-    interpolated_precision_score,
     n_queries_score,
     n_relevant_retrieved_score,
     n_relevant_score,

@@ -24,12 +24,11 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import make_completed_scorer
 from skfilterrank.metrics import (
-    RankingScorer,
-    RankingScorers,
     average_precision_score,
     make_ranking_scorer,
     ndcg_score,
 )
+from skfilterrank.metrics._scorer import RankingScorer, RankingScorers
 from skfilterrank.ranking import FilterOnly, RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold
 
@@ -102,7 +101,7 @@ def test_every_measure_of_the_table():
         greater = MEASURES[name].greater_is_better
         assert key == name if greater else key == f"neg_{name}"
         assert value == make_ranking_scorer(name, gains=gains)(model, X, CARRIES)
-        direct = MEASURES[name].function(Y, model.predict(X), groups=GROUPS, gains=gains)
+        direct = MEASURES[name](Y, model.predict(X), groups=GROUPS, gains=gains)
         assert value == (direct if greater else -direct)
 
 

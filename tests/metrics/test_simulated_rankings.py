@@ -8,10 +8,10 @@ import pytest
 from measure_table import MEASURES
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.dcg import dcg_of
+from skfilterrank.metrics import _random_rankings as simulated_rankings
 from skfilterrank.metrics import (
     random_ranking_bound,
 )
-from skfilterrank.metrics._bounds import simulated_rankings
 
 
 def figures(bound):

@@ -8,13 +8,13 @@ from skfilterrank.metrics import register_measure
 from skfilterrank.testing import check_measure
 
 
-def precision(ranked, pool):
-    return float(np.mean(ranked > 0)) if len(ranked) else 0.0
+def precision(block, k):
+    return [np.mean(ranked > 0) if len(ranked) else 0.0 for ranked, _ in block.lists(k)]
 
 
 @pytest.mark.slow
 def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
-    made = register_measure("mistaken", greater_is_better=False)(precision)
+    made = register_measure("mistaken", greater_is_better=False, ties="worst")(precision)
     with pytest.raises(AssertionError) as error:
         check_measure(made, expected_failed_checks={"check_direction": "it is a joke"})
     assert "check_order_matters" in str(error.value)

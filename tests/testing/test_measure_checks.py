@@ -3,12 +3,13 @@
 import itertools
 import re
 import warnings
-from dataclasses import replace
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank._lists.measure import Measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
 from skfilterrank.testing import check_measure, parametrize_with_checks
@@ -174,15 +175,17 @@ def test_every_check_is_tried():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_check_fails_for_what_it_is_about(name, measure_table):
-    def function(y_true, y_score, **given):
-        return BROKEN[name].get("function", AP)(y_true, y_score, **given)
+    class Broken(Measure):
+        def __call__(self, y_true, y_score, **given):
+            return BROKEN[name].get("function", AP)(y_true, y_score, **given)
 
-    function.__dict__.update(AP.__dict__)
-    function.__signature__ = AP.__signature__
-    parts = {"name": "broken", **BROKEN[name], "function": function}
-    function.measure = replace(AP.measure, **parts)
+    parts = {each.name: getattr(AP, each.name) for each in fields(AP)}
+    parts |= {"name": "broken", **BROKEN[name]}
+    parts.pop("function", None)
+    broken = Broken(**parts)
+    broken.__qualname__ = "broken"
     with pytest.raises((AssertionError, ValueError)):
-        _measure_cases(function, LABELS)[name]()
+        _measure_cases(broken, LABELS)[name]()
 
 
 @pytest.mark.slow
@@ -222,6 +225,15 @@ def test_the_range_of_labels_below_0():
         k=None,
     )
     check_range(get_measure("err(max_grade=4)"), rows)
+
+
+def of_lists(function):
+    """Make a function of a block of one that measures one list at a time."""
+
+    def of_block(block, k):
+        return [function(ranked, pool) for ranked, pool in block.lists(k)]
+
+    return of_block
 
 
 def precision(ranked, pool):
@@ -335,7 +347,7 @@ SAYS = {
     "an empty list is indexed": "of a list that is empty.* IndexError: .*look whether a list is em",
     "the mean of an empty list": "of a list that is empty.* RuntimeWarning: Mean of empty slice",
     "nothing by nothing": r"of a list of one document \(y_true=\[-2.0\], .*RuntimeWarning: invalid",
-    "no number": r"of a list that is empty.*must give one finite number per query.* got None",
+    "no number": r"of a list that is empty.*must give one number for each of .* got object",
     "NaN always": "the value is NaN, undefined, of all 30 lists",
     "a constant": "labels do not matter either: the function gives a constant",
     "kept by length": "labels do not matter either: .* what it keeps of another list",
@@ -353,7 +365,9 @@ SAYS = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_table):
     function, declared, check = MISTAKES[mistake]
-    made = register_measure("mistaken", value_range=(0, 1), **declared)(function)
+    made = register_measure("mistaken", value_range=(0, 1), ties="worst", **declared)(
+        of_lists(function)
+    )
     with warnings.catch_warnings(record=True) as caught, pytest.raises(AssertionError) as error:
         check_measure(made)
     text = str(error.value)
@@ -363,7 +377,7 @@ def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_t
 
 
 def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
-    made = register_measure("mistaken", of="block", value_range=(0, 1))(whole_recall)
+    made = register_measure("mistaken", value_range=(0, 1))(whole_recall)
     with pytest.raises(AssertionError, match="a cut-off changes nothing: let the function read k"):
         _measure_cases(made, LABELS)["check_order_matters"]()
 
@@ -393,8 +407,8 @@ def test_odd_arguments(given, message):
 
 def test_a_measure_of_ones_own(measure_table):
     @register_measure("to_be_checked", value_range=(0, 1))
-    def to_be_checked(ranked, pool):
-        return float(ranked[0] > 0) if len(ranked) else 0.0
+    def to_be_checked(block, k):
+        return block.ranked_relevant(1)[:, 0]
 
     cases = _measure_cases(to_be_checked, LABELS)
     cases["check_range"]()

@@ -47,7 +47,7 @@ def kept(y_score, threshold):
 
 def means(measure, y_true, y_score, groups, /, *, thresholds, **params):
     """The mean of a measure at each threshold: one call, in which each has its own queries."""
-    function, n = MEASURES[measure].function, len(thresholds)
+    function, n = MEASURES[measure], len(thresholds)
     scores = np.concatenate([kept(y_score, threshold) for threshold in thresholds])
     apart = np.repeat(np.arange(n), len(groups)) * 1000 + np.tile(groups, n)
     values = function(np.tile(y_true, n), scores, groups=apart, average=None, **params)
@@ -275,7 +275,7 @@ def test_nothing_to_choose(measure, undefined):
         curve = threshold_curve(
             y_true, y_score, groups=[1, 2], measure=measure, undefined=undefined
         )
-        value = MEASURES[measure].function(y_true, y_score, groups=[1, 2], undefined=undefined)
+        value = MEASURES[measure](y_true, y_score, groups=[1, 2], undefined=undefined)
         assert curve.thresholds.tolist() == [np.inf]
         assert curve.best_threshold == NO
         np.testing.assert_equal(curve.best_value, value)

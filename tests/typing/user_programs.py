@@ -10,13 +10,13 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from skfilterrank.comparison import PairwiseComparison, compare_systems, score_systems
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
-    RankingScorer,
     evaluate,
     evaluate_runs,
     make_ranking_scorer,
     ndcg_f_score,
     rbp_score,
 )
+from skfilterrank.metrics._scorer import RankingScorer
 from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     CertifiedThreshold,
@@ -28,10 +28,10 @@ from skfilterrank.thresholds import (
 
 # Measures of labels and scores in lists, arrays and Series.
 y_true, y_score, groups = [2, -1, 0, 1], np.array([0.9, -np.inf, 0.8, 0.1]), list("aabb")
-assert_type(ndcg_f_score(y_true, y_score, groups=groups), float | np.ndarray)
+assert_type(ndcg_f_score(y_true, y_score, groups=groups), float)
 assert_type(
     rbp_score(pd.Series(y_true), y_score, groups=groups, persistence=0.9, average=None),
-    float | np.ndarray,
+    np.ndarray,
 )
 table = evaluate(
     y_true, y_score, ["ndcg_f@2", rbp_score], groups=groups, gains={2: 3, 1: 1, 0: 0, -1: -1}

@@ -47,7 +47,7 @@ def test_what_is_no_mean_is_refused(caller, name):
 
 def test_sums_compare_as_means_do():
     found = comparison.score_predictions(y, {"a": scores}, "num_rel", groups=groups)["num_rel"]
-    assert found.means["a"] * 30 == metrics.n_relevant_score(y, scores, groups=groups)
+    assert found.means["a"] * 30 == metrics.get_measure("num_rel")(y, scores, groups=groups)
 
 
 def test_each_query_alone_is_given():

@@ -13,10 +13,13 @@ import pytest
 
 import skfilterrank
 from public_calls import call, public_functions
+from skfilterrank._lists.positions import RelevantPositions, relevant_positions
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments import Estimates
-from skfilterrank.metrics import RowsEvaluation, evaluate
+from skfilterrank.metrics import evaluate
+from skfilterrank.metrics._rows_evaluation import RowsEvaluation
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
 
@@ -56,7 +59,12 @@ def examples(tmp_path_factory):
             for result in results_in(call(path)):
                 found.setdefault(type(result), result)
     rows = Rows({"qid": [1, 1, 2], "label": [1, -1, 2], "score": [0.5, 0.2, 0.1]})
-    return found | {RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"])}
+    lists = {"y_true": [1, 0, 1], "groups": [1, 1, 2]}
+    return found | {
+        RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"]),
+        RelevantPositions: relevant_positions(y_score=[2, 1, 1], **lists),
+        PreferenceMatrix: preference_matrix(y_scores={"a": [2, 1, 1], "b": [1, 2, 1]}, **lists),
+    }
 
 
 @pytest.mark.slow

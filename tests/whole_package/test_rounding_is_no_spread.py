@@ -6,7 +6,8 @@ import pytest
 
 from measure_table import MEASURES
 from skfilterrank.comparison import compare_slices
-from skfilterrank.metrics import QueryInformativeness, evaluate, rank_filter_report
+from skfilterrank.metrics import evaluate, rank_filter_report
+from skfilterrank.metrics._informativeness import QueryInformativeness
 
 SIZES = [3, 5, 7, 10, 11, 23]
 NAMES = [name for name, each in MEASURES.items() if not each.columns]

@@ -213,7 +213,7 @@ def test_defaults(name):
 
 @pytest.mark.parametrize("name", get_measure_names())
 def test_an_argument_that_a_measure_does_not_know_is_named(name):
-    function = MEASURES[name].function
+    function = MEASURES[name]
     said = rf"{function.__name__}\(\) got an unexpected keyword argument 'sample_weight'"
     with pytest.raises(InputTypeError, match=said):
         function([1, 0], [0.5, 0.2], groups=[1, 1], sample_weight=[1, 1])

@@ -23,9 +23,9 @@ from skfilterrank._lists.checks import (
     count_rows,
 )
 from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics import PreferenceMatrix, preference_matrix
 from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
     fit_folds,

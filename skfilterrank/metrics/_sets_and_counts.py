@@ -9,39 +9,15 @@ from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
-from skfilterrank.metrics._complete.average_precision import average_precision
+from skfilterrank.metrics._average_precision import average_precision
 
 # trec_eval's names of the points that it prints.
 _AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for level in range(11)}
 
 
-def n_queries(block: ListBlock, k):
-    """1 for each query."""
-    return np.ones(len(block.sizes))
-
-
-def n_retrieved(block: ListBlock, k):
-    """Length of the returned list."""
-    return block.n_retained.astype(np.float64)
-
-
-def n_relevant(block: ListBlock, k):
-    """Relevant documents of the pool."""
-    return block.n_relevant.copy()
-
-
 def n_relevant_retrieved(block: ListBlock, k):
     """Relevant documents of the returned list."""
     return block.shows_relevant.sum(axis=1).astype(np.float64)
-
-
-def f_measure(block: ListBlock, k, beta):
-    """(1 + b^2) found / (b^2 m + k)."""
-    found = block.ranked_relevant(k).sum(axis=1)
-    size = np.maximum(block.n_retained, 1) if k is None else k
-    weight = beta * beta
-    whole = np.where(block.n_relevant > 0, size + weight * block.n_relevant, 0.0)
-    return ratio((1 + weight) * found, whole)
 
 
 def f_of_set(block: ListBlock, count, beta):
@@ -60,12 +36,6 @@ def f_measure_sum(facts: Facts) -> Additive | None:
     return Additive(facts.over(divisor), facts.by_place(np.ones_like))
 
 
-def set_map(block: ListBlock, k):
-    """Precision times recall."""
-    found = n_relevant_retrieved(block, k)
-    return ratio(found * found, block.n_relevant * np.maximum(block.n_retained, 1))
-
-
 def set_map_of_set(block: ListBlock, count):
     """Precision times recall of what is shown."""
     found = count(block.gains > 0)
@@ -79,11 +49,6 @@ def interpolated_precision(block: ListBlock, k, recall):
     at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
     values = highest[np.arange(len(highest)), at].mean(axis=0)
     return np.where(block.n_relevant > 0, values, np.nan)
-
-
-def eleven_points(block: ListBlock, k):
-    """Mean of the interpolated precisions at recall 0, 0.1, ..., 1."""
-    return interpolated_precision(block, k, np.arange(11) / 10)
 
 
 def _highest_precisions(block):
@@ -103,11 +68,9 @@ _COUNT = {
 }
 
 
-@declare_measure("num_q", n_queries, **_COUNT)
-def n_queries_score():
+@declare_measure("num_q", **_COUNT)
+def n_queries_score(block: ListBlock, k):
     """Number of queries.
-
-    {parameters}
 
     See Also
     --------
@@ -128,18 +91,18 @@ def n_queries_score():
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_queries_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_queries = get_measure("num_q")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_queries_score(y_true, y_score, groups=list("aaab"))
+    >>> n_queries(y_true, y_score, groups=list("aaab"))
     2.0
     """
+    return np.ones(len(block.sizes))
 
 
-@declare_measure("num_ret", n_retrieved, **_COUNT)
-def n_retrieved_score():
+@declare_measure("num_ret", **_COUNT)
+def n_retrieved_score(block: ListBlock, k):
     """Number of documents that are returned.
-
-    {parameters}
 
     See Also
     --------
@@ -161,18 +124,18 @@ def n_retrieved_score():
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_retrieved_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_retrieved = get_measure("num_ret")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_retrieved_score(y_true, y_score, groups=list("aaab"))
+    >>> n_retrieved(y_true, y_score, groups=list("aaab"))
     3.0
     """
+    return block.n_retained.astype(np.float64)
 
 
-@declare_measure("num_rel", n_relevant, **_COUNT)
-def n_relevant_score():
+@declare_measure("num_rel", **_COUNT)
+def n_relevant_score(block: ListBlock, k):
     """Number of relevant documents, returned or not.
-
-    {parameters}
 
     See Also
     --------
@@ -193,18 +156,18 @@ def n_relevant_score():
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_relevant_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_relevant = get_measure("num_rel")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_relevant_score(y_true, y_score, groups=list("aaab"))
+    >>> n_relevant(y_true, y_score, groups=list("aaab"))
     3.0
     """
+    return block.n_relevant.copy()
 
 
-@declare_measure("num_rel_ret", n_relevant_retrieved, **_COUNT)
-def n_relevant_retrieved_score():
+@declare_measure("num_rel_ret", **_COUNT)
+def n_relevant_retrieved_score(block: ListBlock, k):
     """Number of relevant documents that are returned.
-
-    {parameters}
 
     See Also
     --------
@@ -225,16 +188,17 @@ def n_relevant_retrieved_score():
 
     Examples
     --------
-    >>> from skfilterrank.metrics import n_relevant_retrieved_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> n_relevant_retrieved = get_measure("num_rel_ret")
     >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
-    >>> n_relevant_retrieved_score(y_true, y_score, groups=list("aaab"))
+    >>> n_relevant_retrieved(y_true, y_score, groups=list("aaab"))
     2.0
     """
+    return n_relevant_retrieved(block, k)
 
 
 @declare_measure(
     "f",
-    f_measure,
     aliases=("F1", "set_F"),
     additive=f_measure_sum,
     of_set=f_of_set,
@@ -244,16 +208,15 @@ def n_relevant_retrieved_score():
     # The square of a larger one is no float64.
     options={"beta": partial(check_number, above=0, most=1e100)},
 )
-def f_score(*, beta: float = 1.0):
+def f_score(block: ListBlock, k, *, beta: float = 1.0):
     """Harmonic mean of precision and recall in the top k.
 
     One number for what is seen in vain and what is missed, whatever the order in the top k.
 
-    {parameters}
+    Parameters
+    ----------
     beta : float, default=1.0
         How many times as much recall counts as precision, above 0.
-
-    {returns}
 
     See Also
     --------
@@ -281,21 +244,23 @@ def f_score(*, beta: float = 1.0):
     >>> f_score([1, 0, 0], [3, 2, 1], groups=["a"] * 3, k=2)
     0.666...
     """
+    found = block.ranked_relevant(k).sum(axis=1)
+    size = np.maximum(block.n_retained, 1) if k is None else k
+    weight = beta * beta
+    whole = np.where(block.n_relevant > 0, size + weight * block.n_relevant, 0.0)
+    return ratio((1 + weight) * found, whole)
 
 
 @declare_measure(
     "set_map",
-    set_map,
     of_set=set_map_of_set,
     order_matters="never",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
 )
-def set_map_score():
+def set_map_score(block: ListBlock, k):
     """Precision times recall of the returned set.
-
-    {parameters}
 
     See Also
     --------
@@ -317,15 +282,17 @@ def set_map_score():
     --------
     Precision 1/2 and recall 1:
 
-    >>> from skfilterrank.metrics import set_map_score
-    >>> set_map_score([1, 0], [2, 1], groups=["a"] * 2)
+    >>> from skfilterrank.metrics import get_measure
+    >>> set_map = get_measure("set_map")
+    >>> set_map([1, 0], [2, 1], groups=["a"] * 2)
     0.5
     """
+    found = n_relevant_retrieved(block, k)
+    return ratio(found * found, block.n_relevant * np.maximum(block.n_retained, 1))
 
 
 @declare_measure(
     "iprec",
-    interpolated_precision,
     aliases=tuple(_AS_TREC_EVAL),
     presets=_AS_TREC_EVAL,
     undefined="no document of the query is relevant",
@@ -334,20 +301,19 @@ def set_map_score():
     ties=WHOLE_ORDERS,
     options={"recall": partial(check_number, least=0, most=1)},
 )
-def interpolated_precision_score(*, recall: float = 0.5):
+def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
     """Highest precision at any place where recall is that high.
 
     A point of the precision-recall curve, which falls from left to right by being interpolated.
 
-    {parameters}
+    Parameters
+    ----------
     recall : float, default=0.5
         Level of recall, from 0 to 1.
 
-    {returns}
-
     See Also
     --------
-    eleven_point_precision_score : The mean over levels 0, 0.1, ..., 1.
+    average_precision_score : Needs no levels.
 
     Notes
     -----
@@ -372,21 +338,19 @@ def interpolated_precision_score(*, recall: float = 0.5):
     >>> interpolated_precision_score(y_true, y_score, groups=["a"] * 5, recall=1)
     0.6
     """
+    return interpolated_precision(block, k, recall)
 
 
 @declare_measure(
     "eleven_points",
-    eleven_points,
     aliases=("11pt_avg",),
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
     ties=WHOLE_ORDERS,
 )
-def eleven_point_precision_score():
+def eleven_point_precision_score(block: ListBlock, k):
     """Mean of the interpolated precisions at recall 0, 0.1, ..., 1.
-
-    {parameters}
 
     See Also
     --------
@@ -408,26 +372,25 @@ def eleven_point_precision_score():
     --------
     The highest precision is 1 up to recall 1/2 and 2/3 beyond:
 
-    >>> from skfilterrank.metrics import eleven_point_precision_score
-    >>> eleven_point_precision_score([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
+    >>> from skfilterrank.metrics import get_measure
+    >>> eleven_point_precision = get_measure("eleven_points")
+    >>> eleven_point_precision([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
     0.848...
     """
+    return interpolated_precision(block, k, np.arange(11) / 10)
 
 
 @declare_measure(
     "gm_map",
-    partial(average_precision, normalize="R"),
     over_queries="geometric mean",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
 )
-def geometric_map_score():
+def geometric_map_score(block: ListBlock, k):
     """Geometric mean over queries of average precision.
 
     It looks at the queries that fare worst: from 0.01 to 0.02 counts as much as from 0.4 to 0.8.
-
-    {parameters}
 
     See Also
     --------
@@ -447,8 +410,10 @@ def geometric_map_score():
 
     Examples
     --------
-    >>> from skfilterrank.metrics import geometric_map_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> geometric_map = get_measure("gm_map")
     >>> y_true, y_score = [1, 0, 0, 1], [2, 1, 2, 1]
-    >>> geometric_map_score(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
+    >>> geometric_map(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
     0.707...
     """
+    return average_precision(block, k, normalize="R")

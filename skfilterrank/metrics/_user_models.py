@@ -12,26 +12,6 @@ from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
 
 
-def rbp(block: ListBlock, k, persistence, relevance):
-    """Rank-biased precision."""
-    if relevance == "binary":
-        relevant = block.ranked_relevant(k)
-    elif relevance == "scaled":
-        gains = np.maximum(block.gains, 0.0)
-        highest = gains.max(axis=1, keepdims=True)
-        relevant = block.ranked(gains / np.where(highest > 0, highest, 1.0), k)
-    else:
-        highest = block.gains.max()
-        if highest > 1:
-            raise InputError(
-                f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
-                "a fully relevant document, so map labels to gains up to 1, such as "
-                "gains={0: 0, 1: 0.5, 2: 1}."
-            )
-        relevant = block.ranked(np.maximum(block.gains, 0.0), k)
-    return relevant @ geometric(first_places(relevant.shape[1]), persistence)
-
-
 def rbp_sum(facts: Facts) -> Additive:
     """(1 - p) p^(place - 1) of each relevant document, or of its gain."""
     p = facts.option("persistence")
@@ -40,27 +20,6 @@ def rbp_sum(facts: Facts) -> Additive:
     if relevance == "scaled":
         weights = facts.over(facts.per_query(lambda block: block.best_first(1)[:, 0]), weights)
     return Additive(weights, facts.by_place(partial(geometric, persistence=p)))
-
-
-def err(block: ListBlock, k, max_grade):
-    """Mean of 1 / place where the user stops."""
-    highest = block.gains.max()
-    if highest > max_grade:
-        raise InputError(
-            f"a gain of {np.format_float_positional(highest, trim='-')} is above "
-            f"max_grade={max_grade:g}: pass max_grade, the highest grade of the scale (the same "
-            "for all data that are compared). ERR takes 2**gain - 1 by itself, so labels need no "
-            "gains='exp2'."
-        )
-    chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
-    stops = chances.copy()
-    # Never as a difference of products: chances may be as small as 2**-50.
-    stops[:, 1:] *= np.cumprod(1 - chances[:, :-1], axis=1)
-    if (ties := block.ties(k)) is not None:
-        shown = block.only_retained(block.in_order(block.gains))[ties.lists]
-        stops[ties.lists] = mean_stops(ties, _satisfied(shown, max_grade), stops.shape[1])
-    values = stops @ reciprocal(first_places(stops.shape[1]))
-    return np.where(block.n_relevant > 0, values, np.nan)
 
 
 def _satisfied(gains, max_grade):
@@ -76,7 +35,6 @@ def _satisfied(gains, max_grade):
 
 @declare_measure(
     "rbp",
-    rbp,
     additive=rbp_sum,
     undefined="never",
     value_range=(0, 1),
@@ -85,22 +43,21 @@ def _satisfied(gains, max_grade):
     aliases=("trec_rbp",),
     presets={"trec_rbp": {"persistence": 0.9, "relevance": "scaled"}},
 )
-def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
+def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
     probability. It needs no number of relevant documents, so that values are comparable where that
     is unknown; a query with few of them cannot reach 1.
 
-    {parameters}
+    Parameters
+    ----------
     persistence : float, default=0.8
         Probability of going on to the next document, above 0 and below 1. 0.5 is an impatient
         user, who sees 2 documents on average, 0.8 sees 5, 0.95 sees 20.
     relevance : {"binary", "graded", "scaled"}, default="binary"
         Whether every gain above 0 counts as 1, or a gain counts as what it is, and must then not
         be above 1, or as its share of the greatest gain of the query's pool.
-
-    {returns}
 
     See Also
     --------
@@ -141,30 +98,44 @@ def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     >>> rbp_score(y_true, [4, float("-inf"), 2, 1], groups=groups, persistence=0.5)
     0.75
     """
+    if relevance == "binary":
+        relevant = block.ranked_relevant(k)
+    elif relevance == "scaled":
+        gains = np.maximum(block.gains, 0.0)
+        highest = gains.max(axis=1, keepdims=True)
+        relevant = block.ranked(gains / np.where(highest > 0, highest, 1.0), k)
+    else:
+        highest = block.gains.max()
+        if highest > 1:
+            raise InputError(
+                f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
+                "a fully relevant document, so map labels to gains up to 1, such as "
+                "gains={0: 0, 1: 0.5, 2: 1}."
+            )
+        relevant = block.ranked(np.maximum(block.gains, 0.0), k)
+    return relevant @ geometric(first_places(relevant.shape[1]), persistence)
 
 
 @declare_measure(
     "err",
-    err,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # A float can tell the highest grade's chance from 1 up to here.
     options={"max_grade": partial(check_number, above=0, most=50)},
 )
-def err_score(*, max_grade: float = 4):
+def err_score(block: ListBlock, k, *, max_grade: float = 4):
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
     Each document satisfies the user with a probability that grows with its grade, and then she
     stops: what comes after a highly relevant document hardly counts. For graded labels where one
     good answer is enough.
 
-    {parameters}
+    Parameters
+    ----------
     max_grade : float, default=4
         Highest grade of the relevance scale, whether or not it occurs in these data. It decides
         how much each grade satisfies, so values can only be compared where it is the same. At
         most 50; a gain above it is an error.
-
-    {returns}
 
     See Also
     --------
@@ -206,3 +177,20 @@ def err_score(*, max_grade: float = 4):
     >>> err_score(y_true, [2, 1, 3], groups=groups, max_grade=2)
     0.78125
     """
+    highest = block.gains.max()
+    if highest > max_grade:
+        raise InputError(
+            f"a gain of {np.format_float_positional(highest, trim='-')} is above "
+            f"max_grade={max_grade:g}: pass max_grade, the highest grade of the scale (the same "
+            "for all data that are compared). ERR takes 2**gain - 1 by itself, so labels need no "
+            "gains='exp2'."
+        )
+    chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
+    stops = chances.copy()
+    # Never as a difference of products: chances may be as small as 2**-50.
+    stops[:, 1:] *= np.cumprod(1 - chances[:, :-1], axis=1)
+    if (ties := block.ties(k)) is not None:
+        shown = block.only_retained(block.in_order(block.gains))[ties.lists]
+        stops[ties.lists] = mean_stops(ties, _satisfied(shown, max_grade), stops.shape[1])
+    values = stops @ reciprocal(first_places(stops.shape[1]))
+    return np.where(block.n_relevant > 0, values, np.nan)

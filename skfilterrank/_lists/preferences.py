@@ -1,4 +1,7 @@
-"""The order of many rankings of a query, found by sorting the positions of what is relevant."""
+"""The exact order of many rankings of a query, by the positions of what is relevant.
+
+Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_choice
-from skfilterrank._lists.results import Result, counted
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._robustness.positions import (
+from skfilterrank._lists.checks import check_choice, columns_of
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.positions import (
     IMPUTATIONS,
     RelevantPositions,
     check_n_items,
     impute,
+    positions_of,
+    ranked_lists,
 )
+from skfilterrank._lists.results import Result, counted
+from skfilterrank.exceptions import InputError, brief
 
 KINDS = ("recall", "precision")
 _CELLS = 1 << 21
@@ -24,7 +31,7 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreferenceMatrix(Result):
-    """Which system ranks better, query by query: the result of `preference_matrix`.
+    """Order of the systems, query by query: the result of `preference_matrix`.
 
     ``str`` gives the share of queries in which the system of the row is preferred to that of
     the column.
@@ -86,7 +93,8 @@ class PreferenceMatrix(Result):
         --------
         The second run finds only one of two relevant documents:
 
-        >>> from skfilterrank.metrics import PreferenceMatrix, relevant_positions
+        >>> from skfilterrank._lists.positions import relevant_positions
+        >>> from skfilterrank._lists.preferences import PreferenceMatrix
         >>> not_retrieved = float("-inf")
         >>> runs = {
         ...     "long": relevant_positions([0, 0, 1, 1], [4, 3, 2, 1], groups=["q"] * 4),
@@ -225,7 +233,7 @@ def _mid_ranks(values):
 
 
 def _check_same_relevant(system, result, reference, expected):
-    """The same queries and numbers of relevant items as the first system."""
+    """Check that queries and numbers of relevant items are those of the first system."""
     if not np.array_equal(result.query_ids, expected.query_ids):
         theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
         odd = sorted(theirs ^ ours, key=str)[0]
@@ -257,3 +265,106 @@ def _check_enough_items(system, result, n_items):
             f"{brief(system)}, which needs {needed[query]} or more: pass the number of documents "
             "in the collection, or None for more than any list holds."
         )
+
+
+def preference_matrix(
+    y_true: ArrayLike,
+    y_scores,
+    *,
+    groups: ArrayLike | None = None,
+    kind: str = "recall",
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
+    unjudged: str = "zero",
+    n_items: int | None = None,
+    imputation: str = "pessimistic",
+) -> PreferenceMatrix:
+    """Order many systems for each query, by lexicographic recall or precision.
+
+    For systems that rank the same documents. For runs that retrieved different ones, see
+    :meth:`PreferenceMatrix.from_positions`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
+    y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
+        Scores of each system, by name, in columns by name, or in columns that are numbered.
+    groups, kind, gains, ties, unjudged, n_items, imputation
+        As in :func:`lexicographic_preference`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The rank of each system for each query, and the preferences that follow from them.
+
+    Raises
+    ------
+    ValueError
+        If `y_scores` holds no system, or the data or a parameter are not as described.
+
+    See Also
+    --------
+    PreferenceMatrix.from_positions : The same for runs with documents of their own.
+    lexicographic_preference : Two rankings.
+
+    Notes
+    -----
+    Lexicographic preferences are an order, so the systems of a query are sorted; no two of
+    them are compared alone. Exact for any number of items.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
+
+    Examples
+    --------
+    >>> from skfilterrank._lists.preferences import preference_matrix
+    >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
+    >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
+    >>> result = preference_matrix(y_true, systems, groups=groups)
+    >>> result.ranks
+    system    a    b    c
+    qid
+    q       3.0  2.0  1.0
+    >>> result.preferences[0]
+    array([[ 0, -1, -1],
+           [ 1,  0, -1],
+           [ 1,  1,  0]], dtype=int8)
+    """
+    check_choice(kind, "kind", KINDS)
+    positions = positions_of_systems(
+        y_true,
+        _systems(y_scores),
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        n_items=n_items,
+    )
+    return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
+
+
+def _systems(y_scores):
+    """Scores by name of the system."""
+    y_scores = columns_of(y_scores, "y_scores")
+    if not y_scores:
+        raise InputError("y_scores is empty: expected the scores of at least one system.")
+    return y_scores
+
+
+def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
+    """Positions by system; an error says whose scores it came up with."""
+    n_items, positions = check_n_items(n_items), {}
+    for system, y_score in y_scores.items():
+        try:
+            lists = ranked_lists(
+                y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
+            )
+            positions[system] = positions_of(lists, n_items=n_items)
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {brief(system)}.")
+            raise
+        groups = lists.index
+    return positions

@@ -6,43 +6,114 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_k
-from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
+from skfilterrank._lists.floats import ROUNDING_OF_VALUES
+from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.query_weights import QueryWeight
-from skfilterrank._lists.results import Result
 from skfilterrank._lists.scoring import (
-    Scores,
-    check_average,
-    check_undefined,
-    mean_of,
-    with_undefined,
+    ratio,
 )
-from skfilterrank.metrics._forbidden import dcg_kernels as kernels
+
+
+def _discounted(gains):
+    """Discounted sum of each row of a matrix of gains in list order."""
+    return gains @ log_discount(first_places(gains.shape[1]))
+
+
+def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """I_k of the pool; with filtering, forbidden documents are left out."""
+    if filtering or not block.has_forbidden:
+        return _discounted(block.best_relevant(k))
+    return _discounted(block.best_first(k))
+
+
+def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """W_k of the pool; with filtering, documents of positive gain are left out."""
+    if filtering and not block.has_forbidden:
+        return np.zeros(len(block.sizes))
+    worst = block.worst_first(k)
+    return _discounted(np.minimum(worst, 0.0) if filtering else worst)
+
+
+def dcg(block: ListBlock, k, lowest=-np.inf):
+    """DCG@k of the returned list, with gains of at least `lowest`."""
+    return _discounted(block.ranked(_at_least(lowest, block.gains), k))
+
+
+def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
+    """DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
+    worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
+    if bounds is None:
+        return Additive(gains, worth)
+    low, high = facts.per_query(lambda block: bounds(block, facts.k))
+    is_defined = high > low
+    offset = np.zeros(len(low))
+    np.divide(-low, high - low, out=offset, where=is_defined)
+    return Additive(facts.over(high - low, gains), worth, offset=offset, is_defined=is_defined)
+
+
+def _at_least(lowest, gains):
+    """The gains, those below the lowest raised to it."""
+    return np.maximum(gains, lowest) if np.isfinite(lowest) else gains
+
+
+# The measures between two bounds.
+
+
+def ndcg_bounds(block: ListBlock, k):
+    """0 and the ideal: equation 1."""
+    return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
+
+
+def ndcg_0_bounds(block: ListBlock, k):
+    """0 and the ideal without forbidden documents: equation 1 with forbidden ones worth 0."""
+    return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=True)
+
+
+def ndcg_min_bounds(block: ListBlock, k):
+    """The worst and the best order of all documents: equation 2."""
+    low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
+    # Summed up in another order, equal gains may leave a rest that would be divided by.
+    best, worst = block.best_first(1)[:, 0], block.worst_first(1)[:, 0]
+    all_equal = best - worst <= ROUNDING_OF_VALUES * np.maximum(np.abs(best), np.abs(worst))
+    return np.where(all_equal, high, low), high
+
+
+def ndcg_f_bounds(block: ListBlock, k):
+    """The worst and the best list that filtering can return: equation 3."""
+    return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
+
+
+def between(block: ListBlock, k, bounds, lowest=-np.inf):
+    """Place the DCG of the returned list between its bounds, from 0 to 1."""
+    return _between(block.once(bounds, k), dcg(block, k, lowest))
+
+
+def _between(bounds, achieved):
+    low, high = bounds
+    return ratio(achieved - low, high - low)
+
+
+def empty_list(block: ListBlock, k):
+    """Equation 3 of the empty list."""
+    return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))
 
 
 @declare_measure(
     "dcg",
-    kernels.dcg,
-    additive=kernels.dcg_sum,
+    additive=dcg_sum,
     undefined="never",
     value_range=(-np.inf, np.inf),
 )
-def dcg_score():
+def dcg_score(block: ListBlock, k):
     """Discounted cumulative gain of the returned list.
 
     The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
     documents subtract. The empty list scores 0.
-
-    {parameters}
 
     See Also
     --------
@@ -70,26 +141,24 @@ def dcg_score():
     >>> dcg_score([2, -1], [0.9, float("-inf")], groups=["a", "a"])
     2.0
     """
+    return dcg(block, k)
 
 
 @declare_measure(
     "ndcg",
-    partial(kernels.between, bounds=kernels.ndcg_bounds),
-    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_bounds),
+    additive=partial(dcg_sum, bounds=ndcg_bounds),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
     with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count 0, "
     "which is trec_eval's ndcg{cut}",
 )
-def ndcg_score():
+def ndcg_score(block: ListBlock, k):
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
     gains it is neither bounded by 0 nor by 1, which a DataWarning says; use :func:`ndcg_f_score`
     then, or :func:`ndcg_0_score`, which is trec_eval's.
-
-    {parameters}
 
     See Also
     --------
@@ -118,25 +187,23 @@ def ndcg_score():
     >>> ndcg_score([0, 1, 2], [0.3, 0.2, 0.1], groups=["a", "a", "a"], k=2)  # (1/log2(3)) / I_2
     0.239...
     """
+    return between(block, k, bounds=ndcg_bounds)
 
 
 @declare_measure(
     "ndcg_0",
-    partial(kernels.between, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     # trec_eval takes negative labels for 0.
     aliases=("ndcg_cut_@",),
     title="nDCG_0",
-    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_0_bounds, lowest=0.0),
+    additive=partial(dcg_sum, bounds=ndcg_0_bounds, lowest=0.0),
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
-def ndcg_0_score():
+def ndcg_0_score(block: ListBlock, k):
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
     Negative gains count as 0, so showing a forbidden document costs no more than showing a
     useless one, and filtering never pays beyond moving the others up.
-
-    {parameters}
 
     Notes
     -----
@@ -157,27 +224,25 @@ def ndcg_0_score():
     >>> ndcg_0_score([2, -1], [0.9, 0.1], groups=["a", "a"])
     1.0
     """
+    return between(block, k, bounds=ndcg_0_bounds, lowest=0.0)
 
 
 @declare_measure(
     "ndcg_min",
-    partial(kernels.between, bounds=kernels.ndcg_min_bounds),
     title="nDCG_min",
-    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_min_bounds),
+    additive=partial(dcg_sum, bounds=ndcg_min_bounds),
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
-def ndcg_min_score():
+def ndcg_min_score(block: ListBlock, k):
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
     filtered lists: use :func:`ndcg_f_score` for those.
 
-    {parameters}
-
     See Also
     --------
-    unbounded_queries : How many queries leave the bounds.
+    ndcg_f_score : Bounded for filtered lists, too.
 
     Notes
     -----
@@ -201,25 +266,31 @@ def ndcg_min_score():
     1.0
     >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
     1.569...
+
+    The share of queries that leave the bounds, above and below (section 4.2 and Table 5 of [1]_);
+    values may miss 1 and 0 by rounding:
+
+    >>> y_true, y_score = [-1, 2, -1, 2], [float("-inf"), 1, 0, 1]
+    >>> values = ndcg_min_score(y_true, y_score, groups=["a", "a", "b", "b"], average=None)
+    >>> float((values > 1 + 1e-9).mean()), float((values < -1e-9).mean())
+    (0.5, 0.0)
     """
+    return between(block, k, bounds=ndcg_min_bounds)
 
 
 @declare_measure(
     "ndcg_f",
-    partial(kernels.between, bounds=kernels.ndcg_f_bounds),
     title="nDCG_f",
-    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_f_bounds),
+    additive=partial(dcg_sum, bounds=ndcg_f_bounds),
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )
-def ndcg_f_score():
+def ndcg_f_score(block: ListBlock, k):
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
     1 for the list of all documents of positive gain in their best order, 0 for the list that
     shows the forbidden documents alone, worst first. A list scores better than the empty list
     exactly where it does more good than harm (:func:`filtering_difficulty`).
-
-    {parameters}
 
     See Also
     --------
@@ -282,209 +353,4 @@ def ndcg_f_score():
     >>> ndcg_f_score(y_true, [float("-inf"), float("-inf"), 0.1], groups=groups)
     0.0
     """
-
-
-def filtering_difficulty(
-    y_true: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    query_weight: QueryWeight = None,
-) -> Scores:
-    """nDCG_f of the empty list: what a system must reach to be worth showing.
-
-    The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
-    where nothing is good.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
-        in an index level named "qid".
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row. None looks for an index level "qid" on `y_true`.
-    k : int or None, default=None
-        Number of places that count; None means all.
-    gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`ndcg_f_score`.
-    undefined : float or "drop", default=0.0
-        Value of a query whose gains are all 0 or unjudged.
-    average : {"mean", None}, default="mean"
-        "mean" returns the mean over queries, None one value per query.
-    query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`ndcg_f_score`.
-
-    Returns
-    -------
-    float or ndarray of shape (n_queries,), dtype float64
-        Between 0 and 1; per query in the order of the sorted query ids.
-
-    Raises
-    ------
-    ValueError
-        As :func:`ndcg_f_score`.
-
-    Notes
-    -----
-    ``-W / (I - W)`` with the bounds of equation 3 in [1]_. Section 3.2 there prints the worst
-    *unfiltered* list in the numerator, which can make the value negative; this is the value that
-    equation 3 gives to the empty list.
-
-    References
-    ----------
-    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
-       SIGIR 2022.
-
-    Examples
-    --------
-    >>> from skfilterrank.metrics import filtering_difficulty
-    >>> filtering_difficulty([1, -1, -1], groups=["easy", "hard", "hard"], average=None)
-    array([0., 1.])
-    """
-    k = check_k(k)
-    check_undefined(undefined)
-    check_average(average, query_weight)
-    lists = RankedLists(y_true, groups=groups, gains=gains)
-    values = lists.per_query(lambda block: kernels.empty_list(block, k))
-    values = with_undefined(values, undefined)
-    return mean_of(values, average, query_weight, lists.index)
-
-
-def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.DataFrame:
-    """Best and worst DCG of each query, with and without filtering.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
-        the query ids in an index level named "qid".
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row. None looks for an index level "qid" on `y_true`.
-    k : int or None, default=None
-        Number of places that count; None means all.
-    gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`ndcg_f_score`.
-
-    Returns
-    -------
-    DataFrame of shape (n_queries, 4)
-        Index "qid", sorted; columns ``ideal`` and ``worst`` over all orders of all judged
-        documents, ``ideal_filtered`` and ``worst_filtered`` over all sublists too. All are 0 for
-        a query without judged documents.
-
-    Raises
-    ------
-    ValueError
-        As :func:`ndcg_f_score`.
-
-    Notes
-    -----
-    ``I_k``, ``W_k``, ``I_{k,f}`` and ``W_{k,f}`` of sections 2 and 3.1 of [1]_.
-
-    References
-    ----------
-    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
-       SIGIR 2022.
-
-    Examples
-    --------
-    >>> from skfilterrank.metrics import dcg_bounds
-    >>> dcg_bounds([-1, 2], groups=["a", "a"]).round(3)
-         ideal  worst  ideal_filtered  worst_filtered
-    qid
-    a    1.369  0.262             2.0            -1.0
-    """
-    k = check_k(k)
-    lists = RankedLists(y_true, groups=groups, gains=gains)
-    bounds = np.empty((lists.index.n_queries, 4))
-    for block in lists.blocks():
-        bounds[block.queries] = np.column_stack(
-            [
-                kernels.ideal_dcg(block, k, filtering=False),
-                kernels.worst_dcg(block, k, filtering=False),
-                kernels.ideal_dcg(block, k, filtering=True),
-                kernels.worst_dcg(block, k, filtering=True),
-            ]
-        )
-    return pd.DataFrame(
-        bounds,
-        index=pd.Index(lists.index.query_ids, name="qid"),
-        columns=["ideal", "worst", "ideal_filtered", "worst_filtered"],
-    )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class UnboundedQueries(Result):
-    """Shares of the queries whose nDCG_min leaves [0, 1].
-
-    Attributes
-    ----------
-    unbounded, over, under : float
-        Shares in [0, 1]: ``over`` is above 1, ``under`` below 0, and ``unbounded`` is their sum.
-    """
-
-    unbounded: float
-    over: float
-    under: float
-
-
-def unbounded_queries(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-) -> UnboundedQueries:
-    """Share of queries for which nDCG_min leaves [0, 1], above and below.
-
-    Parameters
-    ----------
-    y_true, y_score, groups, k, gains, ties, unjudged
-        As in :func:`ndcg_min_score`.
-
-    Returns
-    -------
-    UnboundedQueries
-        Queries for which nDCG_min is undefined count as bounded.
-
-    Raises
-    ------
-    ValueError
-        As :func:`ndcg_min_score`.
-
-    Notes
-    -----
-    Section 4.2 and Table 5 of [1]_. nDCG_f cannot leave [0, 1].
-
-    References
-    ----------
-    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
-       SIGIR 2022.
-
-    Examples
-    --------
-    >>> from skfilterrank.metrics import unbounded_queries
-    >>> y_true, groups = [-1, 2, -1, 2], ["a", "a", "b", "b"]
-    >>> unbounded_queries(y_true, [float("-inf"), 1, 0, 1], groups=groups)
-    <UnboundedQueries: unbounded 0.5, over 0.5, under 0>
-    """
-    values = ndcg_min_score(
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        average=None,
-    )
-    # The ideal and the worst order themselves may miss 1 and 0 by rounding.
-    over = float(np.mean(values > 1 + 1e-9))
-    under = float(np.mean(values < -1e-9))
-    return UnboundedQueries(over + under, over, under)
+    return between(block, k, bounds=ndcg_f_bounds)

@@ -1,18 +1,11 @@
-"""The filter's own rates: what was shown that should not be, and hidden that should be seen."""
+"""The rates of a filter, by what it shows and hides, and QWA, which rewards stopping in time."""
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
-
-
-def forbidden(block: ListBlock, k):
-    """Share of the shown places that hold a forbidden document."""
-    shown = np.minimum(block.n_retained, block.depth(k))
-    bad = block.ranked((block.gains < 0).astype(np.float64), k)
-    return ratio(bad.sum(axis=1), shown)
 
 
 def forbidden_of_set(block: ListBlock, count):
@@ -28,22 +21,9 @@ def forbidden_sum(facts: Facts) -> Additive:
     return Additive(weights, facts.by_place(np.ones_like), by_shown=True)
 
 
-def any_forbidden(block: ListBlock, k):
-    """1 where a forbidden document is shown."""
-    bad = block.ranked((block.gains < 0).astype(np.float64), k)
-    return (bad > 0).any(axis=1).astype(np.float64)
-
-
 def any_forbidden_of_set(block: ListBlock, count):
     """1 where a forbidden document is shown."""
     return count(block.gains < 0) > 0
-
-
-def false_reject(block: ListBlock, k):
-    """Share of the good documents that are filtered."""
-    good = block.gains > 0
-    rejected = good & (block.sort_key == np.inf)
-    return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
 def false_reject_of_set(block: ListBlock, count):
@@ -58,14 +38,8 @@ def empty_of_set(block: ListBlock, count):
     return count() == 0
 
 
-def empty(block: ListBlock, k):
-    """1 where nothing is shown."""
-    return (block.n_retained == 0).astype(np.float64)
-
-
 @declare_measure(
     "forbidden",
-    forbidden,
     of_set=forbidden_of_set,
     additive=forbidden_sum,
     order_matters="with k",
@@ -73,10 +47,8 @@ def empty(block: ListBlock, k):
     value_range=(0, 1),
     greater_is_better=False,
 )
-def forbidden_at_k():
+def forbidden_at_k(block: ListBlock, k):
     """Share of the shown top k that is forbidden.
-
-    {parameters}
 
     Notes
     -----
@@ -99,11 +71,13 @@ def forbidden_at_k():
     >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.0
     """
+    shown = np.minimum(block.n_retained, block.depth(k))
+    bad = block.ranked((block.gains < 0).astype(np.float64), k)
+    return ratio(bad.sum(axis=1), shown)
 
 
 @declare_measure(
     "any_forbidden",
-    any_forbidden,
     of_set=any_forbidden_of_set,
     order_matters="with k",
     undefined="never",
@@ -111,10 +85,8 @@ def forbidden_at_k():
     ties=WHOLE_ORDERS,
     greater_is_better=False,
 )
-def any_forbidden_at_k():
+def any_forbidden_at_k(block: ListBlock, k):
     """Share of the queries whose shown top k holds a forbidden document.
-
-    {parameters}
 
     Notes
     -----
@@ -138,11 +110,12 @@ def any_forbidden_at_k():
     >>> any_forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.5
     """
+    bad = block.ranked((block.gains < 0).astype(np.float64), k)
+    return (bad > 0).any(axis=1).astype(np.float64)
 
 
 @declare_measure(
     "false_reject_rate",
-    false_reject,
     of_set=false_reject_of_set,
     order_matters="never",
     undefined="no document of the query is good",
@@ -150,10 +123,8 @@ def any_forbidden_at_k():
     takes_k=False,
     greater_is_better=False,
 )
-def false_reject_rate():
+def false_reject_rate(block: ListBlock, k):
     """Share of the good documents (gain above 0) that are filtered out.
-
-    {parameters}
 
     Notes
     -----
@@ -173,11 +144,13 @@ def false_reject_rate():
     >>> false_reject_rate([2, 1, -1], [0.9, float("-inf"), float("-inf")], groups=["a"] * 3)
     0.5
     """
+    good = block.gains > 0
+    rejected = good & (block.sort_key == np.inf)
+    return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
 @declare_measure(
     "empty_list_rate",
-    empty,
     of_set=empty_of_set,
     order_matters="never",
     undefined="never",
@@ -185,10 +158,8 @@ def false_reject_rate():
     takes_k=False,
     greater_is_better=False,
 )
-def empty_list_rate():
+def empty_list_rate(block: ListBlock, k):
     """Share of the queries left with no document at all.
-
-    {parameters}
 
     Notes
     -----
@@ -208,3 +179,64 @@ def empty_list_rate():
     >>> empty_list_rate([1, -1, -1], [0.9, 0.1, float("-inf")], groups=["a", "a", "b"])
     0.5
     """
+    return (block.n_retained == 0).astype(np.float64)
+
+
+@declare_measure(
+    "qwa",
+    undefined="never",
+    value_range=(0, 1),
+    range_holds_for="binary gains",
+    takes_k=False,
+)
+def qwa_score(block: ListBlock, k):
+    """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
+
+    The terminal document is worth the more the more relevant documents stand before it, and
+    stands the higher the less is shown: a list that stops in time wins. Meant for binary labels;
+    with graded or negative gains it is unbounded.
+
+    See Also
+    --------
+    ndcg_f_score : Bounded, for graded and negative gains, and at a cut-off.
+
+    Notes
+    -----
+    The terminal document's gain is 1 where the pool has no relevant document, else the sum of the
+    gains in the returned list over the number r of relevant documents (gain above 0) in the pool.
+    The extended list is measured by nDCG at its own length, one more than what was returned; the
+    ideal is the r relevant documents, best first, then one terminal document of gain 1, cut at
+    the same place. Section 2 of [1]_, after [2]_.
+
+    Filtered documents make the list shorter, so that the terminal document comes sooner. Unjudged
+    documents add nothing where they stand.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+    .. [2] Liu, Moffat, Baldwin and Zhang, "Quit While Ahead: Evaluating Truncated Rankings",
+       SIGIR 2016.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import qwa_score
+    >>> y_true, groups = [1, 1, 0], ["a"] * 3
+    >>> qwa_score(y_true, [0.9, 0.8, float("-inf")], groups=groups)
+    1.0
+    >>> qwa_score(y_true, [0.9, 0.8, 0.7], groups=groups)  # the terminal document comes late
+    0.967...
+    """
+    ranked = block.ranked(block.gains, None)
+    positive = np.maximum(block.best_first(None), 0.0)
+    n_relevant = np.count_nonzero(positive, axis=1)
+    n_shown = block.n_retained
+    discount = log_discount(first_places(block.width + 1))
+    total = ranked.sum(axis=1)
+    terminal = np.ones(len(total))
+    np.divide(total, n_relevant, out=terminal, where=n_relevant > 0)
+    achieved = ranked @ discount[:-1] + terminal * discount[n_shown]
+    ideal_list = np.concatenate([positive, np.zeros((len(positive), 1))], axis=1)
+    ideal_list[np.arange(len(positive)), n_relevant] = 1.0
+    ideal_list[np.arange(block.width + 1) > n_shown[:, None]] = 0.0
+    return achieved / (ideal_list @ discount)

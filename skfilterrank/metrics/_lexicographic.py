@@ -11,9 +11,9 @@ from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_share, one_of
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.positions import check_n_items, collection_sizes
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._robustness.placements import SCALES, Placements
-from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
+from skfilterrank.metrics._placements import SCALES, Placements
 
 # Beyond, a table of factorials is too long, and their differences too inexact.
 _MOST_ITEMS = 10**6
@@ -34,21 +34,6 @@ def lexicographic(block: ListBlock, k, n_items, scale, by):
             "it, as score_systems and the command compare do, or name another scale."
         )
     return _per_query(block, by(Placements.of_block(block, n_items), scale))
-
-
-def metric_lexirecall(block: ListBlock, k, n_items, epsilon):
-    """Equation 12."""
-    placed = Placements.of_block(block, n_items)
-    n, m = placed.n, placed.m
-    # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
-    up = np.arange(min(m.max(initial=0), 32.0))[:, None]
-    at = placed.first + np.maximum(m - 1 - up, 0).astype(np.int64)
-    ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
-    weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
-    weight[up >= m] = 0.0
-    # Added up from the smallest to the largest.
-    value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
-    return _per_query(block, value)
 
 
 def _choices_from_the_end(place, level, n, m):
@@ -112,7 +97,6 @@ _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
 
 @declare_measure(
     "lexirecall",
-    partial(lexicographic, by=Placements.lexirecall),
     additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -120,7 +104,7 @@ _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
+def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: str = "log_odds"):
     """Lexicographic recall: how a ranking compares with all others, from the last relevant item up.
 
     How robust a ranking is for the searcher who is served worst: rankings are compared by the
@@ -129,7 +113,8 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
     ranking is preferred to another is :func:`lexicographic_preference`, this is one number for
     each that orders them the same way.
 
-    {parameters}
+    Parameters
+    ----------
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
@@ -139,8 +124,6 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
         "log_odds" sets the number of worse placements against that of better ones, in logarithms;
         "share" is the share of worse placements; "log" the logarithm of their number. "preference"
         orders several systems, which comparisons take alone.
-
-    {returns}
 
     See Also
     --------
@@ -197,11 +180,11 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
     >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
     """
+    return lexicographic(block, k, n_items, scale, by=Placements.lexirecall)
 
 
 @declare_measure(
     "lexiprecision",
-    partial(lexicographic, by=Placements.lexiprecision),
     additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -209,14 +192,21 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
+def lexiprecision_score(
+    block: ListBlock,
+    k,
+    *,
+    n_items: int | None = None,
+    scale: str = "log_odds",
+):
     """Lexicographic precision: how a ranking compares with all others, from the first item down.
 
     Reciprocal rank without its ties: rankings are compared by the position of their first
     relevant item, those that agree by that of the second, and so on. Whenever reciprocal rank
     prefers a ranking, so does this.
 
-    {parameters}
+    Parameters
+    ----------
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
@@ -226,8 +216,6 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
         "log_odds" sets the number of worse placements against that of better ones, in logarithms;
         "share" is the share of worse placements; "log" the logarithm of their number. "preference"
         orders several systems, which comparisons take alone.
-
-    {returns}
 
     See Also
     --------
@@ -269,11 +257,11 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
     >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
     """
+    return lexicographic(block, k, n_items, scale, by=Placements.lexiprecision)
 
 
 @declare_measure(
     "metric_lexirecall",
-    metric_lexirecall,
     additive=metric_lexirecall_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -281,13 +269,20 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
     options={"n_items": check_n_items, "epsilon": check_share},
     ties=WHOLE_ORDERS,
 )
-def metric_lexirecall_score(*, n_items: int | None = None, epsilon: float = 0.5):
+def metric_lexirecall_score(
+    block: ListBlock,
+    k,
+    *,
+    n_items: int | None = None,
+    epsilon: float = 0.5,
+):
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
     The number that the paper gives for lexicographic recall, here for comparison with it. To
     compare rankings use :func:`lexirecall_score` or :func:`lexicographic_preference`.
 
-    {parameters}
+    Parameters
+    ----------
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
@@ -295,8 +290,6 @@ def metric_lexirecall_score(*, n_items: int | None = None, epsilon: float = 0.5)
         `n_items`.
     epsilon : float, default=0.5
         Free parameter of the weights, in (0, 1).
-
-    {returns}
 
     See Also
     --------
@@ -330,3 +323,14 @@ def metric_lexirecall_score(*, n_items: int | None = None, epsilon: float = 0.5)
     >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4, n_items=4)
     0.25
     """
+    placed = Placements.of_block(block, n_items)
+    n, m = placed.n, placed.m
+    # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
+    up = np.arange(min(m.max(initial=0), 32.0))[:, None]
+    at = placed.first + np.maximum(m - 1 - up, 0).astype(np.int64)
+    ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
+    weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
+    weight[up >= m] = 0.0
+    # Added up from the smallest to the largest.
+    value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
+    return _per_query(block, value)

@@ -1,74 +1,48 @@
-"""Measures between what a random and what a perfect ranking of the query's documents scores."""
+"""Measures normalised by random rankings: between a random and a perfect one, or above chance."""
 
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts
+from skfilterrank._lists.additive import Additive, BlockFacts, Facts, first_places
 from skfilterrank._lists.checks import check_count, one_of
 from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import ParsedMeasure, declare_measure
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._bounds.inner_measure import plain_measure
-from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
-from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
-from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
-from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
+from skfilterrank.metrics._dcg import ideal_dcg
+from skfilterrank.metrics._random_rankings import (
+    SimulatedRankings,
+    check_seed,
+    ideal_list,
+    mean_dcg,
+    mean_sum_precision,
+    tied_list,
+)
 
 
-def _check_measure(measure, name) -> ParsedMeasure:
-    """A measure of the table whose bounds are an ideal and a random ranking."""
-    inner = plain_measure(measure, name, "ul_normalized")
+def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeasure:
+    """Check an option that names another measure than `outer`, a plain one."""
+    inner = parse_measure(measure)
+    entry = inner.measure.plain or inner.measure
+    if entry.name == outer:
+        raise InputError(f"{name} must be another measure than {brief(outer)} itself.")
+    if inner.measure.library is not None:
+        raise InputError(
+            f"{name} must not be like another library, got {brief(measure)}: write {entry.name}."
+        )
+    if inner.measure.own_reading is not None:
+        raise InputError(
+            f"{name} must have no options of judgments, got {brief(measure)}: its bounds "
+            f"need them too, so write '{outer}({inner.measure.own_text},measure=...)'."
+        )
     if not inner.measure.greater_is_better:
         raise InputError(
-            f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "
-            "formulas have no meaning for it."
+            f"{name} must be one for which higher is better, got {brief(measure)}: {reason}."
         )
     return inner
-
-
-def ul_normalized(
-    block: ListBlock, k, *, measure, variant, expectation, normalize, n_samples, random_state
-):
-    """Equation 5 or 6, or the upper bound alone."""
-    inner = measure.with_cutoff(k)
-    name = inner.measure.name
-    if name != "sp" and normalize == "k":
-        raise InputError(
-            f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
-        )
-    if name not in ("sp", "dcg") and expectation == "paper":
-        raise InputError(
-            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
-        )
-    if block.has_forbidden:
-        raise InputError(
-            "ul_normalized needs gains from 0 up, and some gain is negative: a random ranking "
-            "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
-            "forbidden documents gain 0 with gains=."
-        )
-    if block.tie_rule == "average" and "average" not in inner.measure.ties:
-        block = block.with_ties(inner.measure.ties[0])
-    kernel = inner.measure.bind(inner.k, inner.options)
-    achieved = kernel(block)
-    if "average" in inner.measure.ties:
-        lower, upper = _exact_bounds(block, inner, normalize, expectation)
-    elif variant == "upper":
-        lower, upper = np.zeros(len(achieved)), kernel(ideal_list(block))
-    else:
-        upper = kernel(ideal_list(block))
-        rankings = SimulatedRankings(kernel, n_samples, random_state)
-        numbers = rankings.pool_numbers(block)
-        lower = rankings.results[numbers, 0]
-    for values in (achieved, lower):
-        if (values < 0).any():
-            raise InputError(
-                f"ul_normalized needs a measure that is never negative, but {brief(inner.text)} is "
-                f"{np.nanmin(values):g} for some query."
-            )
-    return _VARIANTS[variant](achieved, lower, upper)
 
 
 def _exact_bounds(block, inner, normalize, expectation):
@@ -132,20 +106,23 @@ _VARIANTS = {"v1": _v1, "v2": _v2, "upper": _upper}
 
 
 def _is_defined(lower, upper):
-    """Whether rankings of the query differ at all."""
+    """Find the queries whose rankings differ in value."""
     return upper - lower > ROUNDING_OF_MEANS * upper
 
 
 @declare_measure(
     "ul_normalized",
-    ul_normalized,
     additive=ul_normalized_sum,
     undefined="all rankings of its pool score the same (variant='upper': the perfect one scores 0)",
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     ties_are_means=False,
     options={
-        "measure": _check_measure,
+        "measure": partial(
+            _other_measure,
+            outer="ul_normalized",
+            reason="the paper's formulas have no meaning for it",
+        ),
         "variant": one_of(*_VARIANTS),
         "expectation": one_of("exact", "paper"),
         "normalize": one_of("ideal", "k"),
@@ -154,8 +131,10 @@ def _is_defined(lower, upper):
     },
 )
 def ul_normalized_score(
+    block: ListBlock,
+    k,
     *,
-    measure: str = "dcg",
+    measure="dcg",
     variant: str = "v2",
     expectation: str = "exact",
     normalize: str = "ideal",
@@ -170,7 +149,8 @@ def ul_normalized_score(
     documents comparable, and tells systems apart on queries where all of them do little better
     than chance.
 
-    {parameters}
+    Parameters
+    ----------
     measure : str, default="dcg"
         The measure that is normalised: "dcg", "sp" (sum of precisions), or any other name of the
         measure table for which higher is better, with a cut-off and options where wanted, such as
@@ -180,7 +160,7 @@ def ul_normalized_score(
         ranking scores does not enter.
     expectation : {"exact", "paper"}, default="exact"
         How the random ranking's sum of precisions is computed, see
-        :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
+        :func:`random_ranking_bound`. The two are the same for "dcg", and only "exact" is known
         for other measures.
     normalize : {"ideal", "k"}, default="ideal"
         Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
@@ -191,11 +171,9 @@ def ul_normalized_score(
     random_state : int, RandomState instance or None, default=0
         Seed of these.
 
-    {returns}
-
     See Also
     --------
-    expected_dcg, expected_sum_precision, random_ranking_bound : The lower bound alone.
+    random_ranking_bound : The lower bound alone.
     query_informativeness : The queries on which it matters.
     above_chance_score : Centred: random rankings have 0 in the mean.
     ndcg_f_score : Normalised between the worst and the best list, also with negative gains.
@@ -266,3 +244,158 @@ def ul_normalized_score(
     qid
     a                                 0.394...
     """
+    inner = measure.with_cutoff(k)
+    name = inner.measure.name
+    if name != "sp" and normalize == "k":
+        raise InputError(
+            f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
+        )
+    if name not in ("sp", "dcg") and expectation == "paper":
+        raise InputError(
+            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
+        )
+    if block.has_forbidden:
+        raise InputError(
+            "ul_normalized needs gains from 0 up, and some gain is negative: a random ranking "
+            "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
+            "forbidden documents gain 0 with gains=."
+        )
+    if block.tie_rule == "average" and "average" not in inner.measure.ties:
+        block = block.with_ties(inner.measure.ties[0])
+    kernel = inner.measure.bind(inner.k, inner.options)
+    achieved = kernel(block)
+    if "average" in inner.measure.ties:
+        lower, upper = _exact_bounds(block, inner, normalize, expectation)
+    elif variant == "upper":
+        lower, upper = np.zeros(len(achieved)), kernel(ideal_list(block))
+    else:
+        upper = kernel(ideal_list(block))
+        rankings = SimulatedRankings(kernel, n_samples, random_state)
+        numbers = rankings.pool_numbers(block)
+        lower = rankings.results[numbers, 0]
+    for values in (achieved, lower):
+        if (values < 0).any():
+            raise InputError(
+                f"ul_normalized needs a measure that is never negative, but {brief(inner.text)} is "
+                f"{np.nanmin(values):g} for some query."
+            )
+    return _VARIANTS[variant](achieved, lower, upper)
+
+
+def _exact_moments(block, inner):
+    """Mean and deviation over all rankings of a sum of weight(document) * worth(place).
+
+    None for other measures.
+    """
+    form = inner.as_sum(BlockFacts(inner, block))
+    if form is None or form.uses_levels or form.finish or form.by_shown:
+        return None
+    n = np.maximum(block.n_judged, 1)
+    weights = np.where(block.judged, form.weights, 0.0)
+    mean = weights.sum(axis=1) / n
+    spread = np.where(block.judged, weights - mean[:, None], 0.0)
+    squares = (spread * spread).sum(axis=1)
+    # Equal weights deviate by rounding from their mean, whatever the mean of the measure is.
+    squares[np.abs(spread).max(axis=1) <= ROUNDING_OF_MEANS * np.abs(weights).max(axis=1)] = 0.0
+    variance = squares / np.maximum(n - 1, 1)
+    places, query = first_places(block.width).astype(np.int64), np.arange(len(n))[:, None]
+    worth = np.broadcast_to(form.worth(places[None, :], None, query), weights.shape)
+    worth = np.where(places <= block.n_judged[:, None], worth, 0.0)
+    total, squares = worth.sum(axis=1), (worth * worth).sum(axis=1)
+    # The worths of places that are drawn without replacement.
+    apart = squares - total * total / n
+    apart[apart <= ROUNDING_OF_MEANS * squares] = 0.0
+    variance = variance * apart
+    return form.offset + mean * total, np.sqrt(variance)
+
+
+@declare_measure(
+    "above_chance",
+    undefined="all rankings of its pool score the same",
+    value_range=(-np.inf, np.inf),
+    options={
+        "measure": partial(
+            _other_measure, outer="above_chance", reason="above chance would be worse"
+        ),
+        "n_samples": partial(check_count, least=2),
+        "random_state": check_seed,
+    },
+)
+def above_chance_score(
+    block: ListBlock,
+    k,
+    *,
+    measure="dcg",
+    n_samples: int = 1000,
+    random_state=0,
+):
+    """Above chance: a measure in standard deviations above random rankings of the same documents.
+
+    It makes queries with different shares of relevant documents comparable, as
+    :func:`ul_normalized_score` does, and is centred: over random rankings its mean is 0 and its
+    standard deviation 1, on every query.
+
+    Parameters
+    ----------
+    measure : str, default="dcg"
+        Any other name of the measure table for which higher is better, with a cut-off and options
+        where wanted, such as "ap", "err@10" or "ndcg_f".
+    n_samples : int, default=1000
+        Number of random rankings drawn per query, for measures without a closed form alone.
+    random_state : int, RandomState instance or None, default=0
+        Seed of these.
+
+    See Also
+    --------
+    ul_normalized_score : Between what a random and what a perfect ranking scores.
+    random_ranking_bound : The mean over random rankings alone.
+
+    Notes
+    -----
+    ``(A - R) / sd``, with R and sd the mean and the standard deviation of the measure A over all
+    rankings of the query's n judged documents. For a sum of ``w(document) * d(place)`` over the
+    list, such as DCG, nDCG_f, RBP, precision and recall, they are exact::
+
+        R = mean(w) * sum(d),  sd^2 = sum((w - mean(w))^2) / (n - 1) * (sum(d^2) - sum(d)^2 / n)
+
+    where the sums of d end at ``min(k, n)``. For other measures rankings are drawn, which depend
+    on the seed and the gains of the query alone. A perfect ranking has no fixed value: it is the
+    higher the more unlikely it is.
+
+    Filtered documents lower A alone, as random rankings hide nothing. Unjudged documents take
+    places in A's list and are not part of the random rankings. A measure that does not average
+    over tied orders takes its own rule in place of "average".
+
+    References
+    ----------
+    Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022, for
+    R; the standard deviation is that of sampling without replacement.
+
+    Examples
+    --------
+    One of four documents is relevant. The precision at 1 is 1/4 in the mean, with a variance of
+    3/16:
+
+    >>> from skfilterrank.metrics import above_chance_score
+    >>> how = {"groups": ["a"] * 4, "k": 1, "measure": "precision"}
+    >>> above_chance_score([1, 0, 0, 0], [4, 3, 2, 1], **how)  # (3/4) / sqrt(3/16)
+    1.732...
+    >>> above_chance_score([1, 0, 0, 0], [3, 4, 2, 1], **how)
+    -0.577...
+    """
+    inner = measure.with_cutoff(k)
+    if block.tie_rule == "average" and "average" not in inner.measure.ties:
+        block = block.with_ties(inner.measure.ties[0])
+    kernel = inner.measure.bind(inner.k, inner.options)
+    achieved = kernel(block)
+    found = _exact_moments(block, inner)
+    if found is None:
+        rankings = SimulatedRankings(kernel, n_samples, random_state)
+        numbers = rankings.pool_numbers(block)
+        mean, error = rankings.results[numbers].T
+        found = mean, error * np.sqrt(n_samples)
+    mean, deviation = found
+    values = np.full(len(achieved), np.nan)
+    varies = deviation > ROUNDING_OF_MEANS * np.maximum(np.abs(mean), np.abs(achieved))
+    np.divide(achieved - mean, deviation, out=values, where=varies)
+    return values

@@ -1,29 +1,16 @@
-"""Lexicographic preferences between rankings, exactly: of two of them, or of many by sorting.
+"""Preferences between two rankings of a query: lexicographic ones, and of paired users.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_choice, columns_of
+from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._robustness.position_order import (
-    KINDS,
-    PreferenceMatrix,
-    comparable,
-    sort_systems,
-)
-from skfilterrank.metrics._robustness.positions import (
-    check_n_items,
-    positions_of,
-    ranked_lists,
-)
+from skfilterrank._lists.preferences import KINDS, comparable, positions_of_systems
 
 
 def lexicographic_preference(
@@ -39,7 +26,7 @@ def lexicographic_preference(
     n_items: int | None = None,
     imputation: str = "pessimistic",
 ) -> np.ndarray:
-    """Which of two rankings is preferred for each query, by lexicographic recall or precision.
+    """Compare two rankings of each query by lexicographic recall or precision.
 
     Parameters
     ----------
@@ -109,7 +96,7 @@ def lexicographic_preference(
     array([1], dtype=int8)
     """
     check_choice(kind, "kind", KINDS)
-    positions = _positions_of_systems(
+    positions = positions_of_systems(
         y_true,
         {"y_score_a": y_score_a, "y_score_b": y_score_b},
         groups=groups,
@@ -141,7 +128,7 @@ def recall_paired_preference(
     ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
 ) -> np.ndarray:
-    """How much of two rankings' users prefer the first, users who want 1, 2, ... relevant items.
+    """Compare two rankings by the users who want 1, 2, ... relevant items and prefer either.
 
     The average case beside the worst one, which :func:`lexicographic_preference` compares by
     recall, and the best one, which it compares by precision.
@@ -191,7 +178,7 @@ def recall_paired_preference(
     array([0.333])
     """
     check_choice(weights, "weights", tuple(_WEIGHTS))
-    positions = _positions_of_systems(
+    positions = positions_of_systems(
         y_true,
         {"y_score_a": y_score_a, "y_score_b": y_score_b},
         groups=groups,
@@ -214,106 +201,3 @@ _WEIGHTS: dict[str, Callable] = {
     "inverse": np.reciprocal,
     "dcg": lambda level: 1 / np.log2(level + 1),
 }
-
-
-def preference_matrix(
-    y_true: ArrayLike,
-    y_scores,
-    *,
-    groups: ArrayLike | None = None,
-    kind: str = "recall",
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-    n_items: int | None = None,
-    imputation: str = "pessimistic",
-) -> PreferenceMatrix:
-    """Order many systems for each query, by lexicographic recall or precision.
-
-    For systems that rank the same documents. For runs that retrieved different ones, see
-    :meth:`PreferenceMatrix.from_positions`.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
-    y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
-        Scores of each system, by name, in columns by name, or in columns that are numbered.
-    groups, kind, gains, ties, unjudged, n_items, imputation
-        As in :func:`lexicographic_preference`.
-
-    Returns
-    -------
-    PreferenceMatrix
-        The rank of each system for each query, and the preferences that follow from them.
-
-    Raises
-    ------
-    ValueError
-        If `y_scores` holds no system, or the data or a parameter are not as described.
-
-    See Also
-    --------
-    PreferenceMatrix.from_positions : The same for runs with documents of their own.
-    lexicographic_preference : Two rankings.
-
-    Notes
-    -----
-    Lexicographic preferences are an order, so the systems of a query are sorted; no two of
-    them are compared alone. Exact for any number of items.
-
-    References
-    ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
-
-    Examples
-    --------
-    >>> from skfilterrank.metrics import preference_matrix
-    >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
-    >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
-    >>> result = preference_matrix(y_true, systems, groups=groups)
-    >>> result.ranks
-    system    a    b    c
-    qid
-    q       3.0  2.0  1.0
-    >>> result.preferences[0]
-    array([[ 0, -1, -1],
-           [ 1,  0, -1],
-           [ 1,  1,  0]], dtype=int8)
-    """
-    check_choice(kind, "kind", KINDS)
-    positions = _positions_of_systems(
-        y_true,
-        _systems(y_scores),
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        n_items=n_items,
-    )
-    return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
-
-
-def _systems(y_scores):
-    """Scores by name of the system."""
-    y_scores = columns_of(y_scores, "y_scores")
-    if not y_scores:
-        raise InputError("y_scores is empty: expected the scores of at least one system.")
-    return y_scores
-
-
-def _positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
-    """Positions by system; an error says whose scores it came up with."""
-    n_items, positions = check_n_items(n_items), {}
-    for system, y_score in y_scores.items():
-        try:
-            lists = ranked_lists(
-                y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
-            )
-            positions[system] = positions_of(lists, n_items=n_items)
-        except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(system)}.")
-            raise
-        groups = lists.index
-    return positions

@@ -25,13 +25,13 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._random_rankings import random_ranking_bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryInformativeness(Result):
-    """How far systems are above chance on each query, and the two ends of that order.
+    """Distance of systems from chance on each query, and the two ends of that order.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where in each list the relevant items are: the projection of section 2.2 of Diaz & Mitra."""
+"""Positions of the relevant items of each list: the projection of section 2.2 of Diaz & Mitra."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RelevantPositions(Result):
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where in `positions` each query begins; shape (n_queries,), dtype int64."""
+        """Index of the first of each query's `positions`; shape (n_queries,), dtype int64."""
         return np.cumsum(self.n_relevant) - self.n_relevant
 
     @property
@@ -63,7 +63,7 @@ class RelevantPositions(Result):
 
     @property
     def is_found(self) -> np.ndarray:
-        """Whether the item at each of the positions was retrieved; bool."""
+        """True where the item at a position was retrieved; bool."""
         return self.levels <= np.repeat(self.n_found, self.n_relevant)
 
     def __len__(self) -> int:
@@ -172,7 +172,7 @@ def relevant_positions(
     --------
     Three of six relevant documents are retrieved, at 2, 3 and 8; the collection has 1000:
 
-    >>> from skfilterrank.metrics import relevant_positions
+    >>> from skfilterrank._lists.positions import relevant_positions
     >>> y_true = [0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1]
     >>> y_score = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1] + [float("-inf")] * 3
     >>> result = relevant_positions(y_true, y_score, groups=["q"] * 13, n_items=1000)

@@ -1,4 +1,4 @@
-"""How far a searcher must read to find all that is relevant.
+"""Effort of a searcher who reads until all relevant items are found.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
@@ -11,7 +11,7 @@ from skfilterrank._lists.additive import Additive, Facts, resolve_exposure
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
+from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of
 
 
 def _check_exposure(exposure, name):
@@ -61,28 +61,6 @@ def _defined(block, values):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def total_search_efficiency(block: ListBlock, k, exposure, persistence, n_items):
-    """Equation 3."""
-    exposure = resolve_exposure(exposure, persistence=persistence)
-    last, is_complete = _last_positions(block, n_items)
-    values = np.full(len(last), np.nan)
-    some = last > 0
-    values[some] = exposure(last[some].astype(np.float64))
-    if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
-        lists, length, relevant = tied
-        # Column t: the last of c relevant items is t places above the end of a tie of L places,
-        # with probability C(L - t - 1, c - 1) / C(L, c).
-        place = length[:, None] - np.arange(int((length - relevant).max()) + 1)
-        ratio = (place - relevant[:, None]) / np.maximum(place - 1, 1)
-        probability = np.empty(place.shape)
-        probability[:, 0] = relevant / length
-        probability[:, 1:] = np.maximum(ratio[:, :-1], 0.0)
-        probability = np.cumprod(probability, axis=1)
-        position = (last[lists] - length)[:, None] + np.maximum(place, 1)
-        values[lists] = (probability * exposure(position.astype(np.float64))).sum(axis=1)
-    return values
-
-
 def total_search_efficiency_sum(facts: Facts) -> Additive:
     """Exposure of the last relevant document."""
     n = collection_sizes(facts)
@@ -95,17 +73,6 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
 
 
-def _search_length(block: ListBlock, k, n_items):
-    """Documents that are not relevant above the last relevant one."""
-    last, is_complete = _last_positions(block, n_items)
-    last = last.astype(np.float64)
-    if (tied := _open_ties(block, last.astype(np.int64), is_complete)) is not None:
-        lists, length, relevant = tied
-        # The last of c items drawn for L places stands at c (L + 1) / (c + 1) on average.
-        last[lists] -= length - relevant * (length + 1) / (relevant + 1)
-    return _defined(block, last - block.n_relevant)
-
-
 def search_length_sum(facts: Facts) -> Additive:
     """Documents that are not relevant above the last one that is."""
 
@@ -114,17 +81,6 @@ def search_length_sum(facts: Facts) -> Additive:
 
     n = collection_sizes(facts)
     return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
-
-
-def _recall_error(block: ListBlock, k, n_items):
-    """Mean position of the relevant items, above that of the ideal ranking."""
-    found = _n_found(block)
-    n = items_of(block, block.n_relevant - found, n_items)
-    m = block.n_relevant
-    missing = m - found
-    total = block.ranked_relevant(None) @ np.arange(1.0, block.width + 1)
-    total += missing * (n - (missing - 1) / 2)
-    return _defined(block, total / np.maximum(m, 1) - (m + 1) / 2)
 
 
 def recall_error_sum(facts: Facts) -> Additive:
@@ -139,7 +95,6 @@ def recall_error_sum(facts: Facts) -> Additive:
 
 @declare_measure(
     "tse",
-    total_search_efficiency,
     additive=total_search_efficiency_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -151,6 +106,8 @@ def recall_error_sum(facts: Facts) -> Additive:
     },
 )
 def total_search_efficiency_score(
+    block: ListBlock,
+    k,
     *,
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
@@ -162,7 +119,8 @@ def total_search_efficiency_score(
     relevant, which is also how well the ranking serves the searcher, or provider, who is served
     worst. It ties all rankings that miss a relevant item; :func:`lexirecall_score` does not.
 
-    {parameters}
+    Parameters
+    ----------
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
         Exposure of position i: ``1 / i``, ``1 / log2(i + 1)`` or
         ``(1 - persistence) * persistence ** (i - 1)``. A callable takes an array of positions
@@ -173,8 +131,6 @@ def total_search_efficiency_score(
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row.
-
-    {returns}
 
     See Also
     --------
@@ -210,11 +166,28 @@ def total_search_efficiency_score(
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
+    exposure = resolve_exposure(exposure, persistence=persistence)
+    last, is_complete = _last_positions(block, n_items)
+    values = np.full(len(last), np.nan)
+    some = last > 0
+    values[some] = exposure(last[some].astype(np.float64))
+    if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
+        lists, length, relevant = tied
+        # Column t: the last of c relevant items is t places above the end of a tie of L places,
+        # with probability C(L - t - 1, c - 1) / C(L, c).
+        place = length[:, None] - np.arange(int((length - relevant).max()) + 1)
+        ratio = (place - relevant[:, None]) / np.maximum(place - 1, 1)
+        probability = np.empty(place.shape)
+        probability[:, 0] = relevant / length
+        probability[:, 1:] = np.maximum(ratio[:, :-1], 0.0)
+        probability = np.cumprod(probability, axis=1)
+        position = (last[lists] - length)[:, None] + np.maximum(place, 1)
+        values[lists] = (probability * exposure(position.astype(np.float64))).sum(axis=1)
+    return values
 
 
 @declare_measure(
     "search_length",
-    _search_length,
     additive=search_length_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -222,19 +195,18 @@ def total_search_efficiency_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def search_length(*, n_items: int | None = None):
+def search_length(block: ListBlock, k, *, n_items: int | None = None):
     """Search length for everything relevant: documents read in vain until all are found.
 
     Cooper's search length of type 3. Lower is better. Use it to say in documents what a
     searcher who needs everything has to read too much.
 
-    {parameters}
+    Parameters
+    ----------
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row.
-
-    {returns}
 
     See Also
     --------
@@ -263,11 +235,17 @@ def search_length(*, n_items: int | None = None):
     >>> search_length([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     2.0
     """
+    last, is_complete = _last_positions(block, n_items)
+    last = last.astype(np.float64)
+    if (tied := _open_ties(block, last.astype(np.int64), is_complete)) is not None:
+        lists, length, relevant = tied
+        # The last of c items drawn for L places stands at c (L + 1) / (c + 1) on average.
+        last[lists] -= length - relevant * (length + 1) / (relevant + 1)
+    return _defined(block, last - block.n_relevant)
 
 
 @declare_measure(
     "recall_error",
-    _recall_error,
     additive=recall_error_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -275,19 +253,18 @@ def search_length(*, n_items: int | None = None):
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def recall_error(*, n_items: int | None = None):
+def recall_error(block: ListBlock, k, *, n_items: int | None = None):
     """Recall error: mean position of the relevant items, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
     low ranks, which large collections often have.
 
-    {parameters}
+    Parameters
+    ----------
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row.
-
-    {returns}
 
     See Also
     --------
@@ -317,3 +294,10 @@ def recall_error(*, n_items: int | None = None):
     >>> recall_error([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     1.0
     """
+    found = _n_found(block)
+    n = items_of(block, block.n_relevant - found, n_items)
+    m = block.n_relevant
+    missing = m - found
+    total = block.ranked_relevant(None) @ np.arange(1.0, block.width + 1)
+    total += missing * (n - (missing - 1) / 2)
+    return _defined(block, total / np.maximum(m, 1) - (m + 1) / 2)

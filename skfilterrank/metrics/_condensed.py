@@ -24,24 +24,6 @@ def judged(block: ListBlock, k):
     return ratio(np.count_nonzero(found, axis=1), shown)
 
 
-def bpref(block: ListBlock, k, variant):
-    """Mean over the relevant of 1 - share of the non-relevant that stand above it."""
-    n_nonrelevant = block.n_judged - block.n_relevant
-    most = n_nonrelevant if variant == "printed" else block.n_relevant
-    whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else block.n_relevant
-    whole = np.maximum(whole, 1)
-    nonrelevant = block.in_order(block.judged & (block.gains <= 0))
-    relevant, found = block.shows_relevant, block.relevant_cells
-    above = np.minimum(found.count(nonrelevant), most[found.lists])
-    total = found.total(1 - above / whole[found.lists])
-    if (ties := block.ties()) is not None:
-        tied = ties.lists
-        above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
-        # A sum over the places of a tie is one over its documents, all of the same mean.
-        total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
-    return ratio(total, block.n_relevant)
-
-
 def bpref_sum(facts: Facts) -> Additive:
     """(1 - nonrelevant documents above / R) / R of each relevant document; all are judged."""
     variant = facts.option("variant")
@@ -63,21 +45,6 @@ def _mean_above(ties: Ties, nonrelevant, most):
     n_below_most = np.clip(most - above, 0, n + 1)
     total = n_below_most * (above + (n_below_most - 1) / 2) + (n + 1 - n_below_most) * most
     return total / (n + 1)
-
-
-def induced_ap(block: ListBlock, k):
-    """AP of the list without its unjudged documents."""
-    is_judged = block.in_order(block.judged)
-    relevant, found = block.shows_relevant, block.relevant_cells
-    place = found.count(is_judged)
-    precision = found.levels / place
-    if k is not None:
-        precision[place > k] = 0.0
-    total = found.total(precision)
-    if (ties := block.ties()) is not None:
-        is_judged = block.only_retained(is_judged)[ties.lists]
-        total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
-    return ratio(total, block.n_relevant)
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
@@ -102,19 +69,16 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
 
 @declare_measure(
     "judged",
-    judged,
     order_matters="never",
     undefined="the returned list is empty",
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def judged_at_k_score():
+def judged_at_k_score(block: ListBlock, k):
     """Share of the shown top k that is judged.
 
     It says how far any other measure at the same cut-off rests on judgments: where it is low,
     they say little, because most of what is shown was never looked at.
-
-    {parameters}
 
     See Also
     --------
@@ -147,11 +111,11 @@ def judged_at_k_score():
     >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
     0.667
     """
+    return judged(block, k)
 
 
 @declare_measure(
     "bpref",
-    bpref,
     additive=bpref_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
@@ -160,18 +124,17 @@ def judged_at_k_score():
     options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
-def bpref_score(*, variant: str = "trec_eval"):
+def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     For judgments that are incomplete: only the order of judged documents counts, so that a
     document nobody looked at is neither punished nor rewarded. Its values are not on the scale of
     average precision; :func:`induced_ap_score` and :func:`inferred_ap_score` are.
 
-    {parameters}
+    Parameters
+    ----------
     variant : {"trec_eval", "buckley2004", "printed"}, default="trec_eval"
         How the non-relevant above a relevant document are counted, see Notes.
-
-    {returns}
 
     See Also
     --------
@@ -219,24 +182,35 @@ def bpref_score(*, variant: str = "trec_eval"):
     ... ]
     [0.5, 0.5, 0.25]
     """
+    n_nonrelevant = block.n_judged - block.n_relevant
+    most = n_nonrelevant if variant == "printed" else block.n_relevant
+    whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else block.n_relevant
+    whole = np.maximum(whole, 1)
+    nonrelevant = block.in_order(block.judged & (block.gains <= 0))
+    relevant, found = block.shows_relevant, block.relevant_cells
+    above = np.minimum(found.count(nonrelevant), most[found.lists])
+    total = found.total(1 - above / whole[found.lists])
+    if (ties := block.ties()) is not None:
+        tied = ties.lists
+        above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
+        # A sum over the places of a tie is one over its documents, all of the same mean.
+        total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
+    return ratio(total, block.n_relevant)
 
 
 @declare_measure(
     "induced_ap",
-    induced_ap,
     additive=induced_ap_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def induced_ap_score():
+def induced_ap_score(block: ListBlock, k):
     """Average precision of the list without its unjudged documents.
 
     The simplest way to keep average precision where judgments are incomplete: what nobody looked
     at is taken out of the list before it is measured. Too high where the documents that nobody
     looked at are less often relevant than those judged.
-
-    {parameters}
 
     See Also
     --------
@@ -270,3 +244,14 @@ def induced_ap_score():
     >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
+    is_judged = block.in_order(block.judged)
+    relevant, found = block.shows_relevant, block.relevant_cells
+    place = found.count(is_judged)
+    precision = found.levels / place
+    if k is not None:
+        precision[place > k] = 0.0
+    total = found.total(precision)
+    if (ties := block.ties()) is not None:
+        is_judged = block.only_retained(is_judged)[ties.lists]
+        total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
+    return ratio(total, block.n_relevant)

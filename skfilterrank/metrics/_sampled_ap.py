@@ -7,34 +7,97 @@ from skfilterrank._lists.checks import check_numbers
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.ties import Ties
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
+
+
+def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np.ndarray:
+    """Mean over the tied orders of the precision of infAP where relevant, at each place.
+
+    Arrays are in list order. With t documents of its own tie above it, j of them judged, a
+    relevant document has ``p + j + (t - j) w`` pooled documents above it and ``s + j q`` relevant
+    ones, on average over what is left to chance; p and s stand above the tie, w is the share of
+    pooled documents among the tie's unjudged ones and q that of relevant documents among the
+    tie's other judged ones. What remains is the mean over the hypergeometric j of a polynomial
+    and of a multiple of ``1 / (j + c)``.
+    """
+    n = ties.length
+    n_relevant, n_judged = ties.sums(relevant), ties.sums(judged)
+    w = _ratio(ties.sums(pooled) - n_judged, n - n_judged)
+    q = _ratio(n_relevant - 1, n_judged - 1)
+    t = np.arange(relevant.shape[1]) - ties.first
+    c = ties.before(judged) + 2 * epsilon
+    mean_judged = _ratio(t * (n_judged - 1), n - 1)
+    with_relevant = n_relevant > 0
+    mean_inverse = np.zeros(relevant.shape)
+    mean_inverse[with_relevant] = mean_inverse_hypergeometric(
+        n[with_relevant] - 1, (n_judged - 1)[with_relevant], t[with_relevant], c[with_relevant]
+    )
+    # (p + t w + j (1 - w)) (s + epsilon + j q) / (j + c), as a polynomial in j + c over j + c.
+    first = ties.before(pooled) + t * w - (1 - w) * c
+    second = ties.before(relevant) + epsilon - q * c
+    expected = (
+        (1 - w) * q * (mean_judged + c)
+        + first * q
+        + (1 - w) * second
+        + first * second * mean_inverse
+    )
+    return n_relevant / n * (1 + expected) / (ties.first + t + 1)
+
+
+def _ratio(part, whole):
+    """part / whole, 0 where the whole is not above 0."""
+    result = np.zeros(np.shape(whole))
+    np.divide(part, whole, out=result, where=whole > 0)
+    return result
+
+
+def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
+    """Mean of ``1 / (j + c)``, j being the marked among t drawn from n of which some are marked.
+
+    The entries come in runs of ``t = 0, 1, ..., n`` in which all else is the same; c > 0. The mean
+    H follows the recursion
+
+    ``(t + c) (n + 1 - t) H(t) = n + 1 + t (n - n_marked - t + 1 - c) H(t - 1)``
+
+    which forgets its rounding errors upwards while H(t - 1) has the smaller factor, and downwards
+    from ``H(n) = 1 / (n_marked + c)`` beyond.
+    """
+    heads = np.flatnonzero(t == 0)
+    n, n_marked, c = n[heads], n_marked[heads], c[heads]
+    result = np.empty(len(t))
+    result[heads] = 1 / c
+    # Where both factors are equal but for the sign.
+    half = n + 1 - c - n_marked / 2
+    turn = np.minimum((half + np.sqrt(half**2 + 2 * c * (n + 1))) / 2, n).astype(np.intp)
+    order = np.argsort(-turn, kind="stable")
+    for step, runs in _runs_of_each_step(turn[order], order):
+        at = heads[runs] + step
+        factor = n[runs] - n_marked[runs] - step + 1 - c[runs]
+        result[at] = (n[runs] + 1 + step * factor * result[at - 1]) / (
+            (step + c[runs]) * (n[runs] + 1 - step)
+        )
+    left = n - turn
+    result[heads + n] = np.where(left > 0, 1 / (n_marked + c), result[heads + n])
+    order = np.argsort(-left, kind="stable")
+    # The last step down would land on the last place that was reached from above.
+    for step, runs in _runs_of_each_step(left[order] - 1, order):
+        drawn = n[runs] - step + 1
+        at = heads[runs] + drawn
+        factor = drawn + c[runs] + n_marked[runs] - n[runs] - 1
+        result[at - 1] = (n[runs] + 1 - (drawn + c[runs]) * step * result[at]) / (drawn * factor)
+    return result
+
+
+def _runs_of_each_step(n_steps, order):
+    """(step, runs that are not done before it) for step = 1, 2, ...; n_steps is descending."""
+    most = int(n_steps[0]) if len(n_steps) else 0
+    counts = np.searchsorted(-n_steps, -np.arange(1, most + 1), side="right")
+    for step, count in enumerate(counts, start=1):
+        yield step, order[:count]
+
 
 EPSILON = 1e-5
-
-
-def inferred_ap(block: ListBlock, k):
-    """Sum of the inferred precision where relevant, over the number of relevant documents."""
-    judged = block.in_order(block.judged)
-    pooled = _pooled_in_order(block)
-    relevant, found = block.shows_relevant, block.relevant_cells
-    # Each is itself relevant, judged and pooled: what stands above it is one less.
-    n_relevant = found.levels - 1
-    n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
-    if pooled is None:
-        n_pooled = found.places
-    elif np.array_equal(pooled, judged):
-        n_pooled = n_judged
-    else:
-        n_pooled = found.count(pooled) - 1
-    precision_above = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
-    total = found.total((1 + n_pooled * precision_above) / (found.places + 1))
-    if (ties := block.ties()) is not None:
-        pooled = np.ones_like(judged) if pooled is None else pooled
-        columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
-        arguments = (ties, *columns, EPSILON)
-        total[ties.lists] = mean_inferred_precision(*arguments).sum(axis=1)
-    return ratio(total, block.n_relevant)
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
@@ -48,7 +111,7 @@ def inferred_ap_sum(facts: Facts) -> Additive:
 
 
 def _pooled_in_order(block):
-    """Whether each document of the lists was in the pool; None where all were."""
+    """Find the documents of the lists that were in the pool; None where all were."""
     pooled = block.column("pooled", False)
     if pooled is None:
         return None
@@ -60,24 +123,6 @@ def _pooled_in_order(block):
             "pooled=pooled | ~np.isnan(y_true), or set the label of those rows to NaN."
         )
     return block.in_order(pooled)
-
-
-def stat_ap(block: ListBlock, k):
-    """The Horvitz-Thompson estimate of sum precision, over that of the number of relevant."""
-    probability = block.column("inclusion_probability", 1.0)
-    if probability is None:
-        weights, n_relevant = block.relevant, block.n_relevant
-    else:
-        weights = _inverse(probability, block)
-        n_relevant = weights.sum(axis=1)
-    if block.ties() is None:
-        found = block.relevant_cells
-        weight, above = _weights_above(block, weights, probability is not None)
-        total = found.total(weight * (1 + above) / (found.places + 1))
-    else:
-        products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
-        total = products @ (1 / np.arange(1.0, block.width + 1))
-    return ratio(total, n_relevant)
 
 
 def _weights_above(block, weights, is_weighted):
@@ -139,7 +184,6 @@ def check_inclusion_probability(inclusion_probability, n_rows):
 
 @declare_measure(
     "inferred_ap",
-    inferred_ap,
     aliases=("infAP",),
     additive=inferred_ap_sum,
     undefined="the query has no relevant document",
@@ -148,19 +192,18 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     columns={"pooled": check_pooled},
     reads_unjudged=True,
 )
-def inferred_ap_score(*, pooled=None):
+def inferred_ap_score(block: ListBlock, k):
     """Average precision, inferred from judgments of a random sample of the pool.
 
     For pools of which a random part was judged: where relevant documents stand, precision is
     estimated by the share of relevant documents among the judged ones above. On average over the
     samples it comes close to the average precision of the fully judged pool.
 
-    {parameters}
+    Parameters
+    ----------
     pooled : array-like of shape (n_rows,), dtype bool, default=None
         Whether each row was in the pool that the judged documents were drawn from. A judged row
         must be True. None takes every unjudged row as pooled, and only not drawn.
-
-    {returns}
 
     See Also
     --------
@@ -218,31 +261,49 @@ def inferred_ap_score(*, pooled=None):
     >>> round(inferred_ap_score(y_true, y_score, groups=["a"] * 4, pooled=pooled), 4)
     0.75
     """
+    judged = block.in_order(block.judged)
+    pooled = _pooled_in_order(block)
+    relevant, found = block.shows_relevant, block.relevant_cells
+    # Each is itself relevant, judged and pooled: what stands above it is one less.
+    n_relevant = found.levels - 1
+    n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
+    if pooled is None:
+        n_pooled = found.places
+    elif np.array_equal(pooled, judged):
+        n_pooled = n_judged
+    else:
+        n_pooled = found.count(pooled) - 1
+    precision_above = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
+    total = found.total((1 + n_pooled * precision_above) / (found.places + 1))
+    if (ties := block.ties()) is not None:
+        pooled = np.ones_like(judged) if pooled is None else pooled
+        columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
+        arguments = (ties, *columns, EPSILON)
+        total[ties.lists] = mean_inferred_precision(*arguments).sum(axis=1)
+    return ratio(total, block.n_relevant)
 
 
 @declare_measure(
     "stat_ap",
-    stat_ap,
     undefined="the query has no relevant document",
     value_range=(0, np.inf),
     takes_k=False,
     columns={"inclusion_probability": check_inclusion_probability},
     reads_unjudged=True,
 )
-def stat_ap_score(*, inclusion_probability=None):
+def stat_ap_score(block: ListBlock, k):
     """Average precision, estimated from a sample of known inclusion probabilities.
 
     For judgments of documents that were drawn with different probabilities, as when documents
     near the top of many rankings are judged more often. Each relevant document stands for as many
     as its probability says: one drawn with probability 1/4 for four.
 
-    {parameters}
+    Parameters
+    ----------
     inclusion_probability : array-like of shape (n_rows,), default=None
         Probability, above 0 and up to 1, with which the sampling judges each row. Of unjudged rows
         it is not looked at, except that it must not lie outside of 0 to 1; NaN will do. None takes
         1 for all: whatever is unjudged is not relevant.
-
-    {returns}
 
     See Also
     --------
@@ -282,3 +343,17 @@ def stat_ap_score(*, inclusion_probability=None):
     >>> round(value, 4)
     0.7778
     """
+    probability = block.column("inclusion_probability", 1.0)
+    if probability is None:
+        weights, n_relevant = block.relevant, block.n_relevant
+    else:
+        weights = _inverse(probability, block)
+        n_relevant = weights.sum(axis=1)
+    if block.ties() is None:
+        found = block.relevant_cells
+        weight, above = _weights_above(block, weights, probability is not None)
+        total = found.total(weight * (1 + above) / (found.places + 1))
+    else:
+        products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
+        total = products @ (1 / np.arange(1.0, block.width + 1))
+    return ratio(total, n_relevant)

@@ -27,7 +27,7 @@ _MONOTONE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnjudgedBounds(Result):
-    """What a measure can be over the unjudged documents: the result of `unjudged_bounds`.
+    """Bounds of a measure over all labels of unjudged documents: returned by `unjudged_bounds`.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ default=None
             _deciding_numbers(
                 parsed, lists.gains[rows], scores[rows], (low, high), lists.tie_codes is None
             ),
-            lambda labels, y_score, groups, rows=rows: entry.function(
+            lambda labels, y_score, groups, rows=rows: entry(
                 labels,
                 y_score,
                 groups=groups,
@@ -198,7 +198,7 @@ default=None
 
 
 def _two_gains(gains, low, high):
-    """What an unjudged document is worth at least and at most."""
+    """Return the least and the greatest gain of an unjudged document."""
     known = gains[~np.isnan(gains)]
     low = min(0.0, known.min(initial=0.0)) if low is None else check_number(low, "low")
     highest = known.max(initial=0.0)

@@ -65,19 +65,6 @@ def average_precision_sum(facts: Facts) -> Additive:
     return replace(terms, weights=facts.over(divisor))
 
 
-def q_measure(block: ListBlock, k, beta, normalize):
-    """Sum of blended ratios over its divisor."""
-    if not beta:
-        return average_precision(block, k, normalize)
-    relevant = block.ranked_relevant(k)
-    worth = block.ranked(np.maximum(block.gains, 0.0), k)
-    worth *= beta
-    worth += relevant
-    blended = _worth_at_relevant(block, k, relevant, worth)
-    blended /= 1.0 + np.arange(blended.shape[1]) + beta * _ideal_gain(block, blended.shape[1])
-    return _normalized(blended.sum(axis=1), block, k, normalize)
-
-
 def _ideal_gain(block, depth):
     """Sum of the gains down to each place of the ideal list."""
     # It stays as it is below the last relevant document.
@@ -114,23 +101,20 @@ _check_normalize = one_of("R", "min", "k")
 
 @declare_measure(
     "sp",
-    sum_precision,
     additive=sum_precision_sum,
     undefined="never",
     value_range=(0, np.inf),
 )
-def sum_precision_score():
+def sum_precision_score(block: ListBlock, k):
     """Sum of the precisions at the relevant documents of the top k.
 
     Average precision before it is divided by anything: what is compared with the sum that a
     perfect and a random ranking have, when a measure is to be normalised from both sides.
 
-    {parameters}
-
     See Also
     --------
     average_precision_score : Divided by the number of relevant documents.
-    expected_sum_precision : Its mean over all rankings.
+    random_ranking_bound : Its mean over all rankings.
     ul_normalized_score : Between the two bounds.
 
     Notes
@@ -161,30 +145,29 @@ def sum_precision_score():
     >>> sum_precision_score(y_true, [4, 1, 3, 2], groups=groups, k=3)
     3.0
     """
+    return sum_precision(block, k)
 
 
 @declare_measure(
     "ap",
-    average_precision,
     aliases=("MAP", "map_cut_@"),
     additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     options={"normalize": _check_normalize},
 )
-def average_precision_score(*, normalize: str = "R"):
+def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
 
     The standard measure of a whole ranking where documents are relevant or not; its mean over
     queries is MAP. It rewards relevant documents at the top and counts those that are missed.
 
-    {parameters}
+    Parameters
+    ----------
     normalize : {"R", "min", "k"}, default="R"
         What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
         of them, which a perfect top k reaches, or `k`, which must then be given. Without `k` the
         first two are the same.
-
-    {returns}
 
     See Also
     --------
@@ -241,30 +224,29 @@ def average_precision_score(*, normalize: str = "R"):
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
     1.0
     """
+    return average_precision(block, k, normalize)
 
 
 @declare_measure(
     "q_measure",
-    q_measure,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
 )
-def q_measure_score(*, beta: float = 1.0, normalize: str = "min"):
+def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = "min"):
     """Average precision for graded gains.
 
     Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the
     ideal at each relevant document; the official measure of several NTCIR tasks.
 
-    {parameters}
+    Parameters
+    ----------
     beta : float, default=1.0
         Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
         more a good document is worth than a fair one, and the less its place matters.
     normalize : {"R", "min", "k"}, default="min"
         What the sum is divided by: the number R of relevant documents, ``min(R, k)`` of them, as
         NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
-
-    {returns}
 
     See Also
     --------
@@ -311,3 +293,12 @@ def q_measure_score(*, beta: float = 1.0, normalize: str = "min"):
     >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups, beta=0), 3)
     0.833
     """
+    if not beta:
+        return average_precision(block, k, normalize)
+    relevant = block.ranked_relevant(k)
+    worth = block.ranked(np.maximum(block.gains, 0.0), k)
+    worth *= beta
+    worth += relevant
+    blended = _worth_at_relevant(block, k, relevant, worth)
+    blended /= 1.0 + np.arange(blended.shape[1]) + beta * _ideal_gain(block, blended.shape[1])
+    return _normalized(blended.sum(axis=1), block, k, normalize)

@@ -1,4 +1,4 @@
-"""What a random ranking of a query's documents is worth: the lower bound of Karmaker and Feng.
+"""Expected value of a random ranking of a query's documents: the lower bound of Karmaker and Feng.
 
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
@@ -6,31 +6,115 @@ Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._lists.additive import first_places, log_discount, reciprocal
-from skfilterrank._lists.checks import check_choice, check_count, check_k
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_random_state,
+    is_whole_number,
+)
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.queries import BLOCK_CELLS, GroupIndex
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
-    Scores,
-    check_average,
     check_undefined,
-    mean_of,
     mean_over_queries,
     with_undefined,
 )
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._bounds.pools import tied_list
-from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 
-_METHODS = ("auto", "exact", "simulation")
+
+def ideal_list(block: ListBlock) -> ListBlock:
+    """The pool in descending order of gain."""
+    return block.relisted(np.where(block.judged, -block.gains, np.inf), "stable")
+
+
+def tied_list(block: ListBlock) -> ListBlock:
+    """The pool with all documents tied: its mean over the tied orders is that of all rankings."""
+    return block.relisted(np.where(block.judged, 0.0, np.inf), "average")
+
+
+class SimulatedRankings:
+    """Mean and standard error of a kernel over random rankings, once for each distinct pool.
+
+    Parameters
+    ----------
+    kernel : callable
+        From a block to the value of each query.
+    n_samples : int
+        Number of rankings per pool.
+    seed : int
+        With the gains of a pool, what its rankings depend on.
+    """
+
+    def __init__(self, kernel, n_samples: int, seed: int):
+        self._kernel, self._n_samples, self._seed = kernel, n_samples, seed
+        self._numbers: dict[bytes, int] = {}
+        self._results: list[tuple[float, float]] = []
+
+    def pool_numbers(self, block: ListBlock) -> np.ndarray:
+        """Number of each query's pool, the row of its result."""
+        return np.array(
+            [self._number_of(pool[:n]) for pool, n in zip(block.pool, block.n_judged)],
+            dtype=np.intp,
+        )
+
+    @property
+    def results(self) -> np.ndarray:
+        """Mean and its standard error, NaN where undefined; shape (n_pools, 2)."""
+        return np.array(self._results).reshape(-1, 2)
+
+    def _number_of(self, pool):
+        # Adding 0 makes -0.0 and 0.0 one gain.
+        key = (pool + 0.0).tobytes()
+        if key not in self._numbers:
+            self._numbers[key] = len(self._results)
+            values = self._values_of(pool, np.random.default_rng([self._seed, crc32(key)]))
+            error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+            self._results.append((values.mean(), error))
+        return self._numbers[key]
+
+    def _values_of(self, pool, rng):
+        """Value of each drawn ranking."""
+        if len(pool) == 0:
+            # Nothing to rank: one unjudged document that is not retrieved.
+            return RankedLists([np.nan], [-np.inf], groups=[0]).per_query(self._kernel)
+        values, step = [], max(1, BLOCK_CELLS // len(pool))
+        for begin in range(0, self._n_samples, step):
+            n = min(step, self._n_samples - begin)
+            lists = RankedLists(
+                np.tile(pool, n),
+                rng.random(n * len(pool)),
+                groups=_equal_groups(n, len(pool)),
+                ties="stable",
+            )
+            values.append(lists.per_query(self._kernel))
+        return np.concatenate(values)
+
+
+def _equal_groups(n_groups, size):
+    """Index of consecutive groups of one size."""
+    numbers = np.arange(n_groups)
+    return GroupIndex(numbers, np.full(n_groups, size), numbers * size, None, n_groups * size)
+
+
+def check_seed(random_state, name: str = "random_state") -> int:
+    """A seed that stays the same for all blocks of one call."""
+    if is_whole_number(random_state):
+        return check_count(random_state, name, least=0)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+_METHODS = ("auto", "exact", "simulation", "paper")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,158 +163,6 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
     return share * (harmonic + others * (places - harmonic))
 
 
-def expected_dcg(
-    y_true: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    average: str | None = "mean",
-    query_weight: QueryWeight = None,
-) -> Scores:
-    """Expected DCG of a uniformly random ranking of each query's documents.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
-        the query ids in an index level named "qid".
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row. None looks for an index level "qid" on `y_true`.
-    k : int or None, default=None
-        Number of places that count; None means all.
-    gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`ndcg_f_score`. The paper's gain is
-        ``2**label - 1``: "exp2".
-    average : {"mean", None}, default="mean"
-        "mean" returns the mean over queries, None one value per query.
-    query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`ndcg_f_score`.
-
-    Returns
-    -------
-    float or ndarray of shape (n_queries,), dtype float64
-        Per query in the order of the sorted query ids; 0 for a query without judged documents.
-
-    Raises
-    ------
-    ValueError
-        As :func:`dcg_bounds`; also if `average` is neither.
-
-    See Also
-    --------
-    random_ranking_bound : The same for any measure.
-    ul_normalized_score : Measures normalised by it.
-
-    Notes
-    -----
-    ``E[DCG@k] = E[gain] * sum of 1 / log2(i + 1) for i up to min(k, n)``, equation 7 of [1]_,
-    where the sum runs to k. The n documents are the judged ones, label 0 included; to let
-    unjudged documents take part in the random ranking, give them label 0. Gains below 0 are
-    averaged like all others. Nothing is filtered in a random ranking.
-
-    References
-    ----------
-    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
-       2022.
-
-    Examples
-    --------
-    >>> from skfilterrank.metrics import expected_dcg
-    >>> expected_dcg([2, 1, 0], groups=["a"] * 3, k=1)
-    1.0
-    >>> expected_dcg([2, 1, 0], groups=["a"] * 3, k=1, gains="exp2")
-    1.333...
-    """
-    k = check_k(k)
-    check_average(average, query_weight)
-    lists = RankedLists(y_true, groups=groups, gains=gains)
-    values = lists.per_query(lambda block: mean_dcg(block, k))
-    return mean_of(values, average, query_weight, lists.index)
-
-
-def expected_sum_precision(
-    y_true: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    method: str = "exact",
-    average: str | None = "mean",
-    query_weight: QueryWeight = None,
-) -> Scores:
-    """Expected sum of precisions of a uniformly random ranking of each query's documents.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
-        the query ids in an index level named "qid".
-    groups : array-like of shape (n_rows,), default=None
-        Query id of each row. None looks for an index level "qid" on `y_true`.
-    k : int or None, default=None
-        Number of places that count; None means all.
-    gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`ndcg_f_score`; a gain above 0 is relevant.
-    method : {"exact", "paper"}, default="exact"
-        "paper" is the printed formula, which takes the precision at a place and the relevance of
-        the document there as independent.
-    average : {"mean", None}, default="mean"
-        "mean" returns the mean over queries, None one value per query.
-    query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`ndcg_f_score`.
-
-    Returns
-    -------
-    float or ndarray of shape (n_queries,), dtype float64
-        Between 0 and ``min(k, n)``; per query in the order of the sorted query ids; 0 for a
-        query without relevant documents.
-
-    Raises
-    ------
-    ValueError
-        As :func:`dcg_bounds`; also if `method` or `average` is neither of its choices.
-
-    See Also
-    --------
-    random_ranking_bound : The same for any measure.
-    ul_normalized_score : Measures normalised by it.
-
-    Notes
-    -----
-    With N documents, Np of them relevant, and ``p = Np / N``, the document at place i is relevant
-    with probability p, and then each document above it with probability ``(Np - 1) / (N - 1)``::
-
-        E[SP@k] = sum of (1 / i) * (p + (i - 1) * p * (Np - 1) / (N - 1)) for i up to min(k, N)
-
-    Section 4.5.1 of [1]_ prints ``k * p**2``, "paper" here with ``min(k, N)`` for k. It is too
-    low, most of all where few documents are relevant: with one in N it gives ``k / N**2``, the
-    exact value is ``(1 + 1/2 + ... + 1/k) / N``. The documents are the judged ones, label 0
-    included; to let unjudged documents take part in the random ranking, give them label 0.
-
-    References
-    ----------
-    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
-       2022.
-
-    Examples
-    --------
-    Of two documents one is relevant: it comes first (1) or second (1/2).
-
-    >>> from skfilterrank.metrics import expected_sum_precision
-    >>> expected_sum_precision([1, 0], groups=["a", "a"])
-    0.75
-    >>> expected_sum_precision([1, 0], groups=["a", "a"], method="paper")
-    0.5
-    """
-    k = check_k(k)
-    check_choice(method, "method", ("exact", "paper"))
-    check_average(average, query_weight)
-    lists = RankedLists(y_true, groups=groups, gains=gains)
-    values = lists.per_query(lambda block: mean_sum_precision(block, k, method=method))
-    return mean_of(values, average, query_weight, lists.index)
-
-
 def random_ranking_bound(
     y_true: ArrayLike,
     measure: str = "dcg",
@@ -260,11 +192,11 @@ def random_ranking_bound(
         Cut-off, where the name does not give it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
-    method : {"auto", "exact", "simulation"}, default="auto"
+    method : {"auto", "exact", "simulation", "paper"}, default="auto"
         "exact" takes the mean over all rankings, which is the value of a list whose documents
         are all tied; measures without a mean over ties do not have it, nor has "ul_normalized",
         which is not linear in what it normalises. "simulation" draws rankings. "auto" is exact
-        where that is possible.
+        where that is possible. "paper" is the formula that [1]_ prints for "sp", see Notes.
     n_samples : int, default=1000
         Number of rankings drawn per query, at least 2.
     random_state : int, RandomState instance or None, default=0
@@ -286,11 +218,11 @@ def random_ranking_bound(
     ------
     ValueError
         For an unknown measure, two different cut-offs, ``method="exact"`` for a measure that
-        looks at whole orders, and as :func:`dcg_bounds`.
+        looks at whole orders, ``method="paper"`` for another than "sp", and as
+        :func:`dcg_bounds`.
 
     See Also
     --------
-    expected_dcg, expected_sum_precision : Closed forms.
     ul_normalized_score, above_chance_score : Measures normalised by it.
 
     Notes
@@ -301,6 +233,17 @@ def random_ranking_bound(
     not change with row order, query ids or the other queries; queries of equal gains share it,
     which the standard error of the mean takes into account. A simulation takes a Python loop
     over the distinct queries.
+
+    Of N documents let Np be relevant, and ``p = Np / N``. The document at place i is relevant with
+    probability p, and then each document above it with probability ``(Np - 1) / (N - 1)``::
+
+        E[DCG@k] = E[gain] * sum of 1 / log2(i + 1) for i up to min(k, N)
+        E[SP@k] = sum of (1 / i) * (p + (i - 1) * p * (Np - 1) / (N - 1)) for i up to min(k, N)
+
+    Section 4.5.1 of [1]_ prints ``k * p**2`` for the latter, as if the precision at a place and
+    the relevance of the document there were independent; "paper" is that with ``min(k, N)`` for k.
+    It is too low, most of all where few documents are relevant: with one in N it gives
+    ``k / N**2``, and the exact value is ``(1 + 1/2 + ... + 1/k) / N``.
 
     References
     ----------
@@ -315,6 +258,13 @@ def random_ranking_bound(
     >>> drawn = random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3, method="simulation")
     >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
     True
+
+    Of two documents one is relevant: it comes first, of precision 1, or second, of 1/2.
+
+    >>> random_ranking_bound([1, 0], "sp", groups=["a", "a"]).value
+    0.75
+    >>> random_ranking_bound([1, 0], "sp", groups=["a", "a"], method="paper").value
+    0.5
     """
     parsed = parse_measure(measure).with_cutoff(k)
     if average is not None:
@@ -329,6 +279,8 @@ def random_ranking_bound(
             f"method='exact' is not possible for {brief(entry.name)}, whose value for tied "
             "documents is not the mean over their orders: take 'simulation'."
         )
+    if method == "paper" and entry.name != "sp":
+        raise InputError(f"method='paper' is a formula for 'sp' alone, got {brief(entry.name)}.")
     kernel, seed = entry.bind(k, options), check_seed(random_state)
     lists = RankedLists(y_true, groups=groups, gains=gains)
     if method == "simulation" or not entry.has_exact_mean:
@@ -338,6 +290,8 @@ def random_ranking_bound(
             numbers[block.queries] = rankings.pool_numbers(block)
         values, errors = rankings.results[numbers].T.copy()
     else:
+        if method == "paper":
+            kernel = partial(mean_sum_precision, k=k, method="paper")
         values = lists.per_query(lambda block: kernel(tied_list(block)))
         errors, numbers = 0.0 * values, np.arange(len(values))
     if undefined != "drop":

@@ -11,12 +11,6 @@ from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import mean_none_relevant
 
 
-def precision(block: ListBlock, k):
-    """Relevant documents of the top k, over k."""
-    found = block.ranked_relevant(k).sum(axis=1)
-    return found / (np.maximum(block.n_retained, 1) if k is None else k)
-
-
 def precision_of_set(block: ListBlock, count):
     """Relevant documents shown, over all that are."""
     return count(block.gains > 0) / np.maximum(count(), 1)
@@ -29,22 +23,10 @@ def precision_sum(facts: Facts) -> Additive | None:
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
-def recall(block: ListBlock, k):
-    """Relevant documents of the top k, over all relevant ones."""
-    return ratio(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
-
-
 def recall_sum(facts: Facts) -> Additive:
     """1 / m of each relevant document in the top."""
     worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
-
-
-def r_precision(block: ListBlock, k):
-    """Precision at R, the number of relevant documents."""
-    relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
-    in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
-    return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
@@ -56,21 +38,8 @@ def r_precision_sum(facts: Facts) -> Additive:
     return Additive(facts.over(facts.m), worth)
 
 
-def reciprocal_rank(block: ListBlock, k):
-    """1 / place of the first relevant document, 0 where none is in the top k."""
-    relevant = block.ranked_relevant(k)
-    first = (relevant > 0).argmax(axis=1)
-    found = relevant[np.arange(len(first)), first] > 0
-    values = found / (first + 1.0)
-    if (ties := block.ties(k)) is not None:
-        none_yet = mean_none_relevant(ties, relevant[ties.lists])
-        here = -np.diff(none_yet, axis=1, prepend=1.0)
-        values[ties.lists] = here @ reciprocal(first_places(here.shape[1]))
-    return np.where(block.n_relevant > 0, values, np.nan)
-
-
 def first_relevant_sum(facts: Facts, worth) -> Additive:
-    """What the place of the first relevant document is worth."""
+    """Make a sum of the worth of the first relevant document's place."""
 
     def worth_of_first(place, level, query):
         return np.where(level == 1, worth(place), 0.0)
@@ -78,18 +47,8 @@ def first_relevant_sum(facts: Facts, worth) -> Additive:
     return Additive(facts.relevant, facts.in_top(worth_of_first), uses_levels=True)
 
 
-def success(block: ListBlock, k):
-    """1 where a relevant document is in the top k."""
-    relevant = block.ranked_relevant(k)
-    values = np.where((relevant > 0).any(axis=1), 1.0, 0.0)
-    if (ties := block.ties(k)) is not None:
-        values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
-    return np.where(block.n_relevant > 0, values, np.nan)
-
-
 @declare_measure(
     "precision",
-    precision,
     aliases=("P", "P_@", "set_P"),
     additive=precision_sum,
     of_set=precision_of_set,
@@ -97,14 +56,12 @@ def success(block: ListBlock, k):
     undefined="never",
     value_range=(0, 1),
 )
-def precision_at_k_score():
+def precision_at_k_score(block: ListBlock, k):
     """Share of the top k that is relevant.
 
     How much of what a user sees is worth seeing, when she looks at k documents and their order
     does not matter to her. It says nothing of what was missed, and a query with fewer than k
     relevant documents cannot reach 1.
-
-    {parameters}
 
     See Also
     --------
@@ -148,24 +105,23 @@ def precision_at_k_score():
     >>> precision_at_k_score(y_true, only, groups=groups)
     1.0
     """
+    found = block.ranked_relevant(k).sum(axis=1)
+    return found / (np.maximum(block.n_retained, 1) if k is None else k)
 
 
 @declare_measure(
     "recall",
-    recall,
     aliases=("R", "recall_@", "set_recall"),
     additive=recall_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def recall_at_k_score():
+def recall_at_k_score(block: ListBlock, k):
     """Share of the relevant documents that are in the top k.
 
     For a first stage whose list is ranked again by another, or where nothing relevant may be
     missed. Two lists that find the same number score the same, wherever they have it.
-
-    {parameters}
 
     See Also
     --------
@@ -203,24 +159,22 @@ def recall_at_k_score():
     >>> value
     0.5
     """
+    return ratio(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
 
 
 @declare_measure(
     "r_precision",
-    r_precision,
     aliases=("Rprec",),
     additive=r_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
 )
-def r_precision_score():
+def r_precision_score(block: ListBlock, k):
     """Precision at R, where R is the number of relevant documents.
 
     One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
     queries with few and with many relevant documents can be averaged.
-
-    {parameters}
 
     See Also
     --------
@@ -248,27 +202,27 @@ def r_precision_score():
     >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
     1.0
     """
+    relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
+    in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
+    return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
 
 
 @declare_measure(
     "rr",
-    reciprocal_rank,
     aliases=("MRR", "recip_rank"),
     additive=partial(first_relevant_sum, worth=reciprocal),
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def reciprocal_rank_score():
+def reciprocal_rank_score(block: ListBlock, k):
     """One over the place of the first relevant document.
 
     For a user who wants one answer: known items, question answering, navigation. Its mean over
     queries is MRR. Nothing after the first relevant document counts.
 
-    {parameters}
-
     See Also
     --------
-    success_at_k_score : Whether a relevant document is in the top k.
+    success_at_k_score : Share of queries with a relevant document in the top k.
     err_score : The same for a user whom each document satisfies with some probability.
 
     Notes
@@ -305,24 +259,30 @@ def reciprocal_rank_score():
     >>> reciprocal_rank_score([1, 0], [0.9, 0.9], groups=["a", "a"])
     0.75
     """
+    relevant = block.ranked_relevant(k)
+    first = (relevant > 0).argmax(axis=1)
+    found = relevant[np.arange(len(first)), first] > 0
+    values = found / (first + 1.0)
+    if (ties := block.ties(k)) is not None:
+        none_yet = mean_none_relevant(ties, relevant[ties.lists])
+        here = -np.diff(none_yet, axis=1, prepend=1.0)
+        values[ties.lists] = here @ reciprocal(first_places(here.shape[1]))
+    return np.where(block.n_relevant > 0, values, np.nan)
 
 
 @declare_measure(
     "success",
-    success,
     aliases=("success_@",),
     additive=partial(first_relevant_sum, worth=np.ones_like),
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def success_at_k_score():
-    """Whether a relevant document is in the top k.
+def success_at_k_score(block: ListBlock, k):
+    """Share of queries with a relevant document in the top k.
 
     Its mean is the share of the queries that get an answer at all: "hit rate" where items are
     recommended.
-
-    {parameters}
 
     See Also
     --------
@@ -352,3 +312,8 @@ def success_at_k_score():
     >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="drop")
     0.0
     """
+    relevant = block.ranked_relevant(k)
+    values = np.where((relevant > 0).any(axis=1), 1.0, 0.0)
+    if (ties := block.ties(k)) is not None:
+        values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
+    return np.where(block.n_relevant > 0, values, np.nan)

@@ -1,1 +1,0 @@
-"""Upper and lower bounds: normalisation between a random and a perfect ranking."""

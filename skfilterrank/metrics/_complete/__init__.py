@@ -1,1 +1,0 @@
-"""Measures of relevant or not, and of grades, with complete judgments."""

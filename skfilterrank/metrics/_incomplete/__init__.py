@@ -1,1 +1,0 @@
-"""Measures for incomplete judgments."""

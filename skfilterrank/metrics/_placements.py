@@ -1,0 +1,419 @@
+"""Placements of the relevant items of queries, and the number of worse ones."""
+
+import itertools
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._lists.lists import ListBlock
+from skfilterrank._lists.positions import found_positions, items_of
+
+EPS = np.finfo(np.float64).eps
+_LEVELS_AT_ONCE = 8
+_NEGLIGIBLE = 2.0**-60
+
+
+def _stirling_rests():
+    """log(z!) minus Stirling's formula, for z below 256; 0 in the place of 0."""
+    z = np.arange(1, 256)
+    # From z + 1 to z the rest grows by atanh(t) / t - 1 with t = 1 / (2 z + 1).
+    t_squared = (2 * z + 1.0) ** -2
+    growth = sum(t_squared**j / (2 * j + 1) for j in range(20, 0, -1))
+    rests = np.cumsum(growth[::-1])[::-1] + _stirling_series(np.array(256.0))
+    return np.concatenate(([0.0], rests))
+
+
+def _stirling_series(z):
+    """Stirling's series, exact in float64 from 256 on."""
+    inverse = 1 / z
+    square = inverse * inverse
+    return inverse * (1 / 12 - square * (1 / 360 - square / 1260))
+
+
+_STIRLING_RESTS = _stirling_rests()
+
+
+def _stirling_rest(z):
+    """log(z!) minus Stirling's formula."""
+    rest = _STIRLING_RESTS.take(z.astype(np.intp), mode="clip")
+    if z.size and z.max() >= len(_STIRLING_RESTS):
+        large = z >= len(_STIRLING_RESTS)
+        rest[large] = _stirling_series(z[large])
+    return rest
+
+
+def log_choose_ratio(x, a, i):
+    """log(C(x, i) / C(a, i)) for whole numbers 1 <= i <= x <= a, float64 arrays of one length.
+
+    Some units in the last place of the logarithm itself, also where it is tiny or C(x, i) is
+    beyond float64: no two logarithms of factorials are subtracted.
+    """
+    gap, rest, others = a - x, x - i, a - i
+    share = i * gap / a
+    stirling = (_stirling_rest(others) - _stirling_rest(rest)) + (
+        _stirling_rest(x) - _stirling_rest(a)
+    )
+    # 0! is not what Stirling's formula makes of it: here log1p(share / rest) = log(2 pi share).
+    zero = np.flatnonzero(rest == 0)
+    rest[zero] = share[zero] / (2 * np.pi * share[zero] - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log1p(share / rest)
+        rest[zero] = 0.0
+        log *= rest + 0.5
+        log -= gap * np.log1p(i / others) + i * np.log1p(gap / x)
+    log += stirling
+    log[gap == 0] = 0.0
+    return log
+
+
+def log_choose(n, m):
+    """log C(n, m) for whole numbers 1 <= m <= n, or m = 0."""
+    at_least_one = np.maximum(m, 1.0)
+    log = -log_choose_ratio(at_least_one, np.maximum(n, 1.0), at_least_one)
+    log[m == 0] = 0.0
+    return log
+
+
+class Levels(NamedTuple):
+    """The levels to go through, of all sets one after the other."""
+
+    position: np.ndarray
+    """Position at each level, x above; float64."""
+    limit: np.ndarray
+    """Last position that is free at each level, a above; float64."""
+    level: np.ndarray
+    """Number of each level, i above; float64."""
+    first: np.ndarray
+    """Where each set's highest level is; int64."""
+    step: int
+    """From there to the next lower one: 1 or -1."""
+    count: np.ndarray  # type: ignore[assignment]  # a tuple's own method of this name is not used
+    """Number of levels of each set; below them only one choice is left. int64."""
+
+
+def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
+    """Share of the sets that follow, or else precede, each one; shape (n_sets,).
+
+    A weakly monotone function of the order itself: what is cut off or capped at a level depends
+    on the positions from there up alone, and no value reaches beyond that of the next position.
+    """
+    terms, passes = _following if following else _preceding, []
+    # Most levels first, so that at every level those that have it come first.
+    live = np.argsort(-levels.count, kind="stable")[: np.count_nonzero(levels.count > 0)]
+    factor, done = np.ones(len(live)), 0
+    while len(live):
+        count, at = levels.count[live], levels.first[live] + levels.step * done
+        n_levels = min(max(done, _LEVELS_AT_ONCE), int(count[0]) - done)
+        n_sets = np.searchsorted(-count, -np.arange(done, done + n_levels)).tolist()
+        at = np.concatenate([at[:n] + levels.step * lower for lower, n in enumerate(n_sets)])
+        found = terms(levels.position.take(at), levels.limit.take(at), levels.level.take(at))
+        ends = itertools.accumulate(n_sets)
+        by_level = [[values[end - n : end] for values in found] for n, end in zip(n_sets, ends)]
+        passes.append((live, by_level))
+        for start, weight, _ in by_level:
+            factor[: len(start)] *= weight
+        if done == 0:
+            least = by_level[0][0]
+        done += n_levels
+        going_on = (factor > _NEGLIGIBLE * least) & (count > done)
+        live, factor, least = live[going_on], factor[going_on], least[going_on]
+    shares = np.zeros(len(levels.count))
+    for live, by_level in reversed(passes):
+        share = shares[live]
+        for start, weight, end in reversed(by_level):
+            now = share[: len(start)]
+            now *= weight
+            now += start
+            np.minimum(now, end, out=now)
+        shares[live] = share
+    return shares
+
+
+def _following(x, a, i):
+    """Start, weight and end of the sets that follow: 1 - r, and up to the start of x - 1."""
+    log = log_choose_ratio(x, a, i)
+    r = np.exp(log)
+    start = np.where(log > -np.log(2), -np.expm1(log), 1 - r)
+    weight = r * (i / x)
+    return start, weight, np.maximum(start, (start + weight) * (1 - 16 * EPS))
+
+
+def _preceding(x, a, i):
+    """Start, weight and end of the sets that precede: r - weight, and up to the start of x + 1."""
+    log = log_choose_ratio(x, a, i)
+    r = np.exp(log)
+    start, weight = r * ((x - i) / x), r * (i / x)
+    return start, weight, np.maximum(start, r * (1 - rounding(log)))
+
+
+def rounding(log):
+    """More than the relative error of the exponential of a logarithm of `log_choose_ratio`."""
+    return (16 + 4 * np.abs(log)) * EPS
+
+
+class Share(NamedTuple):
+    """Number of worse sets of each one: C(of_n, of_m) * part, of C(n, m); float64 each."""
+
+    of_n: np.ndarray
+    of_m: np.ndarray
+    log_ratio: np.ndarray
+    """log of that number's share of all C(n, m) sets, to its own precision."""
+    part: np.ndarray
+    """The share, in [0, 1]."""
+    is_capped: np.ndarray
+    """Whether better sets exist outside of that number; bool."""
+    log_all: np.ndarray
+    """log C(n, m)."""
+
+
+def as_share(share: Share) -> np.ndarray:
+    """worse / (C(n, m) - 1), 0 where below 1e-300; NaN where there is one set only."""
+    cap = np.where(share.is_capped, 1 - rounding(share.log_ratio), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.exp(share.log_ratio) * np.minimum(share.part, cap) / -np.expm1(-share.log_all)
+    # The smallest numbers of float64 are too few to keep every order.
+    values[values < 1e-300] = 0.0
+    return np.minimum(values, 1.0)
+
+
+def as_log_share(share: Share) -> np.ndarray:
+    """log(1 + worse) / log C(n, m); NaN where there is one set only."""
+    log_whole = log_choose(share.of_n, share.of_m)
+    part = share.part + np.exp(-log_whole)
+    # A logarithm is not sure to be monotone in the last bit: give it numbers of 46 bits.
+    bits = np.ascontiguousarray(part).view(np.int64)
+    log = np.log(((bits + 0x40) & ~0x7F).view(np.float64))
+    cap = np.where(share.is_capped, -(2.0**-44) - 8 * EPS * log_whole, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = (log_whole + np.minimum(log, cap)) / share.log_all
+    return np.clip(values, 0.0, 1.0)
+
+
+# C(48, 24) is below 2**45: float64 counts to it, and tells the logarithms of neighbours apart.
+MOST_COUNTED = 48
+_WIDTH = MOST_COUNTED + 1
+# C(a, b) at a * _WIDTH + b.
+_BINOMIALS = np.array([comb(a, b) for a in range(_WIDTH) for b in range(_WIDTH)], dtype=np.float64)
+
+
+def count_preceding(position, level, query, n_queries) -> np.ndarray:
+    """Count the sets that precede each one: the sum of C(position - 1, level) over its levels."""
+    counts = _BINOMIALS.take((position - 1) * _WIDTH + level)
+    return np.bincount(query, counts, minlength=n_queries)
+
+
+def count_all(n, m) -> np.ndarray:
+    """C(n, m)."""
+    return _BINOMIALS.take(n * _WIDTH + m)
+
+
+def share_of_count(worse, n_sets) -> np.ndarray:
+    """worse / (C(n, m) - 1); 0 where there is one set only."""
+    return worse / np.maximum(n_sets - 1, 1.0)
+
+
+def log_share_of_count(worse, n_sets) -> np.ndarray:
+    """log(1 + worse) / log C(n, m); 0 where there is one set only."""
+    return np.log(1 + worse) / np.log(np.maximum(n_sets, 2.0))
+
+
+SCALES = ("log_odds", "share", "log")
+
+
+class Placements(NamedTuple):
+    """The relevant items of some queries, each of which has one; those missing are the last."""
+
+    positions: np.ndarray
+    """Positions from 1, query by query, ascending; int64."""
+    m: np.ndarray
+    """Number of relevant items, float64."""
+    n: np.ndarray
+    """Number of all items, float64."""
+
+    @classmethod
+    def of_block(cls, block: ListBlock, n_items: int | None):
+        """Find the placements of a block's queries; queries without relevant items are left out."""
+        m, n_found, positions = found_positions(block)
+        n = items_of(block, m - n_found, n_items)
+        level = _levels(m)
+        complete = np.repeat(n - m, m) + level
+        complete[level <= np.repeat(n_found, m)] = positions
+        return cls(complete, *np.array([m[m > 0], n[m > 0]], dtype=np.float64))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of relevant items, int64."""
+        return self.m.astype(np.int64)
+
+    @property
+    def first(self) -> np.ndarray:
+        """Index of the first of each query's `positions`."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    def from_the_end(self) -> "Sets":
+        """The positions as they are compared from the last one up."""
+        return Sets(
+            self.positions.astype(np.float64),
+            _levels(self.sizes).astype(np.float64),
+            highest=self.first + self.sizes - 1,
+            step=-1,
+            m=self.m,
+            n=self.n,
+        )
+
+    def from_the_top(self) -> "Sets":
+        """Distances from the end of all items, as they are compared from the first one down."""
+        return Sets(
+            np.repeat(self.n, self.sizes) + 1 - self.positions,
+            np.repeat(self.m, self.sizes) + 1 - _levels(self.sizes),
+            highest=self.first,
+            step=1,
+            m=self.m,
+            n=self.n,
+        )
+
+    def lexirecall(self, scale: str) -> np.ndarray:
+        """Values by the last relevant item, then by the one before it, and so on."""
+        return self._scored(Placements.from_the_end, True, scale)
+
+    def lexiprecision(self, scale: str) -> np.ndarray:
+        """Values by the first relevant item, then by the next one, and so on."""
+        return self._scored(Placements.from_the_top, False, scale)
+
+    def _scored(self, as_sets, first_is_best, scale):
+        """Value of each placement; 1 for the ideal one, and where there is no other."""
+        are_few = self.n <= MOST_COUNTED
+        if are_few.any() and not are_few.all():
+            values = np.empty(len(self.n))
+            for part in (are_few, ~are_few):
+                values[part] = self._of(part)._scored(as_sets, first_is_best, scale)
+            return values
+        sets = as_sets(self)
+        if are_few.all():
+            values = _scored_by_count(sets, first_is_best, scale)
+        else:
+            worse, better = sets.following, sets.preceding
+            values = _scored_by_share(*(worse, better) if first_is_best else (better, worse), scale)
+            if scale == "log_odds":
+                values[self.positions[self.first] == self.n - self.m + 1] = 0.0
+        is_ideal = self.positions[self.first + self.sizes - 1] == self.m
+        values[is_ideal] = 1.0
+        return values
+
+    def _of(self, queries):
+        """Select queries by a bool array."""
+        return Placements(
+            self.positions[np.repeat(queries, self.sizes)], self.m[queries], self.n[queries]
+        )
+
+
+def _scored_by_share(worse, better, scale):
+    """Value of each placement of many items, level by level."""
+    if scale == "share":
+        return as_share(worse())
+    log_worse = as_log_share(worse())
+    return log_worse if scale == "log" else (log_worse + (1 - as_log_share(better()))) / 2
+
+
+def _scored_by_count(sets, first_is_best, scale):
+    """Score placements of a few items by the numbers of worse and better ones."""
+    n_sets, worse = sets.counted()
+    better = n_sets - 1 - worse
+    if first_is_best:
+        worse, better = better, worse
+    if scale == "share":
+        return share_of_count(worse, n_sets)
+    log_worse = log_share_of_count(worse, n_sets)
+    return (
+        log_worse if scale == "log" else (log_worse + (1 - log_share_of_count(better, n_sets))) / 2
+    )
+
+
+class Sets(NamedTuple):
+    """Sets of positions in colexicographic order: by their highest position first."""
+
+    position: np.ndarray
+    """Positions, set by set; float64."""
+    level: np.ndarray
+    """How many positions of the set are not above each one; float64."""
+    highest: np.ndarray
+    """Where the highest position of each set is; int64."""
+    step: int
+    """From there to the next lower one: 1 or -1."""
+    m: np.ndarray
+    """Size of each set, float64."""
+    n: np.ndarray
+    """The highest position possible, float64."""
+
+    def counted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Count all sets, and those that precede each one; of a few items."""
+        m = self.m.astype(np.int64)
+        n_before = count_preceding(
+            self.position.astype(np.int64),
+            self.level.astype(np.int64),
+            np.repeat(np.arange(len(m)), m),
+            len(m),
+        )
+        return count_all(self.n.astype(np.int64), m), n_before
+
+    def following(self) -> Share:
+        """Compute the share of sets that follow each one."""
+        n, m = self.n, self.m
+        sizes = m.astype(np.int64)
+        # Items at the very end leave no other choice: the others make the number.
+        is_last = self.position - self.level == np.repeat(n - m, sizes)
+        n_last_before = np.concatenate(([0], np.cumsum(is_last)))
+        ends = np.cumsum(sizes)
+        n_last = (n_last_before[ends] - n_last_before[ends - sizes]).astype(np.float64)
+        top, last = m - n_last, n - n_last
+        some = top > 0
+        first = self.highest + self.step * n_last.astype(np.int64)
+        limit = self._limits()
+        limit[first[some]] = last[some]
+        levels = Levels(self.position, limit, self.level, first, self.step, top.astype(np.int64))
+        # C(n - j, m - j) / C(n, m) = C(m, j) / C(n, j)
+        log_ratio, at_end = np.zeros(len(m)), n_last > 0
+        log_ratio[at_end] = log_choose_ratio(m[at_end], n[at_end], n_last[at_end])
+        return Share(
+            of_n=last,
+            of_m=top,
+            log_ratio=log_ratio,
+            part=nested_share(levels, following=True),
+            is_capped=at_end,
+            log_all=log_choose(n, m),
+        )
+
+    def preceding(self) -> Share:
+        """Compute the share of sets that precede each one."""
+        n, m = self.n, self.m
+        last = self.position[self.highest]
+        levels = Levels(
+            self.position,
+            self._limits(),
+            self.level,
+            first=self.highest + self.step,
+            step=self.step,
+            count=m.astype(np.int64) - 1,
+        )
+        # C(x, m) sets end at the highest position x or below it.
+        return Share(
+            of_n=last,
+            of_m=m,
+            log_ratio=log_choose_ratio(last, n, m),
+            part=(last - m) / last + m / last * nested_share(levels, following=False),
+            is_capped=last < n,
+            log_all=log_choose(n, m),
+        )
+
+    def _limits(self):
+        """The last position that is free below the next higher one of each set."""
+        limit = np.roll(self.position, self.step)
+        limit -= 1
+        return limit
+
+
+def _levels(sizes):
+    """1, 2, ... for each query."""
+    ends = np.cumsum(sizes)
+    return np.arange(1, (ends[-1] if len(ends) else 0) + 1) - np.repeat(ends - sizes, sizes)

@@ -1,1 +1,0 @@
-"""Recall as robustness: positions, preferences, and the numbers made of them."""
