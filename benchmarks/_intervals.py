@@ -7,10 +7,10 @@ from scipy.stats import kendalltau
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.judgments import RankedPool, estimate
-from skfilterrank.judgments._label_sample import _sizes, draw_by_folds
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import Prediction
-from skfilterrank.judgments._variance import covariance_of_total, degrees_of_freedom
+from skfilterrank.judgments._estimates import covariance_of_total, degrees_of_freedom
+from skfilterrank.judgments._label_model import Prediction
+from skfilterrank.judgments._sample import _sizes, draw_by_folds
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 ROUND = 50

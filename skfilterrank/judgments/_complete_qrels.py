@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._lists.checks import check_random_state
 from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
@@ -23,16 +24,11 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
-from skfilterrank.judgments._expected_precision import MIN_ROWS, expected_precision
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import (
-    column_of,
-    is_polars,
-    judges_of,
-)
+from skfilterrank.judgments._label_table import column_of, is_polars, judges_of
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
-from skfilterrank.judgments._statap import statap_prior
+from skfilterrank.judgments._ranked_selectors import statap_prior
 
 _SHOWN = 5
 # Below this share of right ones, labels do more harm than none.
@@ -470,3 +466,39 @@ def _quality(predictor, table, fitted, places, random_state):
     }
     quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
     return precision, int(np.count_nonzero(relevant)), quality
+
+
+# Judged documents of either kind, and of those said to be relevant, that are needed to tell.
+MIN_ROWS = 5
+
+
+def expected_precision(relevant, said, places, said_places) -> float:
+    """Mean chance to be relevant of documents that a model says are.
+
+    Parameters
+    ----------
+    relevant, said : ndarray of shape (n_held_out,), dtype bool
+        What judged documents are, and what models that have not seen them say.
+    places : ndarray of shape (n_held_out,), dtype float64, or None
+        What their ranks say: higher is likelier. None where there are no ranks.
+    said_places : ndarray of shape (n_said,), dtype float64, or None
+        The same of documents that nobody judged and the model says are relevant.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN where there are too few judged documents of one kind, or too few are said
+        to be relevant.
+    """
+    counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
+    if min(counts) < MIN_ROWS:
+        return np.nan
+    if said_places is None:
+        places, said_places = np.zeros(len(said)), np.zeros(1)
+    if not len(said_places):
+        return np.nan
+    # With the usual penalty, few documents said to be relevant do not make a certainty.
+    model = LogisticRegression().fit(np.column_stack([said, places]), relevant)
+    return float(
+        model.predict_proba(np.column_stack([np.ones(len(said_places)), said_places]))[:, 1].mean()
+    )

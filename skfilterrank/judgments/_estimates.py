@@ -7,10 +7,10 @@ import pandas as pd
 from scipy.stats import rankdata, t
 
 from skfilterrank._lists.checks import check_count, check_share, is_finite_number
+from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._variance import degrees_of_freedom, degrees_of_pairs
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
@@ -487,3 +487,98 @@ class EstimatedDifferences(Result):
         order = np.argsort(self.p_value, kind="stable")
         table = self.to_frame().drop(columns="shown_to_cover")
         return table.iloc[order].reset_index(drop=True)
+
+
+def covariance_of_total(changes: np.ndarray, probability: np.ndarray):
+    """Covariance of ``sum over the sample of changes / probability``, and degrees of freedom.
+
+    Deville's form of Hajek's approximation for samples of fixed size and high entropy: with c =
+    (1 - pi) n / (n - 1) over the n documents that are not certain and z = changes / pi, the sum of
+    ``c (z - mean) (z - mean)'``, the mean weighted by c.
+
+    Parameters
+    ----------
+    changes : ndarray of shape (n_judged, n_runs)
+        What each label adds.
+    probability : ndarray of shape (n_judged,)
+        Inclusion probabilities.
+
+    Returns
+    -------
+    covariance : ndarray of shape (n_runs, n_runs)
+    deviations : ndarray of shape (n_drawn, n_runs)
+        ``sqrt(c) (z - mean)`` of the documents that are not certain: the covariance of any linear
+        combination is the sum of its squares.
+    """
+    drawn = probability < 1
+    n = int(np.count_nonzero(drawn))
+    if n < 2:
+        return np.zeros((changes.shape[1],) * 2), np.zeros((0, changes.shape[1]))
+    probability = probability[drawn]
+    weighted = changes[drawn] / probability[:, None]
+    share = (1 - probability) * n / (n - 1)
+    weighted -= share @ weighted / share.sum()
+    weighted *= np.sqrt(share)[:, None]
+    return weighted.T @ weighted, weighted
+
+
+def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
+    """How many independent normal parts the variance of each column is worth, less one.
+
+    The variance of a sum of squares v is about ``sum v^2 - (sum v)^2 / n``; as many degrees of
+    freedom have a chi-square of the same relative variance. Few heavy documents give few, and t
+    quantiles of so few keep the intervals honest.
+    """
+    parts = deviations**2
+    return _freedom(parts.sum(axis=0), (parts**2).sum(axis=0), len(deviations))
+
+
+def degrees_of_pairs(deviations: np.ndarray) -> np.ndarray:
+    """The same for the differences of every two columns; shape (n_runs, n_runs)."""
+    square, cube, fourth = deviations**2, deviations**3, deviations**4
+    mixed = square.T @ square
+    third = cube.T @ deviations
+    sums = fourth.sum(axis=0)
+    total = square.sum(axis=0)
+    variance = total[:, None] + total - 2 * deviations.T @ deviations
+    parts = sums[:, None] + sums - 4 * (third + third.T) + 6 * mixed
+    return _freedom(variance, parts, len(deviations))
+
+
+def _freedom(variance, parts, n):
+    """Degrees of freedom of a sum of squares whose parts have these sums of squares."""
+    share = np.divide(parts, variance**2, out=np.zeros_like(variance), where=variance > 0)
+    spread = share - 1 / max(n, 1)
+    freedom = np.divide(2.0, spread, out=np.full_like(variance, np.inf), where=spread > 1e-9)
+    return np.clip(freedom - 1, 1.0, max(n - 1.0, 1.0))
+
+
+def shrink(values, covariance, steady) -> np.ndarray:
+    """Move values towards a line in the steady ones, as far as the sample does not contradict it.
+
+    The share that noise explains in the squared distances from the line is known from the
+    covariance (as in James and Stein's estimator). Its square is the step towards the line: a
+    judge that says nothing, or favours some runs, leaves the order of the values as it is.
+
+    Parameters
+    ----------
+    values, steady : ndarray of shape (n_runs,)
+        Unbiased values, and those by a machine's labels.
+    covariance : ndarray of shape (n_runs, n_runs)
+        That of the values.
+
+    Returns
+    -------
+    ndarray of shape (n_runs,)
+    """
+    away, own = steady - steady.mean(), values - values.mean()
+    if len(values) < 4 or np.abs(away).max() <= mean_tolerance(steady) or away @ own <= 0:
+        return values.copy()
+    square = away @ away
+    line = (away @ own) / square * away
+    rest = own - line
+    # Distances from the mean, without the part along the line.
+    noise = np.trace(covariance) - covariance.mean() * len(values)
+    noise -= away @ covariance @ away / square
+    share = np.clip(noise / max(rest @ rest, 1e-300), 0.0, 1.0)
+    return values.mean() + line + (1 - share**2) * rest

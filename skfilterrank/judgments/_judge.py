@@ -18,7 +18,7 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.judgments._active_selector import ActiveSelector
+from skfilterrank.judgments._active_selectors import ActiveSelector
 from skfilterrank.judgments._judgment_log import (
     Event,
     JudgmentLog,

@@ -1,11 +1,14 @@
 """LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone, is_classifier
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_groups, check_random_state
+from skfilterrank._lists.checks import check_choice, check_flag, check_groups, check_random_state
 from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import (
@@ -16,26 +19,23 @@ from skfilterrank.exceptions import (
     UnjudgedWarning,
     brief,
 )
-from skfilterrank.judgments._document_vectors import (
+from skfilterrank.judgments._label_table import (
     DocumentVectors,
+    TableImputer,
     selectable_documents,
+    warn_of_minus_one,
 )
-from skfilterrank.judgments._label_table import TableImputer, warn_of_minus_one
 from skfilterrank.judgments._level_model import (
     NO_LABEL,
     fit_level_model,
     fit_topics,
     predict_topics,
+    rows_of_topics,
     stand_ins,
 )
-from skfilterrank.judgments._next_labels import (
-    asked_labels,
-    check_selector,
-    first_rows,
-    selection_order,
-)
-from skfilterrank.judgments._predictor_parameters import check_parameters
-from skfilterrank.judgments._selector import named_budgets
+from skfilterrank.judgments._maxrep import MaxRepSelector
+from skfilterrank.judgments._ranked_selectors import StatAPSelector
+from skfilterrank.judgments._selector import TopicSelector, named_budgets, topic_budgets
 
 _SHOWN = 5
 
@@ -625,3 +625,102 @@ def concordance(labels, predicted) -> float:
     by_chance = labels.var() + predicted.var() + (labels.mean() - predicted.mean()) ** 2
     rounding = mean_tolerance(np.append(labels, predicted)) ** 2
     return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0
+
+
+def check_parameters(predictor):
+    """The classifier of a predictor, after checking it and all other parameters."""
+    check_choice(predictor.output, "output", ("hard", "soft"))
+    check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
+    check_flag(predictor.shared, "shared")
+    check_choice(predictor.one_class, "one_class", ("auto", "pool", "copy", "leave"))
+    check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+    check_selector(predictor.selector)
+    features = predictor.features
+    if features is not None and (isinstance(features, str) or len(features) == 0):
+        raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
+    if predictor.text is None and features is None:
+        raise InputError(
+            "text and features are both None: name the column with the texts, or columns of "
+            "numbers to learn from."
+        )
+    if predictor.estimator is None:
+        return LinearSVC(class_weight="balanced", random_state=0)
+    if not is_classifier(predictor.estimator):
+        raise InputError(f"estimator must be a classifier, got {brief(predictor.estimator)}.")
+    if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
+        predictor.estimator, "decision_function"
+    ):
+        raise InputError(
+            "estimator must have predict_proba or decision_function, got "
+            f"{brief(predictor.estimator)}: "
+            "wrap it in CalibratedClassifierCV."
+        )
+    return predictor.estimator
+
+
+UNCERTAINTY = "uncertainty"
+
+
+def check_selector(selector):
+    """The strategy of a predictor: one that ranks documents, or the name of its own."""
+    if selector is None:
+        return MaxRepSelector()
+    if isinstance(selector, StatAPSelector):
+        raise InputError(
+            f"selector must be a strategy with one order of the documents, got {brief(selector)}: "
+            "its sample is drawn anew for each budget, and the start of its ranking_ has other "
+            "inclusion probabilities. Call its select on all documents instead."
+        )
+    if not isinstance(selector, TopicSelector) and not (
+        isinstance(selector, str) and selector == UNCERTAINTY
+    ):
+        raise InputError(
+            f"selector must be a strategy such as MaxRepSelector(), {UNCERTAINTY!r} or None "
+            f"(MaxRepSelector()), got {brief(selector)}."
+        )
+    return selector
+
+
+def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np.ndarray:
+    """Place of each row in its topic's order of judging, by a strategy that ranks documents."""
+    # Most strategies order documents one by one: what is judged changes nothing for the others.
+    known = {"judged": judged} if has_fit_parameter(selector, "judged") else {}
+    groups = index.query_ids[index.codes()]
+    return clone(selector).fit(documents, groups=groups, prior=prior, **known).ranking_
+
+
+def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
+    """The first wanted rows of each topic, as many as its budget; ties in the order of rows."""
+    chosen = np.zeros(len(order), dtype=bool)
+    for rows, budget in zip(rows_of_topics(index), budgets):
+        rows = rows[wanted[rows]]
+        chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
+    return chosen
+
+
+def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) -> np.ndarray:
+    """Labels that the strategy would have asked for, NaN for the others.
+
+    The judged documents are the pool that it would have chosen from.
+    """
+    selector = check_selector(selector)
+    if isinstance(selector, str):
+        raise InputError(
+            f"n_per_query={brief(n_per_query)} needs a selector that starts from nothing, and "
+            f"{selector!r} asks a model of labels that are there: expected a strategy such as "
+            "MaxRepSelector() or RandomSelector()."
+        )
+    judged = np.flatnonzero(~np.isnan(labels))
+    if not len(judged):
+        return labels
+    pool = GroupIndex.from_groups(index.query_ids[index.codes()[judged]])
+    budgets = topic_budgets(n_per_query, pool, warn=False)
+    if not hasattr(documents, "shape"):
+        documents = np.array(documents, dtype=object)
+    order = selection_order(
+        selector, documents[judged], pool, None, np.zeros(len(judged), dtype=bool)
+    )
+    asked = judged[first_rows(order, pool, np.ones(len(judged), dtype=bool), budgets)]
+    found = np.full(len(labels), np.nan)
+    found[asked] = labels[asked]
+    return found

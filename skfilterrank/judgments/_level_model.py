@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import SkfilterrankWarning, brief
-from skfilterrank.judgments._document_vectors import Vectors
+from skfilterrank.judgments._label_table import Vectors
 
 NO_LABEL = "no judged document"
 _N_FOLDS = 5

@@ -13,9 +13,9 @@ from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._estimates import Estimates
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 
 @dataclass(frozen=True, eq=False, repr=False)

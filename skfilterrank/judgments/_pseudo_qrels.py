@@ -2,14 +2,16 @@
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
+from skfilterrank._files.named_runs import named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.teams import check_teams
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.judgments._condorcet import condorcet_counts
-from skfilterrank.judgments._pseudo_bias import most_biased
-from skfilterrank.judgments._run_pool import only_pool_of, run_pool
+from skfilterrank.io import read_runs
+from skfilterrank.judgments._rank_table import as_rank_table, rank_table
 from skfilterrank.judgments._selector import round_half_up
 
 # Shares of the pool that are relevant in the paper's experiments.
@@ -263,3 +265,100 @@ def _take_first(keys, topics, number):
 def _topics(table):
     """Number of the topic of each row, in the order of the table."""
     return pd.factorize(table.index.get_level_values("qid"))[0]
+
+
+def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Wins and losses of each document of a rank table against all others of its topic.
+
+    A run that returns n of the N documents of a topic's pool has its p-th document win against
+    the N - p that it ranks below or not at all, and lose against the p - 1 above; each document
+    that it does not return loses against all n. So the sums over pairs need no pairs.
+    """
+    ranks = table.to_numpy()
+    topics = pd.factorize(table.index.get_level_values("qid"))[0]
+    pool_sizes = np.bincount(topics)
+    is_returned = ~np.isnan(ranks)
+    # Places among what is left of a run: those of a table that lost rows have gaps.
+    places = table.groupby(topics).rank().to_numpy()
+    starts = np.flatnonzero(np.diff(topics, prepend=-1))
+    n_returned = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
+    wins = np.where(is_returned, pool_sizes[topics][:, None] - places, 0)
+    losses = np.where(is_returned, places - 1, n_returned[topics])
+    return wins.sum(axis=1).astype(np.int64), losses.sum(axis=1).astype(np.int64)
+
+
+def run_bias(table: pd.DataFrame) -> pd.Series:
+    """One minus the cosine of each run's response vector with the sum over all runs.
+
+    A document has the sum of 1 / rank over topics; the factor 30 of the paper cancels. The sum
+    over all runs includes the run itself. A run that returns nothing has bias 1.
+    """
+    docnos = pd.factorize(table.index.get_level_values("docno"))[0]
+    # A document that is in the pools of several topics is one coordinate.
+    merge = sparse.csr_array((np.ones(len(docnos)), (docnos, np.arange(len(docnos)))))
+    responses = merge @ np.nan_to_num(1 / table.to_numpy())
+    norm = responses.sum(axis=1)
+    lengths = np.sqrt((responses**2).sum(axis=0) * (norm**2).sum())
+    cosines = np.divide(norm @ responses, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    return pd.Series(1 - cosines, index=table.columns)
+
+
+def most_biased(table: pd.DataFrame) -> list:
+    """Names of the more biased half of the runs, rounded half up; ties by name."""
+    bias = run_bias(table).sort_index().sort_values(ascending=False, kind="stable")
+    return sorted(bias.index[: round_half_up(0.5, len(bias))])
+
+
+def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
+    """Rank table of the runs down to a depth, the runs as they were read, and team by run.
+
+    One run for each team is taken.
+    """
+    is_table = isinstance(runs, pd.DataFrame)
+    runs = runs if is_table else named_runs(runs)
+    names = list(runs)
+    team_of = first_runs(names, teams)
+    chosen = names if team_of is None else list(team_of)
+    if len(chosen) < 2:
+        counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
+        raise InputError(
+            f"runs must be at least 2{' (of different teams)' if teams is not None else ''}, got "
+            f"{counted}: runs are predicted from what they have in common."
+        )
+    if is_table:
+        table = as_rank_table(only_pool_of(runs, chosen), depth=depth).sort_index()
+    else:
+        runs = read_runs({name: runs[name] for name in chosen})
+        table = rank_table(runs, depth=depth)
+    _check_topics(table)
+    return table, runs, team_of
+
+
+def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
+    """The rank table of some of the runs, without the documents that only others return."""
+    return table[list(names)].dropna(how="all")
+
+
+def _check_topics(table):
+    """Every run must have a topic that another run has too."""
+    has = table.notna().groupby(level="qid").any().to_numpy()
+    is_apart = ~(has & (has.sum(axis=1) > 1)[:, None]).any(axis=0)
+    if is_apart.any():
+        apart = [str(name) for name in table.columns[is_apart]]
+        shown = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
+        topic = table.index.get_level_values("qid")[0]
+        raise InputError(
+            f"{len(apart)} of {len(has[0])} runs ({shown}) have no topic in common with any other "
+            f"run; topics of the runs are such as {brief(topic)}. Leave these runs out, or bring "
+            "their topics to one form."
+        )
+
+
+def first_runs(names, teams) -> dict | None:
+    """Team by the first run, by name, of each; None without teams."""
+    if teams is None:
+        return None
+    first: dict = {}
+    for name, team in sorted(check_teams(names, teams).items()):
+        first.setdefault(team, name)
+    return {name: team for team, name in first.items()}

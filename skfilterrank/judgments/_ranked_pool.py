@@ -1,8 +1,11 @@
 """The documents whose labels matter, what the machines say of them, and where the runs put them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,6 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
-from skfilterrank.judgments._foldings import Folding, fold_documents
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
@@ -60,7 +62,7 @@ class RankedPool:
     missing_topics: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
-    def read(cls, machine_qrels, runs, *, pool=None) -> "RankedPool":
+    def read(cls, machine_qrels, runs, *, pool=None) -> RankedPool:
         """Read judges and runs.
 
         Parameters
@@ -340,3 +342,54 @@ def _places(runs, index):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
     columns = (np.concatenate(column) for column in zip(*entries))
     return tuple(names), *columns, np.stack(lengths), missing
+
+
+class Folding(NamedTuple):
+    """How documents are dealt to folds.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_rows,), int
+        The documents in their order.
+    folds : ndarray of shape (n_rows,), int
+        Fold of each document.
+    luck : ndarray of shape (n_rows,)
+        A number in [0, 1) for each document, evenly spread, by which labels are drawn.
+    topics : ndarray of shape (n_topics,), int
+        Place of each topic in the order.
+    """
+
+    order: np.ndarray
+    folds: np.ndarray
+    luck: np.ndarray
+    topics: np.ndarray
+
+
+def fold_documents(pool) -> Folding:
+    """Deal the documents of a pool to folds by turns, in an order that no name gives.
+
+    Of documents that are equal to all runs and machines, those of smaller ids come first.
+    """
+    order, topics = _ordered(pool)
+    folds, luck = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
+    folds[order] = np.arange(len(pool)) % pool.n_folds
+    luck[order] = (np.random.RandomState(0).permutation(len(pool)) + 0.5) / len(pool)
+    return Folding(order, folds, luck, topics)
+
+
+def _ordered(pool):
+    """Rows in their order, topic by topic, and the place of each topic."""
+    places = np.zeros((len(pool), len(pool.runs)), dtype=np.int64)
+    places[pool.row, pool.run] = pool.place
+    machine = [np.unique(labels, return_inverse=True)[1] for labels in pool.machine.values()]
+    # Sorted places first, which do not depend on the order of the runs.
+    keys = np.column_stack([np.sort(places, axis=1), *machine, places])
+    rows = np.ascontiguousarray(keys, dtype=">i8").view(f"V{8 * keys.shape[1]}").ravel()
+    kinds = np.unique(rows, return_inverse=True)[1].ravel()
+    # Topics by the kinds of their documents.
+    by_topic = np.lexsort((kinds, pool.codes))
+    ends = np.cumsum(np.bincount(pool.codes, minlength=len(pool.topics)))[:-1]
+    contents = [part.tobytes() for part in np.split(kinds[by_topic].astype(">i8"), ends)]
+    topics = np.empty(len(contents), dtype=np.int64)
+    topics[sorted(range(len(contents)), key=contents.__getitem__)] = np.arange(len(contents))
+    return np.lexsort((kinds, topics[pool.codes])), topics

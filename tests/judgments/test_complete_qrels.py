@@ -16,7 +16,7 @@ from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, UnjudgedWarning
 from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
-from skfilterrank.judgments._expected_precision import expected_precision
+from skfilterrank.judgments._complete_qrels import expected_precision
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from pooled_runs import few_runs, run_of, runs_of
 from profiles import times
+from skfilterrank.judgments import _rank_systems as overlap
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments import _pool_overlap as overlap
 from skfilterrank.metrics import evaluate_runs
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from profiles import times
-from skfilterrank.judgments import similarity_join
 from skfilterrank.judgments import _similarity as module
+from skfilterrank.judgments import similarity_join
 
 
 def all_pairs(X, threshold):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from skfilterrank.judgments._elimination import inclusion_probabilities
+from skfilterrank.judgments._sample import inclusion_probabilities
 
 
 def collection(n_topics=12, n_documents=40, n_runs=4, seed=0, noise=1.0):

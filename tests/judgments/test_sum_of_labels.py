@@ -10,8 +10,8 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool
 from skfilterrank.judgments._estimate import _worth
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import N_DRAWS, Prediction
+from skfilterrank.judgments._label_model import N_DRAWS, Prediction
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 LINEAR = ["dcg@5", "dcg", "precision@5", "rbp"]

@@ -1,4 +1,4 @@
-"""Sampling what to judge, likelier documents more often, by known probabilities."""
+"""Judging what stands high: in some run, or by a prior."""
 
 import numpy as np
 import pandas as pd
@@ -7,16 +7,405 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.gains import as_gains, check_gains
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._pooling import PoolingSelector
-from skfilterrank.judgments._rank_table import are_runs, as_rank_table
+from skfilterrank.judgments._rank_table import are_runs, as_rank_table, check_depth
 from skfilterrank.judgments._selector import (
+    RunSelector,
     TopicSelector,
     named_budgets,
     round_half_up,
     topic_streams,
 )
+
+
+class PriorSelector(TopicSelector):
+    """Judge the documents of the highest prior first.
+
+    The baseline for strategies that start from a prior and look at more than that: what they gain
+    is what looking further was worth.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        Number of topics that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its topic.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        The prior of each document.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    statap_prior : A prior from ranks in runs.
+    PoolingSelector : From ranks in runs without a prior.
+
+    Notes
+    -----
+    Documents of equal prior are judged in the order of their rows. Of X only the number of rows
+    counts.
+
+    Examples
+    --------
+    >>> from skfilterrank.judgments import PriorSelector
+    >>> texts, topics = ["a cat", "two cats", "no dog"], ["1", "1", "1"]
+    >>> selector = PriorSelector().fit(texts, groups=topics, prior=[0.2, 0.5, 0.3])
+    >>> selector.ranking_
+    array([3, 1, 2])
+    >>> selector.select(n_per_query=2)
+    array([1, 2])
+    """
+
+    def __init__(self, *, n_jobs=None, verbose=0):
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, X, index):
+        """Nothing: the prior says it all."""
+        return None
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
+        """Rank the documents of each topic by their prior.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, topics in any order.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,)
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            topics in its index must have the index of X.
+
+        Returns
+        -------
+        self : PriorSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is no prior, it is negative or not finite, topics are missing, or the index of
+            X holds a document twice in a topic.
+        """
+        if prior is None:
+            raise InputError(
+                "prior is missing: PriorSelector ranks by nothing else. Pass prior=, such as, for "
+                "runs, fit(table, prior=statap_prior(table)) of table = rank_table(runs)."
+            )
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _rank_topic(self, X, prior, random_state):
+        """Highest prior first, ties by row."""
+        order = np.argsort(-prior, kind="stable")
+        return order, prior[order]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+
+class PoolingSelector(RunSelector):
+    """Judge what stands highest in any run first.
+
+    Incremental pooling: all documents that some run has at rank 1, then all that some run has at
+    rank 2, and so on.
+
+    Parameters
+    ----------
+    depth : int, default=None
+        How deep the pool is that ``select()`` takes. The order of judging does not depend on it:
+        the pool of any depth comes before everything deeper.
+    n_jobs : int, default=None
+        Number of topics that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its topic.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: pooling has no objective.
+    best_rank_ : ndarray of shape (n_rows,), dtype float64
+        Best rank of each document in any run; inf where no run returns it.
+    pool_ : MultiIndex of length n_rows
+        Topic and document of each row, levels "qid" and "docno".
+    n_features_in_ : int
+        Number of runs.
+    feature_names_in_ : ndarray of str
+        Names of the runs, where all are strings.
+
+    See Also
+    --------
+    rank_table : The ranks in all runs.
+    StatAPSelector : A sample that prefers what stands high.
+
+    Notes
+    -----
+    Documents are ordered by the best rank in any run, then by the mean rank over all runs, then by
+    their row, which in a rank table is the order of their ids. In the mean, a run that does not
+    return a document counts with the rank after the last one it returns for the topic. A run
+    without any document for a topic so says nothing about it. This is the incremental pooling of
+    section 4.2 of [1]_, which leaves open what documents that a run does not return count with.
+
+    References
+    ----------
+    .. [1] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import PoolingSelector
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d3", "d1"], "score": [2.0, 1.0]})
+    >>> selector = PoolingSelector(depth=1).fit({"a": a, "b": b})
+
+    Both d1 and d3 are first somewhere, but d1 has the better mean rank, (1 + 2) / 2; of d3 it is
+    (3 + 1) / 2.
+
+    >>> pd.Series(selector.ranking_, index=selector.pool_)
+    qid  docno
+    1    d1       1
+         d2       3
+         d3       2
+    dtype: int64
+
+    The pool of depth 1, and the first document alone:
+
+    >>> selector.pool_[selector.select()].get_level_values("docno").tolist()
+    ['d1', 'd3']
+    >>> selector.pool_[selector.select(n_per_query=1)].get_level_values("docno").tolist()
+    ['d1']
+    """
+
+    def __init__(self, depth=None, *, n_jobs=None, verbose=0):
+        self.depth = depth
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "PoolingSelector":
+        """Rank the documents of each topic by their ranks in the runs.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_runs), or dict of str to DataFrame
+            A rank table, or runs as :func:`rank_table` takes them. Then the rows are those of
+            ``rank_table(X)``, as `pool_` has them.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid".
+        prior : array-like of shape (n_rows,), default=None
+            Not used, but checked.
+
+        Returns
+        -------
+        self : PoolingSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X is no rank table and no runs, holds a document twice in a topic, or `depth` is not
+            a positive integer.
+        """
+        check_depth(self.depth)
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _is_selected(self, budgets):
+        """Select rows, without a budget those at most `depth` deep, as a mask."""
+        if budgets is not None or self.depth is None:
+            return super()._is_selected(budgets)
+        return self.best_rank_ <= check_depth(self.depth)
+
+    def _prepare(self, X, index):
+        """Ranks as an array."""
+        ranks = super()._prepare(X, index)
+        self.best_rank_ = best_ranks(ranks)
+        return ranks
+
+    def _rank_topic(self, X, prior, random_state):
+        """Best rank, then mean rank, then row."""
+        order = np.lexsort((_rank_sums(X), best_ranks(X)))
+        return order, np.full(len(order), np.nan)
+
+
+def best_ranks(ranks) -> np.ndarray:
+    """Best rank of each row of a rank table; inf where no run returns the document."""
+    best = np.fmin.reduce(ranks, axis=1)
+    return np.where(np.isnan(best), np.inf, best)
+
+
+def _rank_sums(ranks):
+    """Sum of the ranks in all runs, of which those that do not return a document say last + 1."""
+    last = np.nan_to_num(np.fmax.reduce(ranks, axis=0))
+    return np.where(np.isnan(ranks), last + 1, ranks).sum(axis=1)
+
+
+class RandomSelector(TopicSelector):
+    """Judge the documents of each topic in random order.
+
+    The baseline that every strategy should beat. With ``oracle=True`` it is given an advantage no
+    strategy can have in practice: it knows which documents are relevant, and judges relevant and
+    other documents in the proportion in which they stand in the pool.
+
+    Parameters
+    ----------
+    oracle : bool, default=False
+        Whether to look at the truth: `fit` then needs the true labels `y`. Only for experiments on
+        documents that are all judged already.
+    gains : None, "exp2", dict or callable, default=None
+        With ``oracle=True``, from labels to gains; a document is relevant where its gain is above
+        0. None takes the label as the gain.
+    random_state : int, RandomState instance or None, default=None
+        Where the random order comes from. An int repeats it in every fit.
+    n_jobs : int, default=None
+        Number of topics that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its topic.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: chance has no objective.
+    seed_ : int
+        Seed of the topics' random generators, drawn from `random_state` by `fit`.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    StatAPSelector : A random sample that prefers what stands high in the runs.
+
+    Notes
+    -----
+    Without the oracle all orders of a topic's documents are equally likely.
+
+    With it, of a topic's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
+    the first m are relevant, for every m: the number that the proportion says, rounded half up,
+    and at least 1 where something is relevant, as a sample without any is of no use. Which
+    ones, and in which order, is random within both kinds. Sampling retrospectively from
+    relevant and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_,
+    after [2]_. Forbidden documents count as not relevant.
+
+    Of X only the number of rows counts. Each topic has its own random generator by its place among
+    the sorted topics.
+
+    References
+    ----------
+    .. [1] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation".
+    .. [2] Buckley and Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004.
+
+    Examples
+    --------
+    >>> from skfilterrank.judgments import RandomSelector
+    >>> texts, topics = ["cat", "dog", "cow", "hen", "fox", "owl"], [1, 1, 1, 1, 2, 2]
+    >>> selector = RandomSelector(random_state=0).fit(texts, groups=topics)
+    >>> len(selector.select(n_per_query=1))
+    2
+
+    In topic 1 every second document is relevant, and so it is in any half of its pool:
+
+    >>> truth = [1, 0, 1, 0, 0, 0]
+    >>> selector = RandomSelector(oracle=True, random_state=0).fit(texts, truth, groups=topics)
+    >>> sorted(truth[row] for row in selector.select(share=0.5) if row < 4)
+    [0, 1]
+    """
+
+    def __init__(self, *, oracle=False, gains=None, random_state=None, n_jobs=None, verbose=0):
+        self.oracle = oracle
+        self.gains = gains
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "RandomSelector":
+        """Rank the documents of each topic at random.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, topics in any order.
+        y : array-like of shape (n_rows,), default=None
+            True label of each document, for ``oracle=True`` alone; else not used.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            Not used, but checked.
+
+        Returns
+        -------
+        self : RandomSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If topics are missing, the index of X holds a document twice in a topic, or
+            ``oracle=True`` and some true label is missing.
+        """
+        check_choice(self.oracle, "oracle", (False, True))
+        check_gains(self.gains)
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _prepare_rows(self, X, y, index):
+        """Whether each document is known to be relevant: only the oracle knows of any."""
+        if not self.oracle:
+            return np.zeros(index.n_rows, dtype=bool)
+        if y is None:
+            raise InputError("y is missing: with oracle=True, pass the true label of each row.")
+        gains = as_gains(y, self.gains, name="y")
+        if len(gains) != index.n_rows:
+            raise InputError(f"y has {len(gains)} entries but X has {index.n_rows} rows.")
+        unknown = np.isnan(gains)
+        if unknown.any():
+            raise InputError(
+                f"y holds {np.count_nonzero(unknown)} NaN, the first at row {unknown.argmax()}: "
+                "oracle=True needs the true label of every row. Leave unjudged rows out."
+            )
+        return gains > 0
+
+    def _rank_topic(self, X, prior, random_state):
+        """Relevant and other documents, each in random order, where their proportion puts them."""
+        n_rows, n_relevant = len(X), np.count_nonzero(X)
+        shuffled = random_state.permutation(n_rows)
+        places = np.arange(n_rows + 1)
+        n_relevant_first = (2 * places * n_relevant + n_rows) // (2 * n_rows)
+        n_relevant_first[1:] = np.maximum(n_relevant_first[1:], min(n_relevant, 1))
+        is_relevant = np.diff(n_relevant_first) > 0
+        order = np.empty(n_rows, dtype=np.int64)
+        order[is_relevant] = shuffled[X[shuffled]]
+        order[~is_relevant] = shuffled[~X[shuffled]]
+        return order, np.full(n_rows, np.nan)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
 
 
 def statap_prior(runs, *, method: str = "exact") -> pd.Series:

@@ -1,5 +1,6 @@
 """Strategies that look at each answer before they say which document to judge next."""
 
+import heapq
 from collections import OrderedDict
 from collections.abc import Collection
 
@@ -9,7 +10,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_count, check_groups, check_numbers, is_whole_number
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_numbers,
+    is_whole_number,
+)
 from skfilterrank._lists.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selector import (
@@ -423,3 +430,318 @@ def _some(ids):
     """The first few ids."""
     shown = ", ".join(map(brief, ids[:5].tolist()))
     return shown + (", ..." if len(ids) > 5 else "")
+
+
+class MoveToFrontSelector(ActiveSelector):
+    """Judge what the run at the front returns next, as long as it is relevant.
+
+    Move-to-front pooling finds relevant documents early: a run that has just returned one is asked
+    for more, a run that has not steps back behind the others. It needs the answers one at a time,
+    see :func:`judge`.
+
+    Parameters
+    ----------
+    gains : None, "exp2", dict or callable, default=None
+        Gain of each label; a document is relevant where its gain is above 0. None takes the label
+        as the gain.
+    n_jobs : int, default=None
+        Topics that `simulate` works on at a time.
+    verbose : int, default=0
+        Whether `simulate` shows progress.
+
+    Attributes
+    ----------
+    answers_ : ndarray of shape (n_rows,), dtype float64
+        Gains of the answers, NaN where there is none.
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document within its topic, from 1: those that were answered in the order of
+        the answers, then the others in the order of ``next_rows(n)``.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: the strategy has no objective.
+    pool_ : MultiIndex of length n_rows
+        Topic and document of each row, levels "qid" and "docno".
+
+    See Also
+    --------
+    MTCSelector : Judge what decides between runs.
+    PoolingSelector : By the best rank, without asking.
+    judge : The loop that asks and saves.
+
+    Notes
+    -----
+    The variant is the one for each topic by itself, with whole priorities. All runs start with the
+    same priority. The run at the front is that of the highest priority that has unjudged documents;
+    of equal ones, the first in the order of the table's columns. Its highest ranked unjudged
+    document is judged. Where the answer is relevant, nothing changes, and so the run stays in
+    front; where it is not, its priority falls by 1. As only the run at the front ever falls, and by
+    1, this is the same as a list of runs whose first one moves to the end.
+
+    * A document that was judged because of another run is passed over, and costs its run nothing.
+    * An answer falls to the account of the run of the highest priority that returns the document;
+      for documents that `next_rows` proposed one at a time, this is the run at the front.
+    * ``next_rows(n)`` proposes what would be asked if each answer was not relevant.
+    * Documents that no run returns come last, by row.
+
+    References
+    ----------
+    Cormack, Palmer and Clarke, "Efficient construction of large test collections", SIGIR 1998.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MoveToFrontSelector, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d4", "d5"], "score": [3.0, 2.0]})
+    >>> table = rank_table({"a": a, "b": b})
+    >>> selector = MoveToFrontSelector().fit(table)
+    >>> table.index[selector.next_rows()].tolist()
+    [('1', 'd1')]
+
+    As d1 is not relevant, the other run comes to the front, and stays there with d4.
+
+    >>> selector = selector.update(0, 0).update(3, 1)
+    >>> table.index[selector.next_rows()].tolist()
+    [('1', 'd5')]
+    """
+
+    def __init__(self, *, gains=None, n_jobs=None, verbose=0):
+        self.gains = gains
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _topic_state(self, ranks):
+        """The runs in a row."""
+        return _Front(ranks)
+
+
+class _Front:
+    """Runs of one topic by priority."""
+
+    def __init__(self, ranks):
+        self.returned = ~np.isnan(ranks)
+        # NaN sorts last; of equal ranks, which rank_table does not make, the first row is first.
+        by_rank = np.argsort(ranks, axis=0, kind="stable")
+        self.lists = [
+            by_rank[:length, run].tolist() for run, length in enumerate(self.returned.sum(axis=0))
+        ]
+        self.falls = np.zeros(len(self.lists), dtype=np.int64)
+        self.orphans = np.flatnonzero(~self.returned.any(axis=1))
+
+    def propose(self, n, allowed):
+        """Rows that are asked if no answer is relevant."""
+        free = allowed.tolist()
+        begins = [0] * len(self.lists)
+        line = [(falls, run) for run, falls in enumerate(self.falls.tolist())]
+        heapq.heapify(line)
+        rows = []
+        while line and len(rows) < n:
+            falls, run = line[0]
+            documents, place = self.lists[run], begins[run]
+            while place < len(documents) and not free[documents[place]]:
+                place += 1
+            begins[run] = place
+            if place == len(documents):
+                heapq.heappop(line)
+                continue
+            rows.append(documents[place])
+            free[documents[place]] = False
+            heapq.heapreplace(line, (falls + 1, run))
+        rest = self.orphans[allowed[self.orphans]][: n - len(rows)]
+        rows = np.concatenate([np.array(rows, dtype=np.int64), rest])
+        return rows, np.full(len(rows), np.nan)
+
+    def answer(self, row, is_relevant):
+        """The first run that returns the document stays or falls."""
+        runs = np.flatnonzero(self.returned[row])
+        if len(runs) and not is_relevant:
+            self.falls[runs[self.falls[runs].argmin()]] += 1
+
+
+_AGGREGATES = ("sum", "max")
+# Weights that differ by less, relative to the topic's largest one, are equal: they are sums of
+# the same fractions in another order.
+_TOLERANCE = 1e-10
+
+
+class MTCSelector(ActiveSelector):
+    r"""Judge the document that may change the differences in AP between runs most.
+
+    Minimal test collections compare runs with few judgments: a document at the same rank in all
+    runs says nothing about which is better, and is judged last. The strategy needs the answers one
+    at a time, see :func:`judge`.
+
+    Parameters
+    ----------
+    aggregate : {"sum", "max"}, default="sum"
+        How the weights of all pairs of runs become that of a document: their sum, or that of the
+        pair that the document tells most about.
+    gains : None, "exp2", dict or callable, default=None
+        Gain of each label; a document is relevant where its gain is above 0. None takes the label
+        as the gain.
+    n_jobs : int, default=None
+        Topics that `simulate` works on at a time.
+    verbose : int, default=0
+        Whether `simulate` shows progress.
+
+    Attributes
+    ----------
+    answers_ : ndarray of shape (n_rows,), dtype float64
+        Gains of the answers, NaN where there is none.
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document within its topic, from 1: those that were answered in the order of
+        the answers, then the others in the order of ``next_rows(n)``.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        Weight of each document when it was answered, and of the others now.
+    pool_ : MultiIndex of length n_rows
+        Topic and document of each row, levels "qid" and "docno".
+
+    See Also
+    --------
+    MoveToFrontSelector : Judge what is likely to be relevant.
+    judge : The loop that asks and saves.
+
+    Notes
+    -----
+    Let :math:`x_i` be 1 where document i is relevant, else 0, and :math:`r_s(i)` its rank in run s,
+    infinite where s does not return it. Average precision times the number of relevant documents is
+
+    .. math:: SP_s = \sum_{i \le j} a^s_{ij} x_i x_j, \qquad
+        a^s_{ij} = 1 / \max(r_s(i), r_s(j)),
+
+    one term for each document and each unordered pair. For two runs,
+    :math:`\Delta SP = \sum_{i \le j} c_{ij} x_i x_j` with :math:`c_{ij} = a^s_{ij} - a^t_{ij}`.
+    With R the documents judged relevant and U those not yet judged, an unjudged document i has two
+    weights for the pair of runs:
+
+    .. math:: w^R_i = \Big| \sum_{j \in R \cup \{i\}} c_{ij} \Big|, \qquad
+        w^N_i = \Big| \sum_{j \in R \cup U} c_{ij} \Big|.
+
+    :math:`w^R_i` is by how much :math:`\Delta SP` changes if i turns out to be relevant, where
+    unjudged documents count as not relevant. :math:`w^N_i` is by how much it changes if i turns out
+    to be not relevant, where unjudged documents count as relevant. Each is summed over all pairs of
+    runs (``aggregate="sum"``), or taken from the pair where it is largest (``"max"``), and the
+    weight of the document is the larger of the two results. For two runs this is the pairwise
+    algorithm in the reading taken here: the effect of an answer is that of all its terms together,
+    with their signs, and both weights leave out the factor 1 / (number of relevant documents),
+    which all runs share. The aggregate over the pairs of more runs is a choice of this library.
+
+    The stopping rule is left out: the strategy never says that enough is judged for the order of
+    two runs to be certain. Where to end is up to the budget.
+
+    Documents of equal weight are judged by row. With a single run all weights are 0.
+
+    Both results take a sort of the runs for each document: for values :math:`v_1 \le ... \le v_m`
+    the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`, and the largest one
+    is :math:`v_m - v_1`. Each answer costs O(n m log m) for n documents and m runs.
+
+    References
+    ----------
+    Carterette, Allan and Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR
+    2006.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MTCSelector, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d1", "d4", "d2"], "score": [3.0, 2.0, 1.0]})
+    >>> table = rank_table({"a": a, "b": b})
+    >>> selector = MTCSelector().fit(table)
+    >>> selector.ranking_
+    array([4, 3, 2, 1])
+
+    Only b returns d4, at rank 2: if all are relevant, it adds 1/2 together with d1, 1/3 with d2,
+    and 1/2 by itself.
+
+    >>> selector.gains_.round(3)
+    array([0.   , 0.333, 1.   , 1.333])
+    """
+
+    def __init__(self, *, aggregate="sum", gains=None, n_jobs=None, verbose=0):
+        self.aggregate = aggregate
+        self.gains = gains
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        check_choice(self.aggregate, "aggregate", _AGGREGATES)
+
+    def _topic_state(self, ranks):
+        """Sums of the coefficients of each document."""
+        return _Effects(ranks, _PAIRS[self.aggregate])
+
+
+class _Effects:
+    """By how much each document of a topic changes the differences of all pairs of runs."""
+
+    def __init__(self, ranks, of_pairs):
+        self.ranks = np.where(np.isnan(ranks), np.inf, ranks)
+        self.of_pairs = of_pairs
+        self.is_open = np.ones(len(ranks), dtype=bool)
+        # Sums of a_ij over j in R and i itself, and over j in R or U.
+        self.if_relevant = 1 / self.ranks
+        self.if_not = _sums_over_all(self.ranks)
+        self.weights_if_relevant = of_pairs(self.if_relevant)
+        self.weights_if_not = of_pairs(self.if_not)
+        self.tolerance = _TOLERANCE * self.weights().max(initial=0.0)
+
+    def weights(self):
+        """Weight of each row; that of an answered row means nothing."""
+        return np.maximum(self.weights_if_relevant, self.weights_if_not)
+
+    def propose(self, n, allowed):
+        """Rows of the largest weights."""
+        rows = np.flatnonzero(allowed)
+        weights = self.weights()[rows]
+        if n == 1:
+            best = int((weights >= weights.max() - self.tolerance).argmax())
+            return rows[[best]], weights[[best]]
+        order = _descending(weights, self.tolerance)[:n]
+        return rows[order], weights[order]
+
+    def answer(self, row, is_relevant):
+        """Move a row out of U: to R, or away."""
+        self.is_open[row] = False
+        rows = np.flatnonzero(self.is_open)
+        shared = 1 / np.maximum(self.ranks[rows], self.ranks[row])
+        if is_relevant:
+            sums = self.if_relevant[rows] + shared
+            self.if_relevant[rows] = sums
+            self.weights_if_relevant[rows] = self.of_pairs(sums)
+        else:
+            sums = self.if_not[rows] - shared
+            self.if_not[rows] = sums
+            self.weights_if_not[rows] = self.of_pairs(sums)
+
+
+def _sums_over_all(ranks):
+    """Sum of 1 / max(rank of i, rank of j) over all j, i among them, for each i and run."""
+    order = np.argsort(ranks, axis=0, kind="stable")
+    inverse = 1 / np.take_along_axis(ranks, order, axis=0)
+    above = np.arange(1, len(ranks) + 1)[:, None] * inverse
+    below = np.cumsum(inverse[::-1], axis=0)[::-1] - inverse
+    sums = np.empty_like(inverse)
+    np.put_along_axis(sums, order, above + below, axis=0)
+    return sums
+
+
+def _sum_of_differences(values):
+    """Sum over all pairs of columns of the absolute difference, for each row."""
+    n_runs = values.shape[1]
+    return np.sort(values, axis=1) @ (2.0 * np.arange(n_runs) - n_runs + 1)
+
+
+def _largest_difference(values):
+    """Largest absolute difference of two columns, for each row."""
+    return values.max(axis=1) - values.min(axis=1)
+
+
+_PAIRS = {"sum": _sum_of_differences, "max": _largest_difference}
+
+
+def _descending(weights, tolerance):
+    """Places from the largest weight down, equal ones by place."""
+    order = np.argsort(-weights, kind="stable")
+    # Neighbours within the tolerance share a class, in which places ascend.
+    steps = -np.diff(weights[order], prepend=weights[order[:1]]) > tolerance
+    return order[np.lexsort((order, np.cumsum(steps)))]

@@ -29,7 +29,7 @@ from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import RankedPool
 
 
