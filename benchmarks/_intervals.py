@@ -115,7 +115,7 @@ class Study:
             self._bares[key] = form.expand(sure) if form.is_linear else None
         if self._bares[key] is None:
             return np.nan, np.nan
-        changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.topics)
+        changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.queries)
         probability = sample["inclusion_probability"].to_numpy()
         covariance, deviations = covariance_of_total(changes, probability)
         quantile = estimates._quantile(degrees_of_freedom(deviations))

@@ -40,7 +40,7 @@ from skfilterrank.judgments._ranked_selectors import (
     statap_prior,
 )
 from skfilterrank.judgments._sample import draw_sample
-from skfilterrank.judgments._selector import TopicSelector
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.judgments._similarity import similarity_join
 
 __all__ = [
@@ -60,11 +60,11 @@ __all__ = [
     "MoveToFrontSelector",
     "PoolingSelector",
     "PriorSelector",
+    "QuerySelector",
     "Question",
     "RandomSelector",
     "RankedPool",
     "StatAPSelector",
-    "TopicSelector",
     "assessor_agreement",
     "complete_qrels",
     "draw_sample",

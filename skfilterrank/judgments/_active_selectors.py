@@ -24,10 +24,10 @@ from skfilterrank.judgments._selector import (
     check_no_duplicates,
     check_prior,
     check_same_rows,
-    topic_budgets,
+    query_budgets,
 )
 
-# Topics whose state stays in memory; that of others is made again from their answers.
+# Queries whose state stays in memory; that of others is made again from their answers.
 _KEPT_TOPICS = 8
 
 
@@ -37,7 +37,7 @@ class ActiveSelector(RunSelector):
     After `fit`, `next_rows` says what to judge, `update` takes the answer, and `retract` takes one
     back; :func:`judge` is the loop around them. `simulate` answers from labels that are known.
 
-    A strategy defines `__init__` with a parameter `gains`, and `_topic_state`, which gives an
+    A strategy defines `__init__` with a parameter `gains`, and `_query_state`, which gives an
     object with the methods ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
 
     Attributes
@@ -45,22 +45,22 @@ class ActiveSelector(RunSelector):
     answers_ : ndarray of shape (n_rows,), dtype float64
         Gains of the answers, NaN where there is none.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its topic, from 1: those that were answered in the order of
+        Place of each document within its query, from 1: those that were answered in the order of
         the answers, then the others in the order of ``next_rows(n_per_query)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What the strategy promised itself from each document when it was answered, and from the
         others now; NaN where the strategy has no such number.
     pool_ : MultiIndex of length n_rows
-        Topic and document of each row, levels "qid" and "docno".
+        Query and document of each row, levels "qid" and "docno".
     """
 
-    def _topic_state(self, ranks):
-        """What a strategy knows of a topic before the first answer: hook.
+    def _query_state(self, ranks):
+        """What a strategy knows of a query before the first answer: hook.
 
         Parameters
         ----------
-        ranks : ndarray of shape (n_rows_of_topic, n_runs), dtype float64
-            Ranks of the topic's documents, NaN where a run does not return one.
+        ranks : ndarray of shape (n_rows_of_query, n_runs), dtype float64
+            Ranks of the query's documents, NaN where a run does not return one.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class ActiveSelector(RunSelector):
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X.
+            Query of each row. None takes the index level "qid" of X.
         prior : array-like of shape (n_rows,), default=None
             Not used, but checked as in the other strategies.
 
@@ -96,7 +96,7 @@ class ActiveSelector(RunSelector):
         Raises
         ------
         ValueError
-            If the table holds no ranks, or a document twice in a topic, or the prior is negative
+            If the table holds no ranks, or a document twice in a query, or the prior is negative
             or not finite.
         """
         self._check_parameters()
@@ -131,7 +131,7 @@ class ActiveSelector(RunSelector):
         return self
 
     def next_rows(
-        self, n_per_query: int = 1, *, topic=None, leave_out: Collection[int] = ()
+        self, n_per_query: int = 1, *, query=None, leave_out: Collection[int] = ()
     ) -> np.ndarray:
         """Say which documents to judge next.
 
@@ -139,26 +139,26 @@ class ActiveSelector(RunSelector):
         ----------
         n_per_query : int, default=1
             How many. More than one are chosen without knowing each other's answers.
-        topic : object, default=None
-            Id of the topic. None takes the first one, by id, that has documents left.
+        query : object, default=None
+            Id of the query. None takes the first one, by id, that has documents left.
         leave_out : collection of int, default=()
             Rows not to propose.
 
         Returns
         -------
         rows : ndarray of shape (at most n_per_query,), dtype int64
-            Rows of X, all of one topic, the first to be judged first; empty where none is left.
+            Rows of X, all of one query, the first to be judged first; empty where none is left.
 
         Raises
         ------
         ValueError
-            If `n_per_query` is no number of documents, or the topic is not in the pool.
+            If `n_per_query` is no number of documents, or the query is not in the pool.
         """
         check_is_fitted(self, "_index")
         n_per_query = check_count(n_per_query, "n_per_query")
         open_rows = np.isnan(self.answers_)
         open_rows[np.fromiter(leave_out, dtype=np.int64, count=len(leave_out))] = False
-        codes = range(len(self._rows)) if topic is None else [self._code_of(topic)]
+        codes = range(len(self._rows)) if query is None else [self._code_of(query)]
         for code in codes:
             rows = self._rows[code]
             allowed = open_rows[rows]
@@ -278,14 +278,14 @@ class ActiveSelector(RunSelector):
 
     @all_or_nothing
     def simulate(self, y_true, *, n_per_query=None) -> "ActiveSelector":
-        """Answer from known labels, from the start, topic by topic.
+        """Answer from known labels, from the start, query by query.
 
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
             Label of each row of X.
         n_per_query : int or float, default=None
-            Number of answers per topic, as in `select`: the rest of each ranking is what the
+            Number of answers per query, as in `select`: the rest of each ranking is what the
             strategy proposes after them. None answers all.
 
         Returns
@@ -312,18 +312,18 @@ class ActiveSelector(RunSelector):
                 "need every label; to take unjudged documents as not relevant, pass "
                 "y_true.fillna(0)."
             )
-        budgets = topic_budgets(n_per_query, self._index)
+        budgets = query_budgets(n_per_query, self._index)
         self.reset()
         jobs = (
-            delayed(_simulated)(self._topic_state(self._ranks[rows]), gains[rows] > 0, budget)
+            delayed(_simulated)(self._query_state(self._ranks[rows]), gains[rows] > 0, budget)
             for rows, budget in zip(self._rows, budgets.tolist())
         )
         selections = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
         selections = tqdm(
             selections,
             total=len(self._rows),
-            desc="topics",
-            unit="topic",
+            desc="queries",
+            unit="query",
             disable=not getattr(self, "verbose", 0),
             leave=None,
         )
@@ -336,7 +336,7 @@ class ActiveSelector(RunSelector):
 
     @property
     def ranking_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
-        """Place of each row within its topic, from 1."""
+        """Place of each row within its query, from 1."""
         return self._ranking()[0]
 
     @property
@@ -360,10 +360,10 @@ class ActiveSelector(RunSelector):
         return ranking, gains
 
     def _state(self, code):
-        """State of a topic, made from its answers where it is not at hand."""
+        """State of a query, made from its answers where it is not at hand."""
         if code not in self._states:
             rows = self._rows[code]
-            state = self._topic_state(self._ranks[rows])
+            state = self._query_state(self._ranks[rows])
             for row in self._answered[code]:
                 state.answer(self._place(row), self.answers_[row] > 0)
             self._keep_state(code, state)
@@ -371,7 +371,7 @@ class ActiveSelector(RunSelector):
         return self._states[code]
 
     def _keep_state(self, code, state):
-        """Keep the state of a topic at hand, in the place of another's."""
+        """Keep the state of a query at hand, in the place of another's."""
         self._states[code] = state
         if len(self._states) > _KEPT_TOPICS:
             self._states.popitem(last=False)
@@ -382,16 +382,16 @@ class ActiveSelector(RunSelector):
         self._answered = self._answered.copy()
 
     def _place(self, row):
-        """Number of a row within its topic, whose rows ascend."""
+        """Number of a row within its query, whose rows ascend."""
         return int(np.searchsorted(self._rows[self._codes[row]], row))
 
-    def _code_of(self, topic):
-        """Number of a topic."""
+    def _code_of(self, query):
+        """Number of a query."""
         ids = self._index.query_ids
-        places = np.flatnonzero(ids == topic)
+        places = np.flatnonzero(ids == query)
         if not len(places):
             raise InputError(
-                f"topic {brief(topic)} is not in the pool; its topics are {_some(ids)}."
+                f"query {brief(query)} is not in the pool; its queries are {_some(ids)}."
             )
         return int(places[0])
 
@@ -445,7 +445,7 @@ class MoveToFrontSelector(ActiveSelector):
         Gain of each label; a document is relevant where its gain is above 0. None takes the label
         as the gain.
     n_jobs : int, default=None
-        Topics that `simulate` works on at a time.
+        Queries that `simulate` works on at a time.
     verbose : int, default=0
         Whether `simulate` shows progress.
 
@@ -454,12 +454,12 @@ class MoveToFrontSelector(ActiveSelector):
     answers_ : ndarray of shape (n_rows,), dtype float64
         Gains of the answers, NaN where there is none.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its topic, from 1: those that were answered in the order of
+        Place of each document within its query, from 1: those that were answered in the order of
         the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: the strategy has no objective.
     pool_ : MultiIndex of length n_rows
-        Topic and document of each row, levels "qid" and "docno".
+        Query and document of each row, levels "qid" and "docno".
 
     See Also
     --------
@@ -469,7 +469,7 @@ class MoveToFrontSelector(ActiveSelector):
 
     Notes
     -----
-    The variant is the one for each topic by itself, with whole priorities. All runs start with the
+    The variant is the one for each query by itself, with whole priorities. All runs start with the
     same priority. The run at the front is that of the highest priority that has unjudged documents;
     of equal ones, the first in the order of the table's columns. Its highest ranked unjudged
     document is judged. Where the answer is relevant, nothing changes, and so the run stays in
@@ -509,13 +509,13 @@ class MoveToFrontSelector(ActiveSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _topic_state(self, ranks):
+    def _query_state(self, ranks):
         """The runs in a row."""
         return _Front(ranks)
 
 
 class _Front:
-    """Runs of one topic by priority."""
+    """Runs of one query by priority."""
 
     def __init__(self, ranks):
         self.returned = ~np.isnan(ranks)
@@ -558,7 +558,7 @@ class _Front:
 
 
 _AGGREGATES = ("sum", "max")
-# Weights that differ by less, relative to the topic's largest one, are equal: they are sums of
+# Weights that differ by less, relative to the query's largest one, are equal: they are sums of
 # the same fractions in another order.
 _TOLERANCE = 1e-10
 
@@ -579,7 +579,7 @@ class MTCSelector(ActiveSelector):
         Gain of each label; a document is relevant where its gain is above 0. None takes the label
         as the gain.
     n_jobs : int, default=None
-        Topics that `simulate` works on at a time.
+        Queries that `simulate` works on at a time.
     verbose : int, default=0
         Whether `simulate` shows progress.
 
@@ -588,12 +588,12 @@ class MTCSelector(ActiveSelector):
     answers_ : ndarray of shape (n_rows,), dtype float64
         Gains of the answers, NaN where there is none.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its topic, from 1: those that were answered in the order of
+        Place of each document within its query, from 1: those that were answered in the order of
         the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         Weight of each document when it was answered, and of the others now.
     pool_ : MultiIndex of length n_rows
-        Topic and document of each row, levels "qid" and "docno".
+        Query and document of each row, levels "qid" and "docno".
 
     See Also
     --------
@@ -666,13 +666,13 @@ class MTCSelector(ActiveSelector):
     def _check_parameters(self):
         check_choice(self.aggregate, "aggregate", _AGGREGATES)
 
-    def _topic_state(self, ranks):
+    def _query_state(self, ranks):
         """Sums of the coefficients of each document."""
         return _Effects(ranks, _PAIRS[self.aggregate])
 
 
 class _Effects:
-    """By how much each document of a topic changes the differences of all pairs of runs."""
+    """By how much each document of a query changes the differences of all pairs of runs."""
 
     def __init__(self, ranks, of_pairs):
         self.ranks = np.where(np.isnan(ranks), np.inf, ranks)

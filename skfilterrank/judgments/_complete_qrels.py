@@ -45,7 +45,7 @@ class CompletedQrels(Result):
     ----------
     qrels : DataFrame of shape (n_documents, 4)
         "qid", "docno" (str), "label" (float64, NaN where nothing could be predicted) and
-        "judged_by": "people", "predicted", or missing where the label is. Topics in the order of
+        "judged_by": "people", "predicted", or missing where the label is. Queries in the order of
         the judgments, documents of the runs behind those of the judgments.
         :func:`skfilterrank.io.write_qrels` keeps the mark.
     expected_precision : float
@@ -59,18 +59,18 @@ class CompletedQrels(Result):
         share of these whose label it is. Of judged documents alone: the others are worse where the
         judged ones were selected as likely to be relevant.
     predictor : LabelPredictor
-        The fitted predictor, which says which topics have no model and which texts no term.
+        The fitted predictor, which says which queries have no model and which texts no term.
     without_text : DataFrame
         Rows of `qrels` whose document has no text (or lacks a feature): neither learned from nor
         predicted.
-    unknown_topics : list of str
-        Topics of the runs without judgments that are left out.
+    unknown_queries : list of str
+        Queries of the runs without judgments that are left out.
     is_doubtful : bool
         Whether less than half of the documents predicted relevant are expected to be, or nothing
         says how many, or all judged labels are the same one and others got it: then
         :func:`complete_qrels` warns.
     judged_above_unjudged : float
-        Chance that a judged document stands higher in the runs than an unjudged one of its topic:
+        Chance that a judged document stands higher in the runs than an unjudged one of its query:
         near 1 after pooling, 0.5 in a random sample. NaN without runs.
     is_random_sample : bool
         Whether that chance is below 0.6, and labels were predicted. Then lists without unjudged
@@ -87,7 +87,7 @@ class CompletedQrels(Result):
     quality: pd.DataFrame
     predictor: LabelPredictor
     without_text: pd.DataFrame
-    unknown_topics: list
+    unknown_queries: list
     judged_above_unjudged: float
 
     _digits = 3
@@ -149,9 +149,9 @@ def complete_qrels(
 ) -> CompletedQrels:
     """Predict the labels that nobody made, from the texts of documents that somebody judged.
 
-    What is completed are the documents that the runs return and nobody judged, in topics with
-    judgments, and those that the judgments hold without a label. Other topics of the runs are left
-    out, unless the predictor has a model of all topics for them (``unjudged_topic="pool"`` or
+    What is completed are the documents that the runs return and nobody judged, in queries with
+    judgments, and those that the judgments hold without a label. Other queries of the runs are left
+    out, unless the predictor has a model of all queries for them (``unjudged_query="pool"`` or
     ``shared=True``). The labels are marked as predicted, and come with what is to be expected of
     them.
 
@@ -167,7 +167,7 @@ def complete_qrels(
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
         level "docno", and the columns that the predictor names by `text` and `features`.
     depth : int or None, default=None
-        Only the first so many documents of each run and topic. None takes all.
+        Only the first so many documents of each run and query. None takes all.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels of `qrels` that mean unjudged, as in :func:`skfilterrank.io.read_qrels`.
     predictor : LabelPredictor or None, default=None
@@ -184,8 +184,8 @@ def complete_qrels(
     ------
     ValueError
         If nothing is unjudged or nothing is judged by people, no document has a text, no judged
-        document has one, ids are there twice, the runs and the judgments have no topic in common, a
-        topic has no judgments and the predictor says ``unjudged_topic="raise"``, or a parameter is
+        document has one, ids are there twice, the runs and the judgments have no query in common, a
+        query has no judgments and the predictor says ``unjudged_query="raise"``, or a parameter is
         out of range.
     TypeError
         If `documents` is of another kind.
@@ -196,7 +196,7 @@ def complete_qrels(
         If less than half of the documents predicted relevant are expected to be, or too few are
         judged to say; if all judged labels are the same one and others got it; if the judged
         documents stand no higher in the runs than the others, as in a random sample; of labels
-        that machines gave; of topics of the runs that are left out.
+        that machines gave; of queries of the runs that are left out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
 
@@ -209,7 +209,7 @@ def complete_qrels(
     Notes
     -----
     Each judged document is predicted by models that have not seen its label (five folds within
-    topics). Where there are runs, a logistic regression of its relevance on what was predicted, and
+    queries). Where there are runs, a logistic regression of its relevance on what was predicted and
     on the logarithm of what its ranks say (:func:`statap_prior`), gives the chance of each unjudged
     document that is predicted relevant, and `expected_precision` is the mean of these chances.
     Without the ranks it would be far too high wherever the best ranks were judged: the documents
@@ -218,7 +218,7 @@ def complete_qrels(
     and Cranfield it said up to 7 points too much and up to 33 too little, where held-out documents
     alone said up to 82 points too much (``benchmarks/completed_labels_precision.py``).
 
-    With few judgments of a topic most predicted relevant documents are not, the more so where few
+    With few judgments of a query most predicted relevant documents are not, the more so where few
     are relevant at all: use the labels to rank systems or to choose what to judge next, not as if
     people had given them.
 
@@ -259,10 +259,10 @@ def complete_qrels(
         raise
     if is_sample(judged["label"], judged.get(PROBABILITY)):
         refuse_sample()
-    table, unknown_topics = _pool(
+    table, unknown_queries = _pool(
         ranks,
         judged,
-        leaves=predictor.unjudged_topic == "leave" and not predictor.shared,
+        leaves=predictor.unjudged_query == "leave" and not predictor.shared,
     )
     columns = _columns_of(documents, predictor)
     has_text = _add_columns(table, columns, predictor)
@@ -282,7 +282,7 @@ def complete_qrels(
         quality,
         predictor,
         table[~has_text],
-        unknown_topics,
+        unknown_queries,
         np.nan if places is None else _judged_above_unjudged(known, places),
     )
     if completed.is_doubtful:
@@ -304,7 +304,7 @@ def complete_qrels(
 
 
 def _pool(ranks, qrels, *, leaves):
-    """Judged and unjudged documents, topic by topic as judged; and topics that are left out."""
+    """Judged and unjudged documents, query by query as judged; and queries that are left out."""
     if JUDGED_BY in qrels:
         is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
         if n_machine := int(np.count_nonzero(is_machine)):
@@ -326,15 +326,15 @@ def _pool(ranks, qrels, *, leaves):
         is_known = pool["qid"].isin(table["qid"].unique())
         if not is_known.any():
             raise InputError(
-                f"the runs have no topic of the judgments: they have such as "
+                f"the runs have no query of the judgments: they have such as "
                 f"{brief(pool['qid'].iloc[0])}, these such as {brief(table['qid'].iloc[0])}."
             )
         if leaves and not is_known.all():
             unknown = pool["qid"][~is_known].unique().tolist()
             pool = pool[is_known]
             warn_user(
-                f"{counted(len(unknown), 'topic')} of the runs without judgments: left out, such "
-                f"as {', '.join(map(brief, unknown[:_SHOWN]))}.",
+                f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left out, "
+                f"such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
                 DataWarning,
             )
         table = pd.concat([table, pool], ignore_index=True)
@@ -344,8 +344,8 @@ def _pool(ranks, qrels, *, leaves):
             "no document is unjudged: name the label that marks those in the judgments "
             "(unjudged label), or give runs that return others."
         )
-    topics = pd.factorize(table["qid"])[0]
-    return table.iloc[np.argsort(topics, kind="stable")].reset_index(drop=True), unknown
+    queries = pd.factorize(table["qid"])[0]
+    return table.iloc[np.argsort(queries, kind="stable")].reset_index(drop=True), unknown
 
 
 def _columns_of(documents, predictor):
@@ -413,9 +413,9 @@ def _places(ranks, table):
 
 def _judged_above_unjudged(table, places) -> float:
     """Share of the pairs of a judged and an unjudged document in which the first is higher."""
-    by_topic = pd.Series(places).groupby(table["qid"].to_numpy())
+    by_query = pd.Series(places).groupby(table["qid"].to_numpy())
     is_judged = table["label"].notna().to_numpy()
-    counts = pd.DataFrame({"rank": by_topic.rank() * is_judged, "judged": is_judged})
+    counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
     counts = counts.groupby(table["qid"].to_numpy()).agg(
         rank=("rank", "sum"), n_judged=("judged", "sum"), n_rows=("judged", "size")
     )
@@ -430,9 +430,9 @@ def _quality(predictor, table, fitted, places, random_state):
     read = predictor._read(table, needs_label=True)
     vectors = predictor._document_vectors.transform(table)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
-    if hard.unjudged_topic == "raise":
-        # A topic whose only label is held out has none, which is no fault of the judgments.
-        hard.set_params(unjudged_topic="leave")
+    if hard.unjudged_query == "raise":
+        # A query whose only label is held out has none, which is no fault of the judgments.
+        hard.set_params(unjudged_query="leave")
     folds = dealt_folds(read.index, read.labels, random_state, lone=True)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
     found = fitted["label"].to_numpy()

@@ -79,7 +79,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     n_imputed_ : int
         Rows whose label was predicted.
     n_left_ : int
-        Rows that stay without a label, in topics the predictor has no model for; they are left out
+        Rows that stay without a label, in queries the predictor has no model for; they are left out
         of the training.
     n_features_in_ : int
         Number of columns of X.
@@ -99,13 +99,13 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     a sparse matrix to a largest absolute value of 1.
 
     Completing all labels before a split would let the idf of held-out documents, and with the
-    model of all topics or a pooled calibration their labels too, into the training.
+    model of all queries or a pooled calibration their labels too, into the training.
 
     When to use it: leave unjudged rows out of the training first, and try this as one candidate of
     a search. From random samples the defaults lose a little (nDCG@10 of a ridge regression, 5 %
     judged: OHSUMED 0.431 instead of 0.454, MQ2007 0.410 instead of 0.417). Where the rows were
     selected as the best by some ranking it depends: 0.411 instead of 0.186 on OHSUMED, 0.407
-    instead of 0.428 on MQ2007. For features that mean the same in every topic and estimators that
+    instead of 0.428 on MQ2007. For features that mean the same in every query and estimators that
     learn from expected labels, as regressors do, a shared model, ``LabelPredictor(
     HistGradientBoostingClassifier(), shared=True, output="soft")``, is ahead of leaving out from
     random samples (by 0.005 to 0.008) and on OHSUMED's best rows (0.445), not on MQ2007's (0.411):
@@ -117,7 +117,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     ``predictor__selector__threshold`` so compares strategies and budgets by what the estimator
     makes of their labels.
 
-    Where the split cuts through topics instead of between them, the labels of a topic are
+    Where the split cuts through queries instead of between them, the labels of a query are
     completed from its training rows alone.
 
     Examples
@@ -157,9 +157,9 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Documents, as the estimator takes them.
         y : array-like of shape (n_rows,)
-            Labels, NaN where unjudged. A Series may carry the topics in an index level "qid".
+            Labels, NaN where unjudged. A Series may carry the queries in an index level "qid".
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None looks for an index level "qid" on `y`, then on `X`. Only
+            Query of each row. None looks for an index level "qid" on `y`, then on `X`. Only
             needed where a row is unjudged, or by the estimator, which gets them if it wants them.
         **fit_params
             Passed to the estimator's `fit`; with scikit-learn's metadata routing, what the
@@ -173,7 +173,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         Raises
         ------
         ValueError
-            If rows are unjudged and topics are missing, if no row is judged, or no row of X can
+            If rows are unjudged and queries are missing, if no row is judged, or no row of X can
             be used by the predictor.
 
         Warns
@@ -223,7 +223,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Documents.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row, for estimators whose `predict` wants it.
+            Query of each row, for estimators whose `predict` wants it.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Documents.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row, for estimators that want it.
+            Query of each row, for estimators that want it.
 
         Returns
         -------
@@ -277,7 +277,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         y : array-like of shape (n_rows,)
             Labels.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row, for estimators that want it.
+            Query of each row, for estimators that want it.
         sample_weight : array-like of shape (n_rows,), default=None
             Weight of each row, for estimators that take it.
 
@@ -295,7 +295,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         return inner_attribute(self, "classes_")
 
     def _ask(self, method, *data, groups=None, **params):
-        """Call a method of the fitted estimator, with the topics where it wants them."""
+        """Call a method of the fitted estimator, with the queries where it wants them."""
         check_is_fitted(self)
         self._check_columns(data[0])
         find_groups(groups, *reversed(data), names=("y", "X")[-len(data) :])
@@ -324,7 +324,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
 
 def _groups_parameter(estimator):
-    """Name under which the estimator's fit takes the topics, or None."""
+    """Name under which the estimator's fit takes the queries, or None."""
     prefix = ""
     while isinstance(estimator, Pipeline):
         name, estimator = estimator.steps[-1]
@@ -473,7 +473,7 @@ def make_completed_scorer(
     ------
     ValueError
         As :func:`skfilterrank.metrics.make_ranking_scorer`. When called: if rows are unjudged and
-        topics are missing, or if no row is judged.
+        queries are missing, or if no row is judged.
 
     Warns
     -----
@@ -489,7 +489,7 @@ def make_completed_scorer(
     -----
     The missing labels of the held-out rows are predicted from what is judged among these rows, and
     from nothing else: neither the estimator that is scored nor any row of the training folds has
-    a say, so that a model cannot be its own judge. Rows that stay without a label, in topics the
+    a say, so that a model cannot be its own judge. Rows that stay without a label, in queries the
     predictor has no model for, are unjudged to the measure. Where every row is judged, the value
     is that of the plain scorer, with a warning if some labels are -1.
 

@@ -24,9 +24,9 @@ class MeasureEstimate:
     Attributes
     ----------
     values : ndarray of shape (n_runs,)
-        Unbiased estimates of the mean over topics.
+        Unbiased estimates of the mean over queries.
     deviations : ndarray of shape (n_units, n_runs)
-        What each drawn document (or topic) adds to the error: the covariance is their product.
+        What each drawn document (or query) adds to the error: the covariance is their product.
     order_values : ndarray of shape (n_runs,)
         What runs are ordered by.
     greater_is_better : bool
@@ -42,8 +42,8 @@ class MeasureEstimate:
         Judged documents that can change the measure and were certain to be.
     n_possible : int
         Documents that can change the measure.
-    by_topic : ndarray of shape (n_runs, n_topics)
-        Estimates of each topic; single topics have few labels, and wide errors.
+    by_query : ndarray of shape (n_runs, n_queries)
+        Estimates of each query; single queries have few labels, and wide errors.
     is_ratio : bool
         Whether it is a ratio, such as nDCG: its intervals are not shown to cover.
     """
@@ -57,7 +57,7 @@ class MeasureEstimate:
     matters: np.ndarray
     n_certain: int
     n_possible: int
-    by_topic: np.ndarray
+    by_query: np.ndarray
     is_ratio: bool
 
 
@@ -71,7 +71,7 @@ class Estimates(Result):
         Names of the runs.
     results : dict of str to MeasureEstimate
         Numbers of each measure.
-    target : {"these topics", "new topics"}
+    target : {"these queries", "new queries"}
         What the intervals are of.
     unit : {"document", "query"}
         What was drawn.
@@ -83,8 +83,8 @@ class Estimates(Result):
     n_other : int
         Other documents that people judged, such as those of a sample drawn for more runs: their
         labels only help to say what a machine's mean.
-    topics : tuple of str
-        The topics.
+    queries : tuple of str
+        The queries.
     """
 
     runs: tuple
@@ -95,7 +95,7 @@ class Estimates(Result):
     n_judged: int
     n_possible: int
     n_other: int
-    topics: tuple
+    queries: tuple
 
     @property
     def made_from(self) -> str:
@@ -104,7 +104,7 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.topics), 'topic')}{self._caveat}"
+            f"{counted(len(self.queries), 'query', 'queries')}{self._caveat}"
         )
 
     @property
@@ -291,10 +291,10 @@ class Estimates(Result):
         All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
         stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``.
         """
-        if self.target != "these topics" or self.unit != "document":
+        if self.target != "these queries" or self.unit != "document":
             raise InputError(
-                "labels_needed is known for target='these topics' and unit='document': intervals "
-                "for new topics also depend on how many topics there are."
+                "labels_needed is known for target='these queries' and unit='document': intervals "
+                "for new queries also depend on how many queries there are."
             )
         _, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
@@ -410,7 +410,7 @@ class EstimatedDifferences(Result):
         Correction of the p values.
     confidence : float
         Confidence of each interval by itself.
-    target : {"these topics", "new topics"}
+    target : {"these queries", "new queries"}
         What the intervals are of.
     shown_to_cover : bool
         False for ratios such as nDCG, whose intervals may hold the truth less often than they say.

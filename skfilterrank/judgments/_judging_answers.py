@@ -104,7 +104,7 @@ class _Entries:
         return value
 
     def ids(self, record):
-        """Topic and document of an object, which came with the task."""
+        """Query and document of an object, which came with the task."""
         return tuple(self.check(record.get(key), str, f"{key!r}") for key in ("qid", "docno"))
 
     def _parsed(self, text):
@@ -193,7 +193,7 @@ def _log(entries, label_of, ids):
     # A document that was skipped before its answer has several events.
     last = {event[1:3]: event for event in read_events(entries.name)}
     for pair, event in last.items():
-        entries.place = f"document {brief(event.docno)} of topic {brief(event.qid)}: "
+        entries.place = f"document {brief(event.docno)} of query {brief(event.qid)}: "
         yield *pair, _label(entries, label_of, event.label), event.assessor, event.note
 
 
@@ -236,7 +236,7 @@ def _argilla(entries, label_of, ids):
         try:
             qid, docno = json.loads(record.get("id"))
         except (TypeError, ValueError):
-            entries.fail(f"the id {brief(record.get('id'))} does not hold topic and document.")
+            entries.fail(f"the id {brief(record.get('id'))} does not hold query and document.")
         pair = entries.ids({"qid": qid, "docno": docno})
         responses = entries.check(record.get("responses"), dict, "'responses'")
         by_user: dict = {}
@@ -383,7 +383,7 @@ class MergedAnswers(Result):
         for qid, docno, label, who, note in mine.itertuples(index=False, name=None):
             if (qid, docno) not in known:
                 raise InputError(
-                    f"{assessor} answers to document {brief(docno)} of topic {brief(qid)}, which "
+                    f"{assessor} answers to document {brief(docno)} of query {brief(qid)}, which "
                     "is not in the pool: pass the pool that was judged."
                 )
             is_label = label == label
@@ -480,7 +480,7 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
         row = table[again].iloc[0]
         raise InputError(
             f"assessor {brief(row['assessor'])} has two answers to document {brief(row['docno'])} "
-            f"of topic {brief(row['qid'])}: keep the file that was saved last."
+            f"of query {brief(row['qid'])}: keep the file that was saved last."
         )
     labels = {
         name: rows[[*_KEY, "label"]]

@@ -95,7 +95,7 @@ def write_judging_tasks(
     Raises
     ------
     ValueError
-        If a document is twice in a topic, or has no text; an id is empty or holds what no file
+        If a document is twice in a query, or has no text; an id is empty or holds what no file
         can; a grade is there twice; or an option is given to a tool that has no place for it.
     MissingPackageError
         If jinja2 is not installed, which the page needs.
@@ -149,7 +149,7 @@ def write_judging_tasks(
 
 
 def pool_pairs(pool) -> list:
-    """Topic and document of each row of a pool, as texts."""
+    """Query and document of each row of a pool, as texts."""
     frame = pool.to_frame(index=False) if isinstance(pool, pd.MultiIndex) else pool
     if isinstance(frame, pd.DataFrame):
         levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
@@ -166,7 +166,7 @@ def pool_pairs(pool) -> list:
     if again.any():
         qid, docno = pairs[int(again.argmax())]
         raise InputError(
-            f"pool holds document {brief(docno)} twice in topic {brief(qid)}: keep one row."
+            f"pool holds document {brief(docno)} twice in query {brief(qid)}: keep one row."
         )
     for name in {name for pair in pairs for name in pair}:
         if not name or _NO_TEXT.search(name):
@@ -283,7 +283,7 @@ def _doccano(tasks, grades, title):
 
 
 def _argilla(tasks, grades, title):
-    """Records as `Dataset.records.from_json` reads them; their ids hold topic and document."""
+    """Records as `Dataset.records.from_json` reads them; their ids hold query and document."""
     return _json(
         [
             {

@@ -1,7 +1,7 @@
 """What a human label will probably be, learned from the sample of them.
 
 Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
-read what the machines say, the topic, and how high the runs rank the document. Each of these blocks
+read what the machines say, the query, and how high the runs rank the document. Each of these blocks
 has a penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block
 is one over the mean square of its coefficients, counting those that the labels determine). A block
 that says nothing gets a penalty without bounds, so a useless judge costs next to nothing;
@@ -52,7 +52,7 @@ class LabelModel:
             returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
             root = _standardized(np.sqrt(worth))
             blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
-        sizes = [*(block.shape[1] for block in blocks), len(pool.topics)]
+        sizes = [*(block.shape[1] for block in blocks), len(pool.queries)]
         self.features = Features(
             np.hstack(blocks), pool.codes, np.repeat(np.arange(len(sizes)), sizes)
         )
@@ -85,10 +85,10 @@ class LabelModel:
             is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
         fits = np.where(self.matters, fits.ravel()[folding.folds], -1)
         random_state = np.random.RandomState(0)
-        # The random numbers of a topic go by its place in the order that no name gives.
+        # The random numbers of a query go by its place in the order that no name gives.
         columns = np.arange(len(self.features.blocks))
         n_values = self.features.values.shape[1]
-        columns[n_values:] = n_values + folding.topics
+        columns[n_values:] = n_values + folding.queries
         reached = np.ones((N_DRAWS, len(self.pool)))
         drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
         for grade in range(n_grades - 1):
@@ -132,7 +132,7 @@ class Prediction:
         From 0 to 1, each row summing to 1.
     drawn : ndarray of shape (n_draws, n_grades, n_rows)
         The same by other coefficients, drawn from their distribution given the labels: what is
-        wrong for one document of a topic is wrong for others, too. Their mean is `probabilities`.
+        wrong for one document of a query is wrong for others, too. Their mean is `probabilities`.
     """
 
     pool: RankedPool
@@ -154,23 +154,23 @@ class Prediction:
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """Expected number of labels of each grade, by each draw: (n_draws, n_topics, n_grades)."""
+        """Expected number of labels of each grade, by each draw: (n_draws, n_queries, n_grades)."""
         n_rows = len(self.pool)
-        topics = sparse.csr_array(
+        queries = sparse.csr_array(
             (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
-            shape=(len(self.pool.topics), n_rows),
+            shape=(len(self.pool.queries), n_rows),
         )
-        return np.stack([topics @ each.T for each in self.drawn])
+        return np.stack([queries @ each.T for each in self.drawn])
 
     @cached_property
     def counts(self) -> np.ndarray:
         """Number of labels of each grade where labels are drawn, too.
 
-        Shape (n_draws * N_LABELS, n_topics, n_grades), the label vectors of a draw one after the
+        Shape (n_draws * N_LABELS, n_queries, n_grades), the label vectors of a draw one after the
         other.
         """
         n_draws, n_grades, _ = self.drawn.shape
-        n_cells = len(self.pool.topics) * n_grades
+        n_cells = len(self.pool.queries) * n_grades
         counts = np.empty((n_draws, N_LABELS, n_cells), dtype=np.int64)
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
@@ -192,7 +192,7 @@ class Prediction:
 def _normal(n_rows, random_state):
     """Standard normal numbers, (n_rows, N_DRAWS): a row has one of each N_DRAWS-th of the normal.
 
-    A row is a coefficient, and little of a topic depends on more than its own (Latin hypercube
+    A row is a coefficient, and little of a query depends on more than its own (Latin hypercube
     sampling; McKay, Beckman and Conover 1979).
     """
     parts = random_state.uniform(size=(n_rows, N_DRAWS)).argsort(axis=1)
@@ -228,37 +228,37 @@ _OF_INTERCEPT = 0.01
 
 
 class Features(NamedTuple):
-    """Columns of a regression: some values, and indicators of the topic.
+    """Columns of a regression: some values, and indicators of the query.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_values)
         All but the indicators; the first column is 1.
-    topic : ndarray of shape (n_rows,), int
-        Number of the topic.
-    blocks : ndarray of shape (n_values + n_topics,), int
-        Block of each column, the topics' last; block 0 is the intercept.
+    query : ndarray of shape (n_rows,), int
+        Number of the query.
+    blocks : ndarray of shape (n_values + n_queries,), int
+        Block of each column, the queries' last; block 0 is the intercept.
     """
 
     values: np.ndarray
-    topic: np.ndarray
+    query: np.ndarray
     blocks: np.ndarray
 
     def at(self, rows) -> "Features":
         """Those of some rows."""
-        return Features(self.values[rows], self.topic[rows], self.blocks)
+        return Features(self.values[rows], self.query[rows], self.blocks)
 
     def times(self, coefficients) -> np.ndarray:
         """Sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
         n_values = self.values.shape[1]
-        return self.values @ coefficients[:n_values] + coefficients[n_values:][self.topic]
+        return self.values @ coefficients[:n_values] + coefficients[n_values:][self.query]
 
 
 def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
     """Drawn coefficients of ridge logistic regressions, which Newton's steps find.
 
     Penalties of blocks go along by the evidence of the target (MacKay 1992). The indicators of
-    topics make a diagonal block of the matrix of each step, which leaves a small one to be inverted
+    queries make a diagonal block of the matrix of each step, which leaves a small one to invert
     (its Schur complement).
 
     Parameters
@@ -277,12 +277,12 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
     ndarray of shape (n_fits, n_columns, n_draws)
         From the normal distribution around the coefficients that the labels leave.
     """
-    order = np.argsort(features.topic, kind="stable")
-    values, topic, blocks = features.at(order)
+    order = np.argsort(features.query, kind="stable")
+    values, query, blocks = features.at(order)
     target, weights = target[order], weights[:, order]
     n_fits, n_values = len(weights), values.shape[1]
     n_columns, n_blocks = len(blocks), blocks[-1] + 1
-    seen, starts = np.unique(topic, return_index=True)
+    seen, starts = np.unique(query, return_index=True)
     members = np.eye(n_blocks)[blocks]
     penalty = np.full((n_fits, n_blocks), 1.0)
     penalty[:, 0] = _OF_INTERCEPT
@@ -290,7 +290,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
     diagonal = np.arange(n_values)
     for step in range(_N_STEPS):
         ridge = penalty[:, blocks]
-        eta = coefficients[:, :n_values] @ values.T + coefficients[:, n_values:][:, topic]
+        eta = coefficients[:, :n_values] @ values.T + coefficients[:, n_values:][:, query]
         chance = expit(eta)
         spread = weights * chance * (1 - chance)
         error = weights * (target - chance)
@@ -320,7 +320,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         known = members.sum(axis=0) - penalty * (variance @ members)
         needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
         penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)
-    # Those of topics are independent given the others.
+    # Those of queries are independent given the others.
     drawn = np.repeat(coefficients[:, :, None], numbers.shape[1], axis=2)
     away = np.linalg.cholesky(inverse) @ numbers[:n_values]
     drawn[:, :n_values] += away

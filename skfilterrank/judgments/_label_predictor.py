@@ -1,4 +1,4 @@
-"""LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
+"""LabelPredictor: labels that nobody made, predicted query by query from those somebody did."""
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -28,14 +28,14 @@ from skfilterrank.judgments._label_table import (
 from skfilterrank.judgments._level_model import (
     NO_LABEL,
     fit_level_model,
-    fit_topics,
-    predict_topics,
-    rows_of_topics,
+    fit_queries,
+    predict_queries,
+    rows_of_queries,
     stand_ins,
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._ranked_selectors import StatAPSelector
-from skfilterrank.judgments._selector import TopicSelector, named_budgets, topic_budgets
+from skfilterrank.judgments._selector import QuerySelector, named_budgets, query_budgets
 
 _SHOWN = 5
 
@@ -43,14 +43,14 @@ _SHOWN = 5
 class LabelPredictor(TableImputer):
     r"""Complete a table of judgments: an imputer for labels.
 
-    Each topic gets a classifier of its own, which learns from the topic's judged documents and
-    labels the others. All topics share the document vectors. Labels that are there stay as they
+    Each query gets a classifier of its own, which learns from the query's judged documents and
+    labels the others. All queries share the document vectors. Labels that are there stay as they
     are.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Cloned for each topic, and for each step between its labels. It needs `predict`, and
+        Cloned for each query, and for each step between its labels. It needs `predict`, and
         `predict_proba` or `decision_function`; it sees vectors and 0 or 1. None means
         ``LinearSVC(class_weight="balanced", random_state=0)``.
     text : str or None, default="text"
@@ -60,9 +60,9 @@ class LabelPredictor(TableImputer):
         Columns of numbers to learn from, behind the text's vectors or instead of them. They are
         brought to mean 0 and variance 1 over the rows of the table `fit` sees.
     query : str, default="qid"
-        Column, or index level, with the topic of each row.
+        Column, or index level, with the query of each row.
     document : str or None, default="docno"
-        Column, or index level, with the document's id: a document that is twice in a topic is an
+        Column, or index level, with the document's id: a document that is twice in a query is an
         error. Only "docno" may be missing, and then, as with None, nothing is checked.
     label : str, default="label"
         Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
@@ -77,42 +77,42 @@ class LabelPredictor(TableImputer):
     n_terms : int, default=1_000_000
         The most frequent terms of the table that count.
     output : {"hard", "soft"}, default="hard"
-        "hard" predicts one of the topic's labels. "soft" predicts the expected label, the mean of
-        the topic's labels by their chances: with two labels ``(1 - p) * low + p * high``.
+        "hard" predicts one of the query's labels. "soft" predicts the expected label, the mean of
+        the query's labels by their chances: with two labels ``(1 - p) * low + p * high``.
     calibration : {"auto", "pooled", None}, default="auto"
-        How margins become chances. "pooled": Platt's sigmoid, one for all topics, fitted on the
-        margins of judged rows that a classifier of their topic was not shown (cross-validation
-        within topics, up to 5 folds). None: the logistic function of the decision function, or
+        How margins become chances. "pooled": Platt's sigmoid, one for all queries, fitted on the
+        margins of judged rows that a classifier of their query was not shown (cross-validation
+        within queries, up to 5 folds). None: the logistic function of the decision function, or
         the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
         classifier without `predict_proba`, else None. Where there are too few judged rows for
         "pooled", chances are as with None, and `fit` warns.
     shared : bool, default=False
-        Whether one model of all topics' judged documents answers for every topic, in place of a
-        model for each: for columns of numbers that mean the same in every topic, such as features
+        Whether one model of all queries' judged documents answers for every query, in place of a
+        model for each: for columns of numbers that mean the same in every query, such as features
         of query and document or ranks in runs; terms of texts do not.
     one_class : {"auto", "pool", "copy", "leave"}, default="auto"
-        Topics whose judged documents all have one label: ask a model of all topics' judged
+        Queries whose judged documents all have one label: ask a model of all queries' judged
         documents ("pool"), give it to the others too, as in [1]_ ("copy"), or leave the rows NaN
         ("leave"). "auto": "pool" where there are columns of numbers, and for ``shared=True``; with
-        texts alone "leave", with a warning, because what the model of all topics learns of terms
+        texts alone "leave", with a warning, because what the model of all queries learns of terms
         says little of one.
-    unjudged_topic : {"leave", "pool", "raise"}, default="leave"
-        Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
-        with a warning, ask the model of all topics, or raise a ValueError.
-    selector : TopicSelector, "uncertainty" or None, default=None
+    unjudged_query : {"leave", "pool", "raise"}, default="leave"
+        Queries without a judged document, and queries that `fit` has not seen: leave the rows NaN,
+        with a warning, ask the model of all queries, or raise a ValueError.
+    selector : QuerySelector, "uncertainty" or None, default=None
         The strategy :meth:`select` follows, one that looks at texts (or at the scaled feature
         columns, where `text` is None). None means ``MaxRepSelector()``, which starts from what is
         judged; "uncertainty" takes what the classifiers are least sure of.
     n_per_query : int, float or None, default=None
-        To try strategies and budgets on labels that are there: so many labels of each topic, or
+        To try strategies and budgets on labels that are there: so many labels of each query, or
         this share of them, are learned from, those that the selector asks for first among the
         judged documents. `fit` takes the others for unjudged. None learns from all.
     n_jobs : int or None, default=None
-        Topics fitted at a time; results do not depend on it.
+        Queries fitted at a time; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds each topic's classifier. None leaves them the `random_state` of `estimator`.
+        Seeds each query's classifier. None leaves them the `random_state` of `estimator`.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class LabelPredictor(TableImputer):
         Rows of the table `fit` saw that have a predicted label; with `n_per_query` also those whose
         own label was not learned from.
     confidence_ : ndarray of shape (n_rows,), dtype float64
-        Chance of the predicted label ("soft": of the likeliest one) among the topic's labels; NaN
+        Chance of the predicted label ("soft": of the likeliest one) among the query's labels; NaN
         where nothing is predicted or a label is copied. Without calibration it sorts rows by how
         sure the classifier is, but is no frequency.
     n_imputed_, n_left_ : int
@@ -130,17 +130,17 @@ class LabelPredictor(TableImputer):
         a linear classifier labels them by its intercept. `fit` warns of them.
     n_empty_texts_ : int
         How many these are.
-    fallback_topics_ : dict
-        Topics that have no model of their own, and why.
+    fallback_queries_ : dict
+        Queries that have no model of their own, and why.
     models_ : dict
-        The model that answers for each topic, None where rows are left. Its `levels` are the
-        topic's labels, ascending, its `classifiers` one for each but the highest.
+        The model that answers for each query, None where rows are left. Its `levels` are the
+        query's labels, ascending, its `classifiers` one for each but the highest.
     pool_model_ : LevelModel or None
-        The model of all topics, where one is needed.
+        The model of all queries, where one is needed.
     calibration_ : Calibration or None
         `slope` and `intercept` of the sigmoid, where there is one.
-    topics_ : ndarray of shape (n_topics,)
-        The topics, sorted.
+    queries_ : ndarray of shape (n_queries,)
+        The queries, sorted.
     labels_ : ndarray of shape (n_labels,), dtype float64
         The distinct labels, ascending.
     vectorizer_ : transformer or None
@@ -162,7 +162,7 @@ class LabelPredictor(TableImputer):
     frequency. Here a term's idf counts distinct texts, judged or not; scikit-learn's smoothed idf
     and unit length.
 
-    A topic with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
+    A query with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
     classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The hard label is the
     highest one that is reached without a "no" on the way. For chances, :math:`P(l > l_i)` is
     lowered to :math:`P(l > l_{i-1})` where it exceeds that, and
@@ -173,9 +173,9 @@ class LabelPredictor(TableImputer):
     label. The pooled sigmoid repairs a part of this where the judged rows were drawn at random: on
     Cranfield, 30 % judged, it expects 10.8 % of the unjudged documents to be relevant where 4.3 %
     are, and the logistic function 33.4 %; where the likeliest 10 % are judged, 18.7 % where 2.4 %
-    are (``benchmarks/labels_needed.py``). It is fitted on the models of single topics, and too high
-    for a model of all topics that answers for a topic whose judged documents have one label. Its
-    cost is up to five more fits per topic and label.
+    are (``benchmarks/labels_needed.py``). It is fitted on models of single queries, and too high
+    for a model of all queries that answers for a query whose judged documents have one label. Its
+    cost is up to five more fits per query and label.
 
     .. warning::
        Soft labels are far too high where the judged rows were selected as likely to be relevant:
@@ -183,8 +183,8 @@ class LabelPredictor(TableImputer):
        be several times the share of the unjudged documents that is relevant. Chances hold for
        judged rows drawn at random.
 
-    A topic only ever gets labels that somebody gave to one of its documents, except from the
-    model of all topics. Other topics' labels enter by that model and by the two numbers of the
+    A query only ever gets labels that somebody gave to one of its documents, except from the
+    model of all queries. Other queries' labels enter by that model and by the two numbers of the
     pooled calibration, and by nothing else.
 
     References
@@ -233,7 +233,7 @@ class LabelPredictor(TableImputer):
         calibration="auto",
         shared=False,
         one_class="auto",
-        unjudged_topic="leave",
+        unjudged_query="leave",
         selector=None,
         n_per_query=None,
         n_jobs=None,
@@ -253,7 +253,7 @@ class LabelPredictor(TableImputer):
         self.calibration = calibration
         self.shared = shared
         self.one_class = one_class
-        self.unjudged_topic = unjudged_topic
+        self.unjudged_query = unjudged_query
         self.selector = selector
         self.n_per_query = n_per_query
         self.n_jobs = n_jobs
@@ -266,7 +266,7 @@ class LabelPredictor(TableImputer):
 
     @all_or_nothing
     def fit(self, X, y=None) -> "LabelPredictor":
-        """Fit a model of each topic's labels.
+        """Fit a model of each query's labels.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class LabelPredictor(TableImputer):
             If X is no table.
         ValueError
             If a column is missing or holds what it must not, such as -1 among integers without a
-            NaN; if no row is judged, a document is twice in a topic, no text holds a term, or a
+            NaN; if no row is judged, a document is twice in a query, no text holds a term, or a
             parameter is out of range.
 
         Warns
@@ -295,7 +295,7 @@ class LabelPredictor(TableImputer):
             If no label is NaN and some are -1, which never means unjudged; if a text is empty or
             holds no known term; if chances should be calibrated and cannot be.
         UnjudgedWarning
-            If topics are left unjudged: those without a judged document, and by default those of
+            If queries are left unjudged: those without a judged document, and by default those of
             one label.
         """
         self._fit_table(X)
@@ -342,8 +342,8 @@ class LabelPredictor(TableImputer):
         Raises
         ------
         ValueError
-            As :meth:`fit`; if the column to add is there already; with ``unjudged_topic="raise"``,
-            if a topic is unknown.
+            As :meth:`fit`; if the column to add is there already; with ``unjudged_query="raise"``,
+            if a query is unknown.
         """
         check_is_fitted(self)
         table = self._read(X, needs_label=False)
@@ -359,7 +359,7 @@ class LabelPredictor(TableImputer):
         X : pandas or polars DataFrame of n_rows rows
             Documents as `fit` takes them, judged and unjudged.
         n_per_query, n_total, share : int, int and float, default=None
-            The budget, as in :meth:`TopicSelector.select`; all unjudged documents of a query where
+            The budget, as in :meth:`QuerySelector.select`; all unjudged documents of a query where
             there are fewer, or without a budget.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant; handed to the selector.
@@ -368,10 +368,10 @@ class LabelPredictor(TableImputer):
         -------
         rows : ndarray of shape (n_selected,), dtype int64
             Numbers of unjudged rows of `X` that should be judged, ascending: the first unjudged
-            documents in the order that the selector gives to the topic's documents, given what is
+            documents in the order that the selector gives to the query's documents, given what is
             judged where it takes that into account, as :class:`MaxRepSelector` does. With
             "uncertainty", those whose likeliest label is the least likely; rows that no model of
-            the topic tells apart come in the order of the table.
+            the query tells apart come in the order of the table.
 
         Raises
         ------
@@ -405,14 +405,14 @@ class LabelPredictor(TableImputer):
         Parameters
         ----------
         X : pandas or polars DataFrame of n_rows rows
-            Documents that `fit` has not seen, of topics that it has; those with a label count.
+            Documents that `fit` has not seen, of queries that it has; those with a label count.
         y : object, default=None
             Not used, so that it may say how to split the rows (see Notes).
 
         Returns
         -------
         float
-            Agreement of the labels of X with what is predicted for their rows, over all topics
+            Agreement of the labels of X with what is predicted for their rows, over all queries
             together: Cohen's kappa with quadratic weights, for ``output="soft"`` with expected
             labels in place of labels (Lin's concordance coefficient). 1 is perfect, 0 chance. A row
             that stays without a label counts as predicted 0, as in measures. 1.0 where all labels
@@ -426,9 +426,9 @@ class LabelPredictor(TableImputer):
         Notes
         -----
         With this, GridSearchCV tunes the predictor itself, `n_per_query` and the selector included.
-        Its models are those of single topics, so the rows of every topic have to be in all folds:
+        Its models are those of single queries, so the rows of every query have to be in all folds:
         ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
-        random_state=0)).fit(table, table["qid"])``. Folds of whole topics would leave nothing to
+        random_state=0)).fit(table, table["qid"])``. Folds of whole queries would leave nothing to
         predict from. It tells how well labels *like the judged ones* are predicted; where these
         were selected as likely to be relevant, the others are predicted worse.
 
@@ -482,8 +482,8 @@ class LabelPredictor(TableImputer):
     def _certainty(self, X, index, unjudged):
         """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
         vectors = self._document_vectors.transform(X)
-        models = [self.models_.get(topic) for topic in index.query_ids.tolist()]
-        _, confidence = predict_topics(
+        models = [self.models_.get(query) for query in index.query_ids.tolist()]
+        _, confidence = predict_queries(
             models, self.calibration_, vectors, index, unjudged, soft=True
         )
         return np.where(np.isnan(confidence), -1.0, confidence)
@@ -496,7 +496,7 @@ class LabelPredictor(TableImputer):
         vectors : Vectors
             One for each row.
         index : GroupIndex
-            Rows of each topic.
+            Rows of each query.
         labels : ndarray of shape (n_rows,), dtype float64
             NaN where unjudged.
 
@@ -516,10 +516,10 @@ class LabelPredictor(TableImputer):
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
         calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
         whole = np.zeros(len(labels), dtype=np.int64)
-        models, self.calibration_ = fit_topics(
+        models, self.calibration_ = fit_queries(
             estimator,
             vectors,
-            # All rows as one topic, whose model is that of each.
+            # All rows as one query, whose model is that of each.
             check_groups(whole, n_rows=len(whole)) if self.shared else index,
             labels,
             seeds[-1:] if self.shared else seeds,
@@ -537,14 +537,14 @@ class LabelPredictor(TableImputer):
         if self.shared:
             models = models * index.n_queries
         judged = np.flatnonzero(~unjudged)
-        self.topics_ = index.query_ids
+        self.queries_ = index.query_ids
         self.labels_ = np.unique(labels[judged])
-        self.models_, self.fallback_topics_, self.pool_model_ = stand_ins(
+        self.models_, self.fallback_queries_, self.pool_model_ = stand_ins(
             index.query_ids.tolist(),
             models,
             lambda: fit_level_model(estimator, vectors.take(judged), labels[judged], seeds[-1]),
             one_class=_one_class(self, vectors),
-            unjudged_topic=self.unjudged_topic,
+            unjudged_query=self.unjudged_query,
         )
         if self.shared:
             self.pool_model_ = models[0]
@@ -567,37 +567,37 @@ class LabelPredictor(TableImputer):
 
     def _predict(self, vectors, index, unjudged):
         """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
-        topics = index.query_ids.tolist()
+        queries = index.query_ids.tolist()
         is_asked = np.bincount(index.codes(), weights=unjudged) > 0
-        asked = [topic for topic, is_one in zip(topics, is_asked) if is_one and not self.shared]
+        asked = [query for query, is_one in zip(queries, is_asked) if is_one and not self.shared]
         lone = [
-            topic
-            for topic in asked
-            if topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL
+            query
+            for query in asked
+            if query not in self.models_ or self.fallback_queries_.get(query) == NO_LABEL
         ]
-        if lone and self.unjudged_topic != "pool":
+        if lone and self.unjudged_query != "pool":
             text = (
-                f"no document is judged of {counted(len(lone), 'topic')}, such as "
+                f"no document is judged of {counted(len(lone), 'query', 'queries')}, such as "
                 f"{', '.join(map(brief, lone[:_SHOWN]))}"
             )
-            if self.unjudged_topic == "raise":
+            if self.unjudged_query == "raise":
                 raise InputError(
-                    f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
+                    f"{text}: judge some, leave these queries out, or say by unjudged_query= what "
                     "to do with them."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
-        left = [topic for topic in asked if topic not in lone and self.models_[topic] is None]
+        left = [query for query in asked if query not in lone and self.models_[query] is None]
         if left and self.one_class == "auto":
             # Also where there are more labels, which n_per_query hides.
             warn_user(
-                f"all labels to learn from are the same one in {counted(len(left), 'topic')}, such "
-                f"as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
+                f"all labels to learn from are the same one in "
+                f"{counted(len(left), 'query', 'queries')}, such as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
                 "Judge more, or say by one_class= what to do with them.",
                 UnjudgedWarning,
             )
-        unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
-        return predict_topics(
-            [self.models_.get(topic, unknown) for topic in topics],
+        unknown = self.pool_model_ if self.shared or self.unjudged_query == "pool" else None
+        return predict_queries(
+            [self.models_.get(query, unknown) for query in queries],
             self.calibration_,
             vectors,
             index,
@@ -606,14 +606,14 @@ class LabelPredictor(TableImputer):
         )
 
     def _seeds(self, n_seeds):
-        """A seed for each topic and for the model of all; None where random_state is."""
+        """A seed for each query and for the model of all; None where random_state is."""
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
 
 
 def _one_class(predictor, vectors):
-    """What becomes of topics of one label, by what is known of the documents."""
+    """What becomes of queries of one label, by what is known of the documents."""
     if predictor.one_class != "auto":
         return predictor.one_class
     return "leave" if vectors.of_texts and not predictor.shared else "pool"
@@ -633,7 +633,7 @@ def check_parameters(predictor):
     check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
     check_flag(predictor.shared, "shared")
     check_choice(predictor.one_class, "one_class", ("auto", "pool", "copy", "leave"))
-    check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+    check_choice(predictor.unjudged_query, "unjudged_query", ("leave", "pool", "raise"))
     check_selector(predictor.selector)
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
@@ -671,7 +671,7 @@ def check_selector(selector):
             "its sample is drawn anew for each budget, and the start of its ranking_ has other "
             "inclusion probabilities. Call its select on all documents instead."
         )
-    if not isinstance(selector, TopicSelector) and not (
+    if not isinstance(selector, QuerySelector) and not (
         isinstance(selector, str) and selector == UNCERTAINTY
     ):
         raise InputError(
@@ -682,7 +682,7 @@ def check_selector(selector):
 
 
 def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np.ndarray:
-    """Place of each row in its topic's order of judging, by a strategy that ranks documents."""
+    """Place of each row in its query's order of judging, by a strategy that ranks documents."""
     # Most strategies order documents one by one: what is judged changes nothing for the others.
     known = {"judged": judged} if has_fit_parameter(selector, "judged") else {}
     groups = index.query_ids[index.codes()]
@@ -690,9 +690,9 @@ def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np
 
 
 def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
-    """The first wanted rows of each topic, as many as its budget; ties in the order of rows."""
+    """The first wanted rows of each query, as many as its budget; ties in the order of rows."""
     chosen = np.zeros(len(order), dtype=bool)
-    for rows, budget in zip(rows_of_topics(index), budgets):
+    for rows, budget in zip(rows_of_queries(index), budgets):
         rows = rows[wanted[rows]]
         chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
     return chosen
@@ -714,7 +714,7 @@ def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) ->
     if not len(judged):
         return labels
     pool = GroupIndex.from_groups(index.query_ids[index.codes()[judged]])
-    budgets = topic_budgets(n_per_query, pool, warn=False)
+    budgets = query_budgets(n_per_query, pool, warn=False)
     if not hasattr(documents, "shape"):
         documents = np.array(documents, dtype=object)
     order = selection_order(

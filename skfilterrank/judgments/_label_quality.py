@@ -19,7 +19,7 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
-from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_topics
+from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_queries
 
 _KEY = ["qid", "docno"]
 
@@ -107,7 +107,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     Raises
     ------
     ValueError
-        If there are fewer than two assessors, a column is missing, a document is twice in a topic,
+        If there are fewer than two assessors, a column is missing, a document is twice in a query,
         or no document is judged by two.
 
     See Also
@@ -186,7 +186,7 @@ def _by_name(qrels):
 
 
 def _labels(name, source):
-    """An assessor's labels by topic and document."""
+    """An assessor's labels by query and document."""
     with errors_of(name):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
@@ -206,7 +206,7 @@ def _labels(name, source):
         if labels.index.has_duplicates:
             qid, docno = labels.index[labels.index.duplicated()][0]
             raise InputError(
-                f"document {brief(docno)} is twice in topic {brief(qid)}: keep one of the rows."
+                f"document {brief(docno)} is twice in query {brief(qid)}: keep one of the rows."
             )
         if labels.empty:
             raise InputError("the judgments hold no label.")
@@ -291,7 +291,7 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
     """List the labels that deserve a second look.
 
     A label is listed where a model that has not seen it predicts another one, and the labels of
-    the most similar documents of the topic are nearer to the prediction than to the label.
+    the most similar documents of the query are nearer to the prediction than to the label.
 
     Parameters
     ----------
@@ -301,17 +301,17 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
     predictor : LabelPredictor, default=None
         Names the columns and has the classifier; None means ``LabelPredictor()``. It is cloned.
     n_neighbors : int, default=5
-        Number of the most similar judged documents of the topic, by the cosine of their vectors.
+        Number of the most similar judged documents of the query, by the cosine of their vectors.
     random_state : int, RandomState instance or None, default=0
-        Deals the labels of each topic to the folds.
+        Deals the labels of each query to the folds.
 
     Returns
     -------
     DataFrame of shape (n_suspects, 5)
-        The table's columns of topic, document (where there is one) and label, then "predicted",
+        The table's columns of query, document (where there is one) and label, then "predicted",
         the label that the model predicts, "neighbors", the mean label of similar documents weighted
         by their similarity, and "doubt", from above 0 to 1: the mean of the two distances from the
-        label, over the range of the topic's labels. The most doubtful come first; the index holds
+        label, over the range of the query's labels. The most doubtful come first; the index holds
         the numbers of the rows in X.
 
     Raises
@@ -326,8 +326,8 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
 
     Notes
     -----
-    The labels of each topic are dealt to five folds, evenly by label; a label that only one
-    document of a topic has is never held out, and never listed. A listed label need not be wrong:
+    The labels of each query are dealt to five folds, evenly by label; a label that only one
+    document of a query has is never held out, and never listed. A listed label need not be wrong:
     documents may differ in what no bag of words holds. Texts without a known term are not listed.
 
     Examples
@@ -369,10 +369,10 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
 
 
 def _neighbors(vectors, table, n_neighbors):
-    """Mean label of the most similar judged rows of the topic, and the range of its labels."""
+    """Mean label of the most similar judged rows of the query, and the range of its labels."""
     neighbors = np.full(len(table.labels), np.nan)
     spread = np.full(len(table.labels), np.nan)
-    for rows in rows_of_topics(table.index):
+    for rows in rows_of_queries(table.index):
         rows = rows[~np.isnan(table.labels[rows])]
         if len(rows) < 2:
             continue

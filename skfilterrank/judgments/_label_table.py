@@ -1,4 +1,4 @@
-"""The judgment table: one row per topic and document, the label NaN where nobody judged.
+"""The judgment table: one row per query and document, the label NaN where nobody judged.
 
 And what makes a predictor of labels a scikit-learn transformer of such tables.
 """
@@ -32,7 +32,7 @@ class LabelTable(NamedTuple):
     """What a judgment table says, and the table itself."""
 
     frame: object
-    topics: pd.Series
+    queries: pd.Series
     index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
     labels: np.ndarray
 
@@ -47,23 +47,23 @@ def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
         )
     if len(X) == 0:
         raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
-    topics = column_of(X, query, "query")
-    if topics.isna().any():
-        row = int(topics.isna().to_numpy().argmax())
+    queries = column_of(X, query, "query")
+    if queries.isna().any():
+        row = int(queries.isna().to_numpy().argmax())
         raise InputError(
-            f"X has no topic in row {row} (column {brief(query)}): every row needs one."
+            f"X has no query in row {row} (column {brief(query)}): every row needs one."
         )
     if document == DEFAULT_DOCUMENT and document not in names_of(X):
         document = None
     if document is not None:
-        _check_unique(topics, column_of(X, document, "document"), query, document)
+        _check_unique(queries, column_of(X, document, "document"), query, document)
     if needs_label or label in names_of(X):
         labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
     else:
         labels = np.full(len(X), np.nan)
     if JUDGED_BY in names_of(X):
         labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
-    return LabelTable(X, topics, index_topics(topics, query), labels)
+    return LabelTable(X, queries, index_queries(queries, query), labels)
 
 
 def is_polars(X) -> bool:
@@ -139,10 +139,10 @@ def warn_of_minus_one(labels, name) -> None:
         )
 
 
-def index_topics(topics, name) -> GroupIndex:
-    """Where each topic's rows are."""
+def index_queries(queries, name) -> GroupIndex:
+    """Where each query's rows are."""
     try:
-        return GroupIndex.from_groups(topics)
+        return GroupIndex.from_groups(queries)
     except ValueError as error:
         raise InputError(f"column {brief(name)} of X: {error}") from error
 
@@ -211,15 +211,15 @@ def judges_of(labels, is_predicted) -> np.ndarray:
     return judges
 
 
-def _check_unique(topics, documents, query, document):
-    """Raise on the first document that is a second time in its topic."""
-    twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
+def _check_unique(queries, documents, query, document):
+    """Raise on the first document that is a second time in its query."""
+    twice = pd.DataFrame({"query": queries, "document": documents}).duplicated().to_numpy()
     twice = twice & documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
         raise InputError(
-            f"X holds document {brief(documents.iloc[row])} twice in topic "
-            f"{brief(topics.iloc[row])} (again "
+            f"X holds document {brief(documents.iloc[row])} twice in query "
+            f"{brief(queries.iloc[row])} (again "
             f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
         )
 
@@ -293,7 +293,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # It takes a table of texts, topics and labels, no matrix of numbers.
+        # It takes a table of texts, queries and labels, no matrix of numbers.
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
@@ -303,8 +303,8 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 class Vectors:
     """A matrix and, for each row of the table, its row in the matrix.
 
-    A document that is in many topics has one vector. What is made of texts alone means something
-    else in every topic.
+    A document that is in many queries has one vector. What is made of texts alone means something
+    else in every query.
     """
 
     def __init__(self, matrix, numbers=None, is_empty=None, *, of_texts=False):

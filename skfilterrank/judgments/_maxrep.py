@@ -12,7 +12,7 @@ from skfilterrank._lists.checks import check_choice, check_count, count_rows
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selector import (
-    TopicSelector,
+    QuerySelector,
     check_same_rows,
     check_texts,
     is_texts,
@@ -29,7 +29,7 @@ from skfilterrank.judgments._similarity import (
 )
 
 
-class MaxRepSelector(TopicSelector):
+class MaxRepSelector(QuerySelector):
     """Judge the documents first that represent best what is probably relevant in the pool.
 
     Of several documents of nearly the same content one is enough to judge, so each next document is
@@ -46,17 +46,17 @@ class MaxRepSelector(TopicSelector):
     max_terms : int, default=1_000_000
         Of texts, only so many terms are used, the most frequent ones of all.
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked at once. The ranking is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What each document adds to the objective at its place, in units of the prior; 0 for what is
-        judged. The sum over the documents selected in a topic is what the selection adds to the
+        judged. The sum over the documents selected in a query is what the selection adds to the
         objective, from nothing the objective itself.
     n_features_in_ : int
         Number of features, where X has features.
@@ -71,7 +71,7 @@ class MaxRepSelector(TopicSelector):
 
     Notes
     -----
-    In each topic, the set L of chosen documents is to represent the pool well (eq. 1 of [1]_):
+    In each query, the set L of chosen documents is to represent the pool well (eq. 1 of [1]_):
 
         f(L) = sum_i prior_i * max_{j in L} similarity(i, j),    f(empty) = 0,
 
@@ -87,7 +87,7 @@ class MaxRepSelector(TopicSelector):
     Texts become vectors of tf * log(n / df): how often a term is in the text, times the logarithm
     of the number of documents over the number of those that have the term. (scikit-learn's idf adds
     1 to the logarithm, so terms that all documents share still count there.) n and df count the
-    documents of all topics in X, each once: rows that agree in their text, and in "docno" where the
+    documents of all queries in X, each once: rows that agree in their text, and "docno" where the
     index of X has it, are the same document. Terms are what scikit-learn's ``CountVectorizer``
     finds: lower-case words of at least two letters or digits. To count in another collection than
     X, or to find terms in another way, pass vectors (see the examples).
@@ -96,7 +96,7 @@ class MaxRepSelector(TopicSelector):
     represents itself alone, and so does one whose terms are all in every document.
 
     Precomputed similarities are an array or sparse matrix of shape (n_rows, n_rows), where entry
-    (i, j) says how well document j represents document i, at most 1. Those between topics are not
+    (i, j) says how well document j represents document i, at most 1. Those between queries are not
     read, those below the threshold count as 0, and the diagonal counts as 1.
 
     Pairs of similar documents are found exactly and without comparing all of them, see
@@ -156,24 +156,24 @@ class MaxRepSelector(TopicSelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> "MaxRepSelector":
-        """Rank the documents of each topic by what each adds to the representation of the pool.
+        """Rank the documents of each query by what each adds to the representation of the pool.
 
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, topics in any order: texts, vectors, or with
+            One document per row, queries in any order: texts, vectors, or with
             ``metric="precomputed"`` similarities to all rows.
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            topics in its index must have the index of X. None takes all documents to be equally
+            queries in its index must have the index of X. None takes all documents to be equally
             likely. Documents of prior 0 need not be represented, but may represent others.
         judged : array-like of shape (n_rows,), dtype bool, default=None
             True for documents that are judged already: the set that the choice starts from, of
-            which `select` takes none. None means that nothing is judged. A Series with topics in
+            which `select` takes none. None means that nothing is judged. A Series with queries in
             its index must have the index of X.
 
         Returns
@@ -184,8 +184,8 @@ class MaxRepSelector(TopicSelector):
         Raises
         ------
         ValueError
-            If topics are missing, the prior is negative or not finite, the index of X holds a
-            document twice in a topic, no text holds a term, vectors or similarities are not finite,
+            If queries are missing, the prior is negative or not finite, the index of X holds a
+            document twice in a query, no text holds a term, vectors or similarities are not finite,
             similarities are not square or above 1, or `judged` holds anything but True and False.
 
         Warns
@@ -219,8 +219,8 @@ class MaxRepSelector(TopicSelector):
             _check_similarities(X)
         return X
 
-    def _topic_rows(self, X, rows):
-        """What `_rank_topic` needs of the topic's rows, and which of them are judged."""
+    def _query_rows(self, X, rows):
+        """What `_rank_query` needs of the query's rows, and which of them are judged."""
         judged = None if self._judged is None else self._judged[rows]
         if isinstance(X, tuple):
             vectors, numbers = X
@@ -230,7 +230,7 @@ class MaxRepSelector(TopicSelector):
             return (vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]), judged
         return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), judged
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Greedy facility location; what is judged comes last."""
         X, judged = X
         if isinstance(X, tuple):

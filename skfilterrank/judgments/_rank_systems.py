@@ -63,7 +63,7 @@ default="nruns"
     -------
     DataFrame of shape (n_runs, n_measures), or with teams one column more
         Index "run", the best first, equal ones by name. Columns: with `teams` first "team"; then
-        the measures, as named, means over the topics of the pool; or for "aslam" and "spoerri" one
+        the measures, as named, means over the queries of the pool; or for "aslam" and "spoerri" one
         column of this name, up to 1 and up to 0, higher is better.
 
     Raises
@@ -83,7 +83,7 @@ default="nruns"
 
     Notes
     -----
-    With Ret(i, t) the documents that run i returns for topic t within the depth, T topics and n
+    With Ret(i, t) the documents that run i returns for query t within the depth, T queries and n
     runs [1]_::
 
         aslam    (1 / T) sum over t of 1 / (n - 1) *
@@ -92,9 +92,9 @@ default="nruns"
                  sum over t of |Ret(i, t) - union of the other four Ret(j, t)| / (1 + |Ret(i, t)|)
 
     A run j that returns nothing adds nothing and still counts in n - 1; a run i that returns
-    nothing for a topic scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
+    nothing for a query scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
     take five neighbours each from a circle on which the runs are laid out at random, so that each
-    run is in five. Topics are those for which some run returns a document.
+    run is in five. Queries are those for which some run returns a document.
 
     With the documents outside the pool unjudged, and at gain 0, a run is not punished for its
     length. Measures that need the size of the collection take it in their name, as in
@@ -191,9 +191,9 @@ N_COMPARED = 5
 
 
 def mean_overlap(table: pd.DataFrame) -> np.ndarray:
-    """Mean Jaccard coefficient of each run with every other, over topics (Aslam and Savell).
+    """Mean Jaccard coefficient of each run with every other, over queries (Aslam and Savell).
 
-    Coefficients with a run that returns nothing for the topic are 0, and so are all of its own.
+    Coefficients with a run that returns nothing for the query are 0, and so are all of its own.
     """
     is_returned, starts = _incidence(table)
     n_runs = is_returned.shape[1]
@@ -230,22 +230,22 @@ def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) ->
 
 
 def _incidence(table):
-    """Which run returns which document, and the first row of each topic."""
-    topics = pd.factorize(table.index.get_level_values("qid"))[0]
-    return table.notna().to_numpy(), np.flatnonzero(np.diff(topics, prepend=-1))
+    """Which run returns which document, and the first row of each query."""
+    queries = pd.factorize(table.index.get_level_values("qid"))[0]
+    return table.notna().to_numpy(), np.flatnonzero(np.diff(queries, prepend=-1))
 
 
 def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
-    """Mean of each measure over topics and over the columns of labels, a row for each run.
+    """Mean of each measure over queries and over the columns of labels, a row for each run.
 
     Runs are taken to their last document, whatever the depth of the pool: documents outside it
     are unjudged.
     """
-    topics = labels.index.unique("qid")
-    judged_topics = topics.get_indexer(labels.index.get_level_values("qid"))
+    queries = labels.index.unique("qid")
+    judged_queries = queries.get_indexer(labels.index.get_level_values("qid"))
     rows = {}
     for name, ranks in _whole_runs(runs, names):
-        values = _values(ranks, labels, topics, judged_topics, measures)
+        values = _values(ranks, labels, queries, judged_queries, measures)
         rows[name] = np.mean([value.mean().to_numpy() for value in values], axis=0)
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(measures))
 
@@ -260,14 +260,14 @@ def _whole_runs(runs, names) -> Iterator[tuple]:
             yield name, rank_table({name: runs[name]})[name]
 
 
-def _values(ranks, labels, topics, judged_topics, measures):
-    """Values of one run for every topic of the pool, for each column of labels."""
-    codes = topics.get_indexer(ranks.index.get_level_values("qid"))
+def _values(ranks, labels, queries, judged_queries, measures):
+    """Values of one run for every query of the pool, for each column of labels."""
+    codes = queries.get_indexer(ranks.index.get_level_values("qid"))
     ranks, codes = ranks[codes >= 0], codes[codes >= 0]
     places = labels.index.get_indexer(ranks.index)
     absent = np.ones(len(labels), dtype=bool)
     absent[places[places >= 0]] = False
-    codes = np.concatenate([codes, judged_topics[absent]])
+    codes = np.concatenate([codes, judged_queries[absent]])
     scores = -np.concatenate([ranks.to_numpy(), np.full(absent.sum(), np.inf)])
     # In the order of the lists already, measures have nothing left to sort.
     order = np.lexsort((-scores, codes))

@@ -12,15 +12,15 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table, check_depth
 from skfilterrank.judgments._selector import (
+    QuerySelector,
     RunSelector,
-    TopicSelector,
     named_budgets,
+    query_streams,
     round_half_up,
-    topic_streams,
 )
 
 
-class PriorSelector(TopicSelector):
+class PriorSelector(QuerySelector):
     """Judge the documents of the highest prior first.
 
     The baseline for strategies that start from a prior and look at more than that: what they gain
@@ -29,14 +29,14 @@ class PriorSelector(TopicSelector):
     Parameters
     ----------
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked at once. The ranking is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         The prior of each document.
     n_features_in_ : int
@@ -57,8 +57,8 @@ class PriorSelector(TopicSelector):
     Examples
     --------
     >>> from skfilterrank.judgments import PriorSelector
-    >>> texts, topics = ["a cat", "two cats", "no dog"], ["1", "1", "1"]
-    >>> selector = PriorSelector().fit(texts, groups=topics, prior=[0.2, 0.5, 0.3])
+    >>> texts, queries = ["a cat", "two cats", "no dog"], ["1", "1", "1"]
+    >>> selector = PriorSelector().fit(texts, groups=queries, prior=[0.2, 0.5, 0.3])
     >>> selector.ranking_
     array([3, 1, 2])
     >>> selector.select(n_per_query=2)
@@ -75,19 +75,19 @@ class PriorSelector(TopicSelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
-        """Rank the documents of each topic by their prior.
+        """Rank the documents of each query by their prior.
 
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, topics in any order.
+            One document per row, queries in any order.
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,)
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            topics in its index must have the index of X.
+            queries in its index must have the index of X.
 
         Returns
         -------
@@ -97,8 +97,8 @@ class PriorSelector(TopicSelector):
         Raises
         ------
         ValueError
-            If there is no prior, it is negative or not finite, topics are missing, or the index of
-            X holds a document twice in a topic.
+            If there is no prior, it is negative or not finite, queries are missing, or the index of
+            X holds a document twice in a query.
         """
         if prior is None:
             raise InputError(
@@ -107,7 +107,7 @@ class PriorSelector(TopicSelector):
             )
         return super().fit(X, y, groups=groups, prior=prior)
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Highest prior first, ties by row."""
         order = np.argsort(-prior, kind="stable")
         return order, prior[order]
@@ -131,20 +131,20 @@ class PoolingSelector(RunSelector):
         How deep the pool is that ``select()`` takes. The order of judging does not depend on it:
         the pool of any depth comes before everything deeper.
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked at once. The ranking is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: pooling has no objective.
     best_rank_ : ndarray of shape (n_rows,), dtype float64
         Best rank of each document in any run; inf where no run returns it.
     pool_ : MultiIndex of length n_rows
-        Topic and document of each row, levels "qid" and "docno".
+        Query and document of each row, levels "qid" and "docno".
     n_features_in_ : int
         Number of runs.
     feature_names_in_ : ndarray of str
@@ -159,8 +159,8 @@ class PoolingSelector(RunSelector):
     -----
     Documents are ordered by the best rank in any run, then by the mean rank over all runs, then by
     their row, which in a rank table is the order of their ids. In the mean, a run that does not
-    return a document counts with the rank after the last one it returns for the topic. A run
-    without any document for a topic so says nothing about it. This is the incremental pooling of
+    return a document counts with the rank after the last one it returns for the query. A run
+    without any document for a query so says nothing about it. This is the incremental pooling of
     section 4.2 of [1]_, which leaves open what documents that a run does not return count with.
 
     References
@@ -201,7 +201,7 @@ class PoolingSelector(RunSelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "PoolingSelector":
-        """Rank the documents of each topic by their ranks in the runs.
+        """Rank the documents of each query by their ranks in the runs.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class PoolingSelector(RunSelector):
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid".
+            Query of each row. None takes the index level "qid".
         prior : array-like of shape (n_rows,), default=None
             Not used, but checked.
 
@@ -223,7 +223,7 @@ class PoolingSelector(RunSelector):
         Raises
         ------
         ValueError
-            If X is no rank table and no runs, holds a document twice in a topic, or `depth` is not
+            If X is no rank table and no runs, holds a document twice in a query, or `depth` is not
             a positive integer.
         """
         check_depth(self.depth)
@@ -241,7 +241,7 @@ class PoolingSelector(RunSelector):
         self.best_rank_ = best_ranks(ranks)
         return ranks
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Best rank, then mean rank, then row."""
         order = np.lexsort((_rank_sums(X), best_ranks(X)))
         return order, np.full(len(order), np.nan)
@@ -259,8 +259,8 @@ def _rank_sums(ranks):
     return np.where(np.isnan(ranks), last + 1, ranks).sum(axis=1)
 
 
-class RandomSelector(TopicSelector):
-    """Judge the documents of each topic in random order.
+class RandomSelector(QuerySelector):
+    """Judge the documents of each query in random order.
 
     The baseline that every strategy should beat. With ``oracle=True`` it is given an advantage no
     strategy can have in practice: it knows which documents are relevant, and judges relevant and
@@ -277,18 +277,18 @@ class RandomSelector(TopicSelector):
     random_state : int, RandomState instance or None, default=None
         Where the random order comes from. An int repeats it in every fit.
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked at once. The ranking is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: chance has no objective.
     seed_ : int
-        Seed of the topics' random generators, drawn from `random_state` by `fit`.
+        Seed of the queries' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -300,17 +300,17 @@ class RandomSelector(TopicSelector):
 
     Notes
     -----
-    Without the oracle all orders of a topic's documents are equally likely.
+    Without the oracle all orders of a query's documents are equally likely.
 
-    With it, of a topic's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
+    With it, of a query's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
     the first m are relevant, for every m: the number that the proportion says, rounded half up,
     and at least 1 where something is relevant, as a sample without any is of no use. Which
     ones, and in which order, is random within both kinds. Sampling retrospectively from
     relevant and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_,
     after [2]_. Forbidden documents count as not relevant.
 
-    Of X only the number of rows counts. Each topic has its own random generator by its place among
-    the sorted topics.
+    Of X only the number of rows counts. Each query has its own random generator by its place among
+    the sorted queries.
 
     References
     ----------
@@ -321,15 +321,15 @@ class RandomSelector(TopicSelector):
     Examples
     --------
     >>> from skfilterrank.judgments import RandomSelector
-    >>> texts, topics = ["cat", "dog", "cow", "hen", "fox", "owl"], [1, 1, 1, 1, 2, 2]
-    >>> selector = RandomSelector(random_state=0).fit(texts, groups=topics)
+    >>> texts, queries = ["cat", "dog", "cow", "hen", "fox", "owl"], [1, 1, 1, 1, 2, 2]
+    >>> selector = RandomSelector(random_state=0).fit(texts, groups=queries)
     >>> len(selector.select(n_per_query=1))
     2
 
-    In topic 1 every second document is relevant, and so it is in any half of its pool:
+    In query 1 every second document is relevant, and so it is in any half of its pool:
 
     >>> truth = [1, 0, 1, 0, 0, 0]
-    >>> selector = RandomSelector(oracle=True, random_state=0).fit(texts, truth, groups=topics)
+    >>> selector = RandomSelector(oracle=True, random_state=0).fit(texts, truth, groups=queries)
     >>> sorted(truth[row] for row in selector.select(share=0.5) if row < 4)
     [0, 1]
     """
@@ -343,16 +343,16 @@ class RandomSelector(TopicSelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "RandomSelector":
-        """Rank the documents of each topic at random.
+        """Rank the documents of each query at random.
 
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, topics in any order.
+            One document per row, queries in any order.
         y : array-like of shape (n_rows,), default=None
             True label of each document, for ``oracle=True`` alone; else not used.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             Not used, but checked.
 
@@ -364,7 +364,7 @@ class RandomSelector(TopicSelector):
         Raises
         ------
         ValueError
-            If topics are missing, the index of X holds a document twice in a topic, or
+            If queries are missing, the index of X holds a document twice in a query, or
             ``oracle=True`` and some true label is missing.
         """
         check_choice(self.oracle, "oracle", (False, True))
@@ -388,7 +388,7 @@ class RandomSelector(TopicSelector):
             )
         return gains > 0
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Relevant and other documents, each in random order, where their proportion puts them."""
         n_rows, n_relevant = len(X), np.count_nonzero(X)
         shuffled = random_state.permutation(n_rows)
@@ -425,7 +425,7 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
     Returns
     -------
     prior : Series of shape (n_rows,), dtype float64
-        Probability of each document within its topic; the index is that of the rank table, levels
+        Probability of each document within its query; the index is that of the rank table, levels
         "qid" and "docno".
 
     Raises
@@ -440,16 +440,16 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
 
     Notes
     -----
-    In a run that returns n documents for a topic, the one at rank r has the probability [1]_
+    In a run that returns n documents for a query, the one at rank r has the probability [1]_
 
     ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
 
     whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)``, up to
     a constant, which is what [2]_ prints; that sums to about 1 / 2. The prior is the mean over the
-    runs. A run without any document for a topic adds 0 to all of them: where k of m runs return
-    documents for a topic, its priors sum to k / m.
+    runs. A run without any document for a query adds 0 to all of them: where k of m runs return
+    documents for a query, its priors sum to k / m.
 
-    The length n is the last rank that the run has in the topic. Where the rows of a rank table are
+    The length n is the last rank that the run has in the query. Where the rows of a rank table are
     cut down to some documents, these keep their probabilities as long as the last document of each
     list is among them; better, take the prior first and cut it down likewise.
 
@@ -476,7 +476,7 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
     """
     check_choice(method, "method", ("exact", "approximate"))
     table = as_rank_table(runs)
-    topics = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
+    queries = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
     shares = _exact_shares if method == "exact" else _approximate_shares
     total = np.zeros(len(table))
     for column in range(table.shape[1]):
@@ -484,10 +484,10 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
         rows = np.flatnonzero(~np.isnan(ranks))
         if len(rows) == 0:
             continue
-        own, own_topics = ranks[rows].astype(np.int64), topics[rows]
-        lengths = np.zeros(topics.max() + 1, dtype=np.int64)
-        np.maximum.at(lengths, own_topics, own)
-        total[rows] += shares(own, lengths[own_topics])
+        own, own_queries = ranks[rows].astype(np.int64), queries[rows]
+        lengths = np.zeros(queries.max() + 1, dtype=np.int64)
+        np.maximum.at(lengths, own_queries, own)
+        total[rows] += shares(own, lengths[own_queries])
     return pd.Series(total / table.shape[1], index=table.index, name="prior")
 
 
@@ -505,7 +505,7 @@ def _approximate_shares(ranks, lengths):
     return np.where(is_only, 1.0, np.log(lengths / ranks) / np.where(is_only, 1.0, sums))
 
 
-class StatAPSelector(TopicSelector):
+class StatAPSelector(QuerySelector):
     """Judge a random sample that prefers documents of high prior, by known probabilities.
 
     Every document can be drawn, so that :func:`skfilterrank.metrics.stat_ap_score` estimates the
@@ -515,30 +515,30 @@ class StatAPSelector(TopicSelector):
     Parameters
     ----------
     pooled : float, default=0.0
-        Share of each topic's budget, from 0 to 1 and rounded half up, that is spent on the first
+        Share of each query's budget, from 0 to 1 and rounded half up, that is spent on the first
         documents of incremental pooling instead, which are certain to be judged. The sample is
         drawn from what they leave. Needs runs.
     random_state : int, RandomState instance or None, default=None
         Where the samples come from. An int repeats them in every fit.
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The result is the same for any.
+        Number of queries that are ranked at once. The result is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document, from 1, in an order of drawing one by one in proportion to the
-        prior, within its topic. `select` does *not* take its first documents: see Notes.
+        prior, within its query. `select` does *not* take its first documents: see Notes.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: a sample has no objective.
     prior_ : ndarray of shape (n_rows,), dtype float64
         The prior that documents are drawn by.
     pool_ : MultiIndex of length n_rows, or None
-        Topic and document of each row, levels "qid" and "docno", where X is runs or has these in
+        Query and document of each row, levels "qid" and "docno", where X is runs or has these in
         its index; else None.
     seed_ : int
-        Seed of the topics' random generators, drawn from `random_state` by `fit`.
+        Seed of the queries' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
         Number of features or runs, where X has such.
     feature_names_in_ : ndarray of str
@@ -551,7 +551,7 @@ class StatAPSelector(TopicSelector):
 
     Notes
     -----
-    The stratified sampling of [1]_. To draw m documents of a topic, its documents are ordered by
+    The stratified sampling of [1]_. To draw m documents of a query, its documents are ordered by
     prior, ties by row, and cut into buckets of m. Bucket after bucket is drawn with replacement,
     m times, each time in proportion to the sum of its priors; a bucket that was drawn k times gives
     k of its documents, without replacement, each as likely as the others.
@@ -563,7 +563,7 @@ class StatAPSelector(TopicSelector):
     Divided by the size of the bucket these are the inclusion probabilities. They sum to m, and
     sums over the sample divided by them are unbiased estimates of sums over the pool, unless
     documents of prior 0 make up a bucket of their own: they are never drawn. Where all priors of a
-    topic are 0, all its documents are equally likely.
+    query are 0, all its documents are equally likely.
 
     Buckets depend on the budget, hence samples for two budgets are not nested: `select` draws a
     sample for each. It draws the same one however often it is called with the same budget, and
@@ -615,10 +615,10 @@ class StatAPSelector(TopicSelector):
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            topics in its index must have the index of X. None takes ``statap_prior(X)``.
+            queries in its index must have the index of X. None takes ``statap_prior(X)``.
 
         Returns
         -------
@@ -629,7 +629,7 @@ class StatAPSelector(TopicSelector):
         ------
         ValueError
             If there is no prior and X is no rank table and no runs, a prior is negative or not
-            finite, topics are missing, X holds a document twice in a topic, or `pooled` lies
+            finite, queries are missing, X holds a document twice in a query, or `pooled` lies
             outside of 0 to 1.
         """
         if isinstance(self.pooled, bool | np.bool_) or not (
@@ -654,15 +654,15 @@ class StatAPSelector(TopicSelector):
         self.prior_ = np.array(prior, dtype=np.float64)
         self.pooling_places_ = None
         if self.pooled > 0:
-            topics = self._index.query_ids[self._index.codes()]
-            self.pooling_places_ = PoolingSelector().fit(X, groups=topics).ranking_
+            queries = self._index.query_ids[self._index.codes()]
+            self.pooling_places_ = PoolingSelector().fit(X, groups=queries).ranking_
         return self
 
     def _prepare(self, X, index):
         """Nothing: the prior says it all."""
         return None
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Successive draws in proportion to the prior; those of prior 0 last, at random."""
         # The order of exponential times over weights is that of such draws (a Poisson race).
         times = random_state.exponential(size=len(prior))
@@ -674,8 +674,8 @@ class StatAPSelector(TopicSelector):
         """Draw rows under a budget of each query, as a mask."""
         budgets = self._index.sizes if budgets is None else budgets
         selected = np.zeros(self._index.n_rows, dtype=bool)
-        streams = topic_streams(self.seed_, self._index.n_queries)
-        for (certain, rest, n_draws), stream in zip(self._topics(budgets), streams):
+        streams = query_streams(self.seed_, self._index.n_queries)
+        for (certain, rest, n_draws), stream in zip(self._queries(budgets), streams):
             selected[certain] = True
             selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
         return selected
@@ -698,13 +698,13 @@ class StatAPSelector(TopicSelector):
         budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
         budgets = self._index.sizes if budgets is None else budgets
         probability = np.empty(self._index.n_rows)
-        for certain, rest, n_draws in self._topics(budgets):
+        for certain, rest, n_draws in self._queries(budgets):
             probability[certain] = 1.0
             probability[rest] = draw_probability(self.prior_[rest], n_draws)
         return probability
 
-    def _topics(self, budgets):
-        """Rows of each topic that are certain, all others by prior, and how many to draw."""
+    def _queries(self, budgets):
+        """Rows of each query that are certain, all others by prior, and how many to draw."""
         order = self._index.row_order()
         ends = np.cumsum(self._index.sizes)
         n_certain = round_half_up(self._pooled, budgets)

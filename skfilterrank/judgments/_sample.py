@@ -60,13 +60,13 @@ def draw_sample(
         Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
         can be drawn. With ``unit="query"`` the number or share of queries.
     unit : {"document", "query"}, default="document"
-        "query" draws topics, each as likely as the others, with all their documents: for measures
+        "query" draws queries, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval.
     aim : {"differences", "values", "uniform"}, default="differences"
         What the sample is best for: differences between runs, the value of each run by itself, or
         nothing in particular: "uniform" makes all documents equally likely.
     pool : qrels or data frame, default=None
-        Topics and documents that count; labels are not read. None takes those of `machine_qrels`.
+        Queries and documents that count; labels are not read. None takes those of `machine_qrels`.
     judged : qrels, default=None
         Documents that people have judged already, whoever chose them. They are kept, with
         probability 1, and the sample is drawn from the rest. From 50 on, how unsure the
@@ -190,18 +190,18 @@ def _number(n_total, n_possible, what):
 
 
 def _draw_queries(pool, n_total, known, random_state):
-    """All documents of some topics."""
+    """All documents of some queries."""
     if known is not None:
-        raise InputError("judged is of no use with unit='query': topics are drawn whole.")
-    n_topics = len(pool.topics)
-    n_draw = _number(n_total, n_topics, "topics")
-    order = np.argsort(pool.folding.topics)[random_state.permutation(n_topics)[:n_draw]]
-    place = np.full(n_topics, n_topics)
+        raise InputError("judged is of no use with unit='query': queries are drawn whole.")
+    n_queries = len(pool.queries)
+    n_draw = _number(n_total, n_queries, "queries")
+    order = np.argsort(pool.folding.queries)[random_state.permutation(n_queries)[:n_draw]]
+    place = np.full(n_queries, n_queries)
     place[order] = np.arange(n_draw)
     rows = np.argsort(place[pool.codes], kind="stable")
     rows = rows[: np.count_nonzero(place[pool.codes] < n_draw)]
     none = np.full(len(pool), np.nan)
-    return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_topics))
+    return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_queries))
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):
@@ -253,7 +253,7 @@ def _sizes(pool, parsed, gains, aim, known):
         total += own / max(own.sum(), 1e-300)
     if not matters.any():
         raise InputError(
-            f"no label of the pool can change {', '.join(parsed)} of any run: do topics and "
+            f"no label of the pool can change {', '.join(parsed)} of any run: do queries and "
             "documents of runs and pool have one form?"
         )
     sizes = np.sqrt(total)

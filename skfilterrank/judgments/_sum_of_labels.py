@@ -4,7 +4,7 @@ A measure that the library declares as a sum has the value
 
 ``F = offset(c) + scale(c) * sum of share(label_i) * (a_i + b_i * level_i)``
 
-in a topic, where ``c`` counts the topic's labels, ``level_i`` the relevant documents down to
+in a query, where ``c`` counts the query's labels, ``level_i`` the relevant documents down to
 document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision and RBP the scale is
 the same whatever the labels are, and b is 0; nDCG_f has an offset, too; for average precision b is
 1 / place and the scale 1 over the number of relevant documents.
@@ -105,7 +105,7 @@ class SumOfLabels:
         return one - slope, slope
 
     def scale(self, counts: np.ndarray):
-        """Scale and offset of topics with so many labels of each grade, (n_topics, n_grades)."""
+        """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         return self._scale(counts)
@@ -129,17 +129,17 @@ class SumOfLabels:
         ends = np.cumsum(counts.ravel()).reshape(counts.shape)
         usable = np.where(counts > 0, np.abs(self.shares), 0.0)
         grade = usable.argmax(axis=1)
-        topics = np.arange(len(counts))
+        queries = np.arange(len(counts))
         scale = np.zeros(len(counts))
-        has_end = usable[topics, grade] > 0
-        row = ends[topics, grade][has_end] - 1
+        has_end = usable[queries, grade] > 0
+        row = ends[queries, grade][has_end] - 1
         scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
         offset = np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
         inverse = inverse.ravel()
         return scale[inverse], offset[inverse]
 
     def _is_scale_constant(self):
-        """Whether topics of many and few labels, of all and of single grades, have one scale."""
+        """Whether queries of many and few labels, of all and of single grades, have one scale."""
         n = len(self.grades)
         probes = np.vstack([np.ones(n), np.eye(n), 40 * np.eye(n), 1 + np.arange(n)])
         scale, offset = self.scale(probes.astype(np.int64))
@@ -170,7 +170,7 @@ class SumOfLabels:
         centred = _centred(scales.slope, probabilities, pool)
         # What the label of a document does to both the sum and its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
-        base = scales.offset + scales.scale * total + _per_topic(effect, joint, pool)
+        base = scales.offset + scales.scale * total + _per_query(effect, joint, pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
         base -= total * scales.bend * scales.swing
         return Expansion(
@@ -187,15 +187,15 @@ class SumOfLabels:
         )
 
     def _scales(self, prediction):
-        """Scale and offset of each topic under drawn labels."""
-        n_topics, n_grades = len(self.pool.topics), len(self.grades)
+        """Scale and offset of each query under drawn labels."""
+        n_queries, n_grades = len(self.pool.queries), len(self.grades)
         if self.is_linear:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
-            none, each = np.zeros((n_topics, n_grades)), np.ones(n_topics)
+            none, each = np.zeros((n_queries, n_grades)), np.ones(n_queries)
             return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
-            values.reshape(-1, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
+            values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_grades))
         )
         away = counts - counts.mean(axis=0)
         spread = np.einsum("btg,bth->tgh", away, away)
@@ -228,17 +228,17 @@ class SumOfLabels:
 
 
 class Scales(NamedTuple):
-    """Scale and offset of each topic, and how they go with the labels.
+    """Scale and offset of each query, and how they go with the labels.
 
     Attributes
     ----------
-    scale, offset : ndarray of shape (n_topics,)
+    scale, offset : ndarray of shape (n_queries,)
         Their means.
-    slope, offset_slope : ndarray of shape (n_topics, n_grades)
+    slope, offset_slope : ndarray of shape (n_queries, n_grades)
         What one more label of a grade changes.
-    swing : ndarray of shape (n_topics,)
-        Variance of the scale by what is wrong with the predictions of a topic.
-    bend : ndarray of shape (n_topics,)
+    swing : ndarray of shape (n_queries,)
+        Variance of the scale by what is wrong with the predictions of a query.
+    bend : ndarray of shape (n_queries,)
         What the square of a change of the scale, as its slope has it, adds to the change.
     """
 
@@ -256,7 +256,7 @@ class Expansion:
 
     Attributes
     ----------
-    base : ndarray of shape (n_runs, n_topics)
+    base : ndarray of shape (n_runs, n_queries)
         Expected values.
     """
 
@@ -272,7 +272,7 @@ class Expansion:
     bend: np.ndarray
 
     def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
-        """What the value of the topic changes when some rows have these grades (by number).
+        """What the value of the query changes when some rows have these grades (by number).
 
         Returns
         -------
@@ -301,20 +301,20 @@ class Expansion:
 
         Returns
         -------
-        total : ndarray of shape (n_runs, n_topics)
-            Estimated sum over all pairs of documents of a topic.
+        total : ndarray of shape (n_runs, n_queries)
+            Estimated sum over all pairs of documents of a query.
         effect : ndarray of shape (n_judged, n_runs)
             Estimated sum over the pairs with one document.
         """
         form, pool = self.form, self.form.pool
-        codes, n_topics = pool.codes[rows], len(pool.topics)
+        codes, n_queries = pool.codes[rows], len(pool.queries)
         more = form.shares[grades] - self.probabilities[rows] @ form.shares
         lift = self.effect[rows].toarray() * more[:, None]
         swing = self.centred[rows, grades]
         weighted = sparse.csr_array(
-            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_topics, len(rows))
+            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_queries, len(rows))
         )
-        # Sums over the other documents of the topic.
+        # Sums over the other documents of the query.
         other_lift = (weighted @ lift)[codes] - lift / probability[:, None]
         other_swing = (weighted @ swing)[codes] - swing / probability
         bend = (self.total * self.bend).T[codes]
@@ -344,17 +344,17 @@ def _centred(slope, probabilities, pool):
     return own - (probabilities * own).sum(axis=1, keepdims=True)
 
 
-def _per_topic(effect, values, pool):
-    """Sums of effect times values over each topic's documents: (n_runs, n_topics)."""
-    topics = sparse.csr_array(
-        (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.topics), len(pool))
+def _per_query(effect, values, pool):
+    """Sums of effect times values over each query's documents: (n_runs, n_queries)."""
+    queries = sparse.csr_array(
+        (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.queries), len(pool))
     )
-    return (topics @ effect).toarray().T
+    return (queries @ effect).toarray().T
 
 
 def _per_list(values, form):
-    """Sums over the entries of each list: (n_runs, n_topics)."""
-    shape = len(form.pool.runs), len(form.pool.topics)
+    """Sums over the entries of each list: (n_runs, n_queries)."""
+    shape = len(form.pool.runs), len(form.pool.queries)
     return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
 
 

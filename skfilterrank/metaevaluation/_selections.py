@@ -16,9 +16,9 @@ from skfilterrank.judgments import (
     MTCSelector,
     PoolingSelector,
     PriorSelector,
+    QuerySelector,
     RandomSelector,
     StatAPSelector,
-    TopicSelector,
 )
 from skfilterrank.metaevaluation._experiment_pool import TEXT
 
@@ -64,7 +64,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
             if "gains" in strategy.get_params(deep=False):
                 strategy.set_params(gains=gains)
             found[name] = strategy
-        elif isinstance(thing, TopicSelector) or (
+        elif isinstance(thing, QuerySelector) or (
             callable(thing) and not isinstance(thing, type | str)
         ):
             found[name] = thing
@@ -78,7 +78,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 def is_random(selection) -> bool:
     """Whether a selection is another one each time."""
-    return isinstance(selection, TopicSelector) and "random_state" in selection.get_params(
+    return isinstance(selection, QuerySelector) and "random_state" in selection.get_params(
         deep=False
     )
 
@@ -93,7 +93,7 @@ class Judging:
 
     Parameters
     ----------
-    selection : TopicSelector or callable
+    selection : QuerySelector or callable
         Who chooses.
     table : DataFrame of n_rows rows
         Documents and their prior, index levels "qid" and "docno".
@@ -110,7 +110,7 @@ class Judging:
         self.topics = table.index.get_level_values("qid").to_numpy()
         self.selector = selection
         prior = table["prior"].to_numpy()
-        if not isinstance(selection, TopicSelector):
+        if not isinstance(selection, QuerySelector):
             self.selector = self._by(_checked(selection(table.copy()), len(table)))
             return
         selector = clone(selection)

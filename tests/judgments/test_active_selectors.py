@@ -36,14 +36,14 @@ def test_simulation_is_the_loop(selector, pool):
     while len(rows := asking.next_rows()):
         order.append(int(rows[0]))
         asking.update(rows, y_true[rows])
-    topics = table.index.get_level_values("qid").to_numpy()
+    queries = table.index.get_level_values("qid").to_numpy()
     assert sorted(order) == list(range(len(table)))
-    assert list(topics[order]) == sorted(topics)
+    assert list(queries[order]) == sorted(queries)
     np.testing.assert_array_equal(simulated.ranking_, asking.ranking_)
     np.testing.assert_array_equal(simulated.gains_, asking.gains_)
     np.testing.assert_array_equal(simulated.answers_, y_true)
-    for topic in set(topics):
-        places = simulated.ranking_[topics == topic]
+    for query in set(queries):
+        places = simulated.ranking_[queries == query]
         assert sorted(places) == list(range(1, len(places) + 1))
 
 
@@ -89,18 +89,18 @@ def test_skipped_rows_are_not_proposed(selector, pool):
     table, _ = pool
     fitted = clone(selector).fit(table)
     every = fitted.next_rows(100)
-    rest = fitted.next_rows(100, topic=table.index[every[0]][0], leave_out=every[:1].tolist())
+    rest = fitted.next_rows(100, query=table.index[every[0]][0], leave_out=every[:1].tolist())
     assert set(rest.tolist()) == set(every[1:].tolist())
 
 
-def random_pool(n_topics=12, n_documents=15, n_runs=4):
-    """Enough topics that not all of them stay in memory."""
+def random_pool(n_queries=12, n_documents=15, n_runs=4):
+    """Enough queries that not all of them stay in memory."""
     rng = np.random.RandomState(0)
     parts = []
-    for topic in range(n_topics):
+    for query in range(n_queries):
         ranks = np.argsort(rng.rand(n_documents, n_runs), axis=0).argsort(axis=0) + 1.0
         index = pd.MultiIndex.from_product(
-            [[topic], [f"d{number}" for number in range(n_documents)]], names=["qid", "docno"]
+            [[query], [f"d{number}" for number in range(n_documents)]], names=["qid", "docno"]
         )
         parts.append(
             pd.DataFrame(np.where(ranks > 10, NAN, ranks), index=index, columns=list("abcd"))
@@ -110,15 +110,15 @@ def random_pool(n_topics=12, n_documents=15, n_runs=4):
 
 
 @pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
-def test_topics_in_turn_and_copies(selector):
+def test_queries_in_turn_and_copies(selector):
     table, y_true = random_pool()
     simulated = clone(selector).fit(table).simulate(y_true)
     turns = clone(selector).fit(table)
     for step in range(15):
-        for topic in range(12):
-            rows = turns.next_rows(topic=topic)
+        for query in range(12):
+            rows = turns.next_rows(query=query)
             turns.update(rows, y_true[rows])
-            if step == topic == 5:
+            if step == query == 5:
                 turns = pickle.loads(pickle.dumps(turns))
     np.testing.assert_array_equal(turns.ranking_, simulated.ranking_)
     parallel = clone(selector).set_params(n_jobs=2).fit(table).simulate(y_true)
@@ -139,8 +139,8 @@ def test_bad_input(selector):
     for bad in (0, -1, 1.5, True, None):
         with pytest.raises(ValueError, match="n_per_query must be a whole number from 1 up"):
             selector.next_rows(bad)
-    with pytest.raises(ValueError, match="topic 'x' is not in the pool; its topics are '1'"):
-        selector.next_rows(topic="x")
+    with pytest.raises(ValueError, match="query 'x' is not in the pool; its queries are '1'"):
+        selector.next_rows(query="x")
     for row in (-1, 3):
         with pytest.raises(ValueError, match=f"row {row} is not in the pool of 3 rows"):
             selector.update(row, 1)
@@ -222,16 +222,16 @@ def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
     table = pd.concat([table_of(["abcd", "dbca"]), table_of(["abc", "cab"], qid="2")])
     taken = clone(selector).fit(table).update([0, 4], [0, 1])
     before = clone(selector).fit(table)
-    order = before.next_rows(4), before.next_rows(4, topic="2")
+    order = before.next_rows(4), before.next_rows(4, query="2")
     ranking, gains = before.ranking_, before.gains_
     for number in range(200):
         asking = clone(selector).fit(table)
-        asking.next_rows(4)  # what is known of a topic is at hand
+        asking.next_rows(4)  # what is known of a query is at hand
         if not stopped_at(number, partial(asking.update, [0, 4], [0, 1])):
             break
         assert np.isnan(asking.answers_).all()
         np.testing.assert_array_equal(asking.next_rows(4), order[0], err_msg=str(number))
-        np.testing.assert_array_equal(asking.next_rows(4, topic="2"), order[1])
+        np.testing.assert_array_equal(asking.next_rows(4, query="2"), order[1])
         np.testing.assert_array_equal(asking.ranking_, ranking)
         np.testing.assert_array_equal(asking.gains_, gains)
         # They can be given again.
@@ -369,7 +369,7 @@ def test_the_definition_is_average_precision():
 @pytest.mark.slow
 @pytest.mark.parametrize("aggregate", AGGREGATES)
 @times(1 / 2)
-@given(pool=pools(n_topics=1))
+@given(pool=pools(n_queries=1))
 def test_each_choice_has_the_largest_effect(aggregate, pool):
     table, y_true = pool
     ranks = table.to_numpy()

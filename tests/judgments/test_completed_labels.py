@@ -34,13 +34,13 @@ from skfilterrank.thresholds import PerQueryThreshold
 
 @pytest.fixture
 def data():
-    """Rows of which half are unjudged, topics in the index of y."""
+    """Rows of which half are unjudged, queries in the index of y."""
     return make_data(12)
 
 
 @pytest.fixture
 def less_data():
-    """The same of fewer topics, for what is completed many times."""
+    """The same of fewer queries, for what is completed many times."""
     return make_data(5)
 
 
@@ -81,7 +81,7 @@ def test_who_gave_a_label_is_told_to_whom_it_matters(less_data):
 
 
 @pytest.mark.slow
-def test_topics_by_argument_or_by_index(less_data):
+def test_queries_by_argument_or_by_index(less_data):
     X, y, groups, _ = less_data
     expected = CompletedLabels(Recorder()).fit(X, y).estimator_
     model = CompletedLabels(Recorder()).fit(X, y.to_numpy(), groups=groups)
@@ -91,7 +91,7 @@ def test_topics_by_argument_or_by_index(less_data):
     np.testing.assert_array_equal(expected.groups_, groups)
     with pytest.raises(ValueError, match="groups is missing"):
         CompletedLabels(Recorder()).fit(X, y.to_numpy())
-    # In a Pipeline the topics go to the last step.
+    # In a Pipeline the queries go to the last step.
     model = CompletedLabels(make_pipeline(sklearn.preprocessing.StandardScaler(), Recorder()))
     np.testing.assert_array_equal(model.fit(X, y).estimator_[-1].groups_, groups)
 
@@ -214,7 +214,7 @@ def test_the_estimators_methods(less_data):
 
 @pytest.mark.slow
 def test_a_training_fold_is_completed_by_itself(less_data):
-    """Labels of the held-out topics, right or wrong, change nothing in the training."""
+    """Labels of the held-out queries, right or wrong, change nothing in the training."""
     X, y, groups, _ = less_data
     rng = np.random.RandomState(1)
     for train, test in GroupKFold(2).split(X, y, groups):
@@ -355,7 +355,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def fewer_rows():
-    """The same of fewer topics, for what is completed many times."""
+    """The same of fewer queries, for what is completed many times."""
     return make_data(5)
 
 
@@ -363,12 +363,12 @@ def fewer_rows():
     "predictor",
     [
         LabelPredictor(),
-        LabelPredictor(one_class="pool", unjudged_topic="pool", output="soft"),
+        LabelPredictor(one_class="pool", unjudged_query="pool", output="soft"),
     ],
     ids=str,
 )
 def test_a_held_out_fold_is_completed_by_itself(fewer_rows, predictor):
-    """Labels of the training topics change nothing in the truth, nor does the model scored."""
+    """Labels of the training queries change nothing in the truth, nor does the model scored."""
     X, y, groups, _ = fewer_rows
     rng = np.random.RandomState(1)
     train, test = next(GroupKFold(4).split(X, y, groups))

@@ -102,7 +102,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
     ("aim", "measures"), [("differences", ["dcg@10", "ndcg@10"]), ("uniform", ["ap"])]
 )
 def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
-    people, machine, runs = collection(n_topics=16, n_documents=30, seed=5)
+    people, machine, runs = collection(n_queries=16, n_documents=30, seed=5)
     pool = RankedPool.read(machine, runs)
     true = means(runs, people, measures)
     inside, inside_differences = [], []
@@ -136,16 +136,16 @@ def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     assert width({"good": machine} | noise) < 0.9 * alone
 
 
-def test_new_topics_are_less_sure_than_these(data, sample, estimates):
+def test_new_queries_are_less_sure_than_these(data, sample, estimates):
     _, machine, runs = data
-    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
+    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new queries")
     old, new = estimates.to_frame(), found.to_frame()
     np.testing.assert_allclose(old["value"], new["value"])
     assert (new["standard_error"] > old["standard_error"]).all()
-    # The standard error of the mean of what is estimated of each topic.
-    of_topics = found.results["dcg@10"].by_topic
-    np.testing.assert_allclose(new["value"], of_topics.mean(axis=1))
-    error = of_topics.std(axis=1, ddof=1) / np.sqrt(of_topics.shape[1])
+    # The standard error of the mean of what is estimated of each query.
+    of_queries = found.results["dcg@10"].by_query
+    np.testing.assert_allclose(new["value"], of_queries.mean(axis=1))
+    error = of_queries.std(axis=1, ddof=1) / np.sqrt(of_queries.shape[1])
     np.testing.assert_allclose(new["standard_error"], error)
 
 
@@ -238,7 +238,7 @@ def test_a_run_from_elsewhere(data, sample):
     assert found.results["dcg@10"].values[1] == 0
 
 
-def test_one_judged_document_in_a_topic_is_enough(data):
+def test_one_judged_document_in_a_query_is_enough(data):
     people, machine, runs = data
     drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20), people)
     assert (drawn["qid"].value_counts() == 1).any()
@@ -281,7 +281,7 @@ def test_bad_input(data, sample):
     with pytest.raises(InputError, match="different gains"):
         of(sample.assign(label=np.arange(len(sample)) / 7))
     with pytest.raises(InputError, match="target"):
-        of(sample, target="other topics")
+        of(sample, target="other queries")
     pool = RankedPool.read(machine, runs)
     with pytest.raises(InputError, match="holds its machine labels"):
         estimate(sample, pool, "dcg@10", machine_qrels=machine)
@@ -320,7 +320,7 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimat
 
 @pytest.fixture(scope="module")
 def query_data():
-    people, machine, runs = collection(n_topics=40, n_documents=15, n_runs=3)
+    people, machine, runs = collection(n_queries=40, n_documents=15, n_runs=3)
     true = evaluate_runs(people, runs, "err").groupby("run", sort=False)["err"].mean()
     return people, machine, runs, true
 
@@ -332,11 +332,11 @@ def estimated(query_data, n, seed=0, **params):
     return estimate(sample, runs, "err", machine_qrels=machine, unit="query", **params)
 
 
-def test_all_topics_give_the_measure(query_data):
+def test_all_queries_give_the_measure(query_data):
     frame = estimated(query_data, 40).to_frame()
     np.testing.assert_allclose(frame["value"], query_data[3])
     np.testing.assert_allclose(frame["standard_error"], 0)
-    new = estimated(query_data, 40, target="new topics").to_frame()
+    new = estimated(query_data, 40, target="new queries").to_frame()
     error = evaluate_runs(query_data[0], query_data[2], "err")["err"].groupby(
         "run"
     ).std() / np.sqrt(40)
@@ -381,12 +381,12 @@ def test_bad_samples_of_queries(query_data):
 
 
 @pytest.fixture(scope="module")
-def ten_topics():
-    """Ten topics of two documents, the first of which all lists put first; five are judged."""
+def ten_queries():
+    """Ten queries of two documents, the first of which all lists put first; five are judged."""
     people = [1, 1, 0, 1, 0]
     machine = [1, 0, 0, 1, 0, 1, 1, 1, 0, 1]
-    topics = [f"{number}" for number in range(10)]
-    rows = pd.DataFrame({"qid": np.repeat(topics, 2), "docno": ["a", "b"] * 10})
+    queries = [f"{number}" for number in range(10)]
+    rows = pd.DataFrame({"qid": np.repeat(queries, 2), "docno": ["a", "b"] * 10})
     by_machine = rows.assign(label=np.column_stack([machine, np.zeros(10)]).ravel())
     sample = rows[:10].assign(
         label=np.column_stack([people, np.zeros(5)]).ravel(), inclusion_probability=0.5
@@ -394,30 +394,30 @@ def ten_topics():
     return sample, {"one": rows.assign(score=[2.0, 1.0] * 10)}, by_machine
 
 
-@pytest.mark.parametrize("target", ["these topics", "new topics"])
-def test_prediction_powered_inference_by_hand(ten_topics, target):
-    sample, runs, machine = ten_topics
+@pytest.mark.parametrize("target", ["these queries", "new queries"])
+def test_prediction_powered_inference_by_hand(ten_queries, target):
+    sample, runs, machine = ten_queries
     found = estimate(
         sample, runs, "precision@1", machine_qrels=machine, unit="query", target=target
     )
     frame = found.to_frame().loc[("precision@1", "one")]
-    # Of the five topics: people less their mean 0.4, 0.4, -0.6, 0.4, -0.6, the machine 0.6, -0.4,
+    # Of the five queries: people less their mean 0.4, 0.4, -0.6, 0.4, -0.6, the machine 0.6, -0.4,
     # -0.4, 0.6, -0.4: products 0.8, squares 1.2, trust 2/3. What is left of people is 1/3, 1, 0,
     # 1/3, 0, with mean 1/3 and squares around it of 2/3; the machine's mean of all ten is 0.6.
     assert frame["value"] == pytest.approx(1 / 3 + 2 / 3 * 0.6)
-    # Half of the topics are open; trust costs one degree of freedom more than the mean.
+    # Half of the queries are open; trust costs one degree of freedom more than the mean.
     variance = (1 - 0.5) / 5 * (2 / 3) / 3
-    if target == "new topics":
+    if target == "new queries":
         variance += 0.5 * 1.2 / (5 * 4)
     assert frame["standard_error"] == pytest.approx(np.sqrt(variance))
-    if target == "these topics":
+    if target == "these queries":
         # Squares 0, 4, 1, 0, 1: 18 / 36 - 1/5, which is more than the 4 there are.
         assert frame["low"] == pytest.approx(11 / 15 - t.ppf(0.975, 4) * np.sqrt(variance))
     assert frame["high"] == 1
 
 
-def test_without_a_machine_it_is_the_mean_by_hand(ten_topics):
-    sample, runs, machine = ten_topics
+def test_without_a_machine_it_is_the_mean_by_hand(ten_queries):
+    sample, runs, machine = ten_queries
     pool = machine[["qid", "docno"]]
     found = estimate(sample, runs, "precision@1", pool=pool, unit="query").to_frame()
     frame = found.loc[("precision@1", "one")]

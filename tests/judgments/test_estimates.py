@@ -30,7 +30,7 @@ from skfilterrank.metrics import evaluate_runs
 
 @pytest.fixture(scope="module")
 def data():
-    people, machine, runs = collection(n_topics=20, n_documents=40)
+    people, machine, runs = collection(n_queries=20, n_documents=40)
     runs["copy"] = runs["run0"]
     return people, machine, runs
 
@@ -146,7 +146,7 @@ def test_one_run_is_compared_with_none(data):
     two = {"run1": runs["run1"], "run2": runs["run2"]}
     sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30), people)
     text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
-    assert "of 1 difference is significant for these topics" in text
+    assert "of 1 difference is significant for these queries" in text
 
 
 @pytest.mark.slow
@@ -191,11 +191,11 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
 
 @pytest.mark.slow
 def test_intervals_end_where_the_measure_does():
-    # Two topics, and all labels of a sample of documents that a machine knows nothing of.
-    people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
+    # Two queries, and all labels of a sample of documents that a machine knows nothing of.
+    people, machine, runs = collection(n_queries=2, n_documents=30, seed=1)
     sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_total=14), people)
     found = estimate(
-        sample, runs, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
+        sample, runs, "precision@5", machine_qrels=machine, target="new queries", confidence=0.99
     )
     frame, result = found.to_frame(), found.results["precision@5"]
     width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
@@ -243,7 +243,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
         p_adjusted=np.array([0.08, 0.02]),
         correction="holm",
         confidence=0.9,
-        target="these topics",
+        target="these queries",
     )
     assert pairs.significant().tolist() == [True, True]
     assert pairs.significant(0.05).tolist() == [False, True]
@@ -277,19 +277,19 @@ def by_hand(**params):
         matters=np.full(4, True),
         n_certain=2,
         n_possible=18,
-        by_topic=np.array([[10.0], [8.0]]),
+        by_query=np.array([[10.0], [8.0]]),
         is_ratio=False,
     )
     return Estimates(
         runs=("a", "b"),
         results={"dcg": dataclasses.replace(result, **params)},
-        target="these topics",
+        target="these queries",
         unit="document",
         confidence=0.95,
         n_judged=6,
         n_possible=18,
         n_other=0,
-        topics=("1",),
+        queries=("1",),
     )
 
 

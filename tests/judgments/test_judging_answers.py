@@ -112,7 +112,7 @@ TASK = '"data": {"qid": "1", "docno": "d1"}'
         ("doccano", '{"qid": "1", "docno": "d", "label": ["7"]}', r"file:1: the grade '7' is none"),
         ("doccano", '{"docno": "d", "label": ["0 no"]}', r"file:1: 'qid' is missing"),
         ("doccano", '{"label": ["0 no", "2 highly"]}', r"file:1: 'label' has 2 values"),
-        ("argilla", '[{"id": "x"}]', r"file: entry 1: the id 'x' does not hold topic and document"),
+        ("argilla", '[{"id": "x"}]', r"file: entry 1: the id 'x' does not hold query and document"),
         ("argilla", '[{"id": "[1, 2]"}]', r"entry 1: 'qid' is missing or of another type, got 1"),
         (
             "argilla",
@@ -187,7 +187,7 @@ def test_a_log_goes_on_where_the_answers_end(merged, tmp_path):
     asked = []
 
     def assessor(question):
-        asked.append((question.topic, question.docno))
+        asked.append((question.query, question.docno))
         return 1
 
     labels = judge(selector, assessor, log=log, pool=pool, grades=[0, 1, 2])
@@ -201,7 +201,9 @@ def test_a_log_goes_on_where_the_answers_end(merged, tmp_path):
 
 
 def test_errors(merged, tmp_path):
-    with pytest.raises(InputError, match="assessor 'anna' has two answers to document 'a' of topi"):
+    with pytest.raises(
+        InputError, match="assessor 'anna' has two answers to document 'a' of query"
+    ):
         merge_answers([ANNAS.assign(assessor="anna"), BOBS.assign(assessor="anna")])
     with pytest.raises(InputError, match=r"no names of assessors: pass a dict"):
         merge_answers([BOBS])
@@ -211,7 +213,7 @@ def test_errors(merged, tmp_path):
         merge_answers({"anna": POOL})
     for arguments, message in [
         ({"pool": POOL}, "assessor must be one of 'anna', 'bob', got None"),
-        ({"pool": POOL.iloc[:1], "assessor": "bob"}, "document 'b' of topic '1', which is not in"),
+        ({"pool": POOL.iloc[:1], "assessor": "bob"}, "document 'b' of query '1', which is not in"),
         ({"pool": POOL, "assessor": "bob", "grades": [0, 1]}, "label 2 of bob is none of the grad"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -12,7 +12,7 @@ NAN = np.nan
 
 
 def pool_of(labels, **judges):
-    """A topic of documents that one run returns in their order."""
+    """A query of documents that one run returns in their order."""
     rows = pd.DataFrame({"qid": "1", "docno": [f"d{i:02}" for i in range(len(labels))]})
     judges = {"judge": labels} | judges
     machine = {name: rows.assign(label=of).dropna() for name, of in judges.items()}
@@ -31,7 +31,7 @@ def test_features_by_hand():
     expected = [[1, 0, 1, 0, high], [1, 1, 0, 0, low], [1, 0, 0, 1, 0], [1, 0, 1, 0, high]]
     np.testing.assert_allclose(features.values, expected, atol=1e-12)
     assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3]
-    assert features.topic.tolist() == [0] * 4
+    assert features.query.tolist() == [0] * 4
 
 
 def test_what_a_judge_left_out_is_a_class_of_its_own():
@@ -115,19 +115,19 @@ def test_probabilities_sum_to_1(n_grades):
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.RandomState(0)
-    n, n_topics = 80, 6
+    n, n_queries = 80, 6
     values = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
-    # Topic 4 has no row.
-    topic = rng.choice([0, 1, 2, 3, 5], n)
-    blocks = np.array([0, 1, 1, 2] + [3] * n_topics)
-    target = rng.uniform(size=n) < expit(values[:, 1] + 0.5 * (topic - 2))
+    # Query 4 has no row.
+    query = rng.choice([0, 1, 2, 3, 5], n)
+    blocks = np.array([0, 1, 1, 2] + [3] * n_queries)
+    target = rng.uniform(size=n) < expit(values[:, 1] + 0.5 * (query - 2))
     weights = rng.uniform(size=(2, n)) * (np.arange(2)[:, None] != rng.randint(0, 3, n))
-    return Features(values, topic, blocks), target, weights
+    return Features(values, query, blocks), target, weights
 
 
 def dense(features, target, weights):
     """The same by whole matrices, one regression: coefficients and their covariance."""
-    X = np.column_stack([features.values, np.eye(6)[features.topic]])
+    X = np.column_stack([features.values, np.eye(6)[features.query]])
     blocks, penalty = features.blocks, np.array([0.01, 1, 1, 1])
     coefficients = np.zeros(X.shape[1])
     for step in range(12):

@@ -26,7 +26,7 @@ PRINTED = {
 
 
 def frames(**labels):
-    """Judgments of one topic by assessor."""
+    """Judgments of one query by assessor."""
     return {
         name: pd.DataFrame({"qid": "1", "docno": [f"d{i}" for i in range(len(of))], "label": of})
         for name, of in labels.items()
@@ -121,7 +121,7 @@ def test_files(tmp_path):
         (frames(a=[1, nan], b=[nan, 1]), "no document is judged by two assessors"),
         (frames(a=[1]) | {"b": pd.DataFrame({"qid": [1]})}, "no column 'docno', 'label'"),
         (frames(a=[1], b=[nan]), "hold no label"),
-        (frames(a=[1]) | {"b": pd.concat(2 * [*frames(b=[1]).values()])}, "'d0' is twice in topic"),
+        (frames(a=[1]) | {"b": pd.concat(2 * [*frames(b=[1]).values()])}, "'d0' is twice in query"),
         (frames(a=[1]) | {"b": io.StringIO("1 0 a\n")}, "3 columns"),
     ],
 )
@@ -144,17 +144,17 @@ def test_many_different_labels_need_no_table_of_all_pairs(scale):
 
 @pytest.fixture(scope="module")
 def table():
-    """Two topics of documents about themselves or not, some labels turned round."""
+    """Two queries of documents about themselves or not, some labels turned round."""
     rng = np.random.default_rng(0)
     rows = []
-    for topic, words in {"cats": "cat purr claw mouse milk", "boats": "sail oar wave wind"}.items():
+    for query, words in {"cats": "cat purr claw mouse milk", "boats": "sail oar wave wind"}.items():
         for number in range(40):
             label = number % 2
             about = words if label else "tax law court bank money"
             text = " ".join(
                 [*rng.choice(about.split(), 4), *rng.choice(["the", "of", "a", "in"], 4)]
             )
-            rows.append((topic, f"d{number}", text, label))
+            rows.append((query, f"d{number}", text, label))
     table = pd.DataFrame(rows, columns=["qid", "docno", "text", "label"])
     table["wrong"] = table.index.isin([3, 18, 41, 66])
     table.loc[table["wrong"], "label"] = 1 - table["label"]
@@ -181,16 +181,16 @@ def test_order_of_rows_and_unjudged_rows(table):
 
 def test_other_columns_and_features(table):
     numbers = table["text"].str.contains(r"\b(?:tax|law|court|bank|money)\b").astype(float)
-    other = table.rename(columns={"qid": "topic", "label": "grade"}).assign(about=numbers)
-    predictor = LabelPredictor(query="topic", label="grade", text=None, features=["about"])
+    other = table.rename(columns={"qid": "query", "label": "grade"}).assign(about=numbers)
+    predictor = LabelPredictor(query="query", label="grade", text=None, features=["about"])
     found = likely_errors(other, predictor=predictor)
-    assert list(found)[:3] == ["topic", "docno", "grade"]
+    assert list(found)[:3] == ["query", "docno", "grade"]
     assert set(found.index) == {3, 18, 41, 66}
     assert not hasattr(predictor, "models_")
 
 
 def test_what_cannot_be_told():
-    # One label in a topic; a label that one document has; a single document.
+    # One label in a query; a label that one document has; a single document.
     table = pd.DataFrame(
         {
             "qid": list("111122223"),

@@ -1,4 +1,4 @@
-"""MaxRepSelector: texts, vectors, similarities, topics."""
+"""MaxRepSelector: texts, vectors, similarities, queries."""
 
 import pickle
 import warnings
@@ -26,7 +26,7 @@ WORDS = np.array([f"{a}{b}" for a in "bcdfghklmn" for b in ("an", "el", "is", "o
 
 
 def pool(seed=0, n_texts=60):
-    """Texts with near-duplicates, three topics in turn, and a prior."""
+    """Texts with near-duplicates, three queries in turn, and a prior."""
     rng = np.random.default_rng(seed)
     texts = []
     for number in range(n_texts):
@@ -65,8 +65,8 @@ def tf_log_idf(texts):
 
 
 def assert_letter(selector, similarity, groups, prior):
-    for topic in np.unique(groups):
-        rows = np.flatnonzero(groups == topic)
+    for query in np.unique(groups):
+        rows = np.flatnonzero(groups == query)
         order, gains = by_the_letter(similarity[np.ix_(rows, rows)], prior[rows])
         np.testing.assert_array_equal(np.argsort(selector.ranking_[rows]), order)
         np.testing.assert_allclose(selector.gains_[rows][order], gains, rtol=1e-9, atol=1e-11)
@@ -133,8 +133,8 @@ def test_copies_add_nothing():
     np.testing.assert_allclose(selector.gains_, [0.2, 0.3, 0.5, 0, 0])
 
 
-def test_ties_go_to_the_first_row_of_each_topic():
-    # The same two texts stand in another order in topic 2.
+def test_ties_go_to_the_first_row_of_each_query():
+    # The same two texts stand in another order in query 2.
     texts = ["rain", "wine", "wine", "rain", "wine"]
     selector = MaxRepSelector().fit(texts, groups=[1, 1, 2, 2, 3])
     assert selector.ranking_.tolist() == [1, 2, 1, 2, 1]
@@ -203,8 +203,8 @@ def test_a_later_round_by_the_letter_from_any_judged_set(kind):
     vectors = tf_log_idf(texts) if kind == "texts" else TfidfVectorizer().fit_transform(texts)
     similarity = thresholded(cosine_similarity(vectors), 0.5)
     selector = fitted_on(kind, 0.5, texts, groups, prior, judged)
-    for topic in np.unique(groups):
-        rows = np.flatnonzero(groups == topic)
+    for query in np.unique(groups):
+        rows = np.flatnonzero(groups == query)
         own, weights, known = similarity[np.ix_(rows, rows)], prior[rows], judged[rows]
         best = own[:, known].max(axis=1, initial=0)
         chosen = []
@@ -275,9 +275,9 @@ def test_sum_of_gains_is_the_objective():
     similarity = thresholded(cosine_similarity(tf_log_idf(texts)), 0.5)
     selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
     chosen = mask(selector, 0.3)
-    for topic in range(3):
-        rows = np.flatnonzero(groups == topic)
-        some = np.flatnonzero(chosen & (groups == topic))
+    for query in range(3):
+        rows = np.flatnonzero(groups == query)
+        some = np.flatnonzero(chosen & (groups == query))
         value = prior[rows] @ similarity[np.ix_(rows, some)].max(axis=1)
         np.testing.assert_allclose(selector.gains_[some].sum(), value, rtol=1e-9)
 
@@ -357,7 +357,7 @@ def test_bad_prior():
         MaxRepSelector().fit(np.eye(2), groups=[1, 1], prior=[1, -1])
 
 
-class MaxRepOfOneTopic(MaxRepSelector):
+class MaxRepOfOneQuery(MaxRepSelector):
     def fit(self, X, y=None):
         n_rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(X)
         return super().fit(X, y, groups=np.zeros(n_rows))
@@ -365,11 +365,11 @@ class MaxRepOfOneTopic(MaxRepSelector):
 
 @pytest.mark.slow
 def test_scikit_learn_checks():
-    assert_passes_checks(MaxRepOfOneTopic())
+    assert_passes_checks(MaxRepOfOneQuery())
 
 
-def test_frequencies_are_of_all_topics():
-    # "rain" is in every document of topic 1, but not in all documents.
+def test_frequencies_are_of_all_queries():
+    # "rain" is in every document of query 1, but not in all documents.
     texts = ["rain bread", "rain wine", "cheese wine", "cheese bread"]
     selector = MaxRepSelector(0.3).fit(texts, groups=[1, 1, 2, 2])
     # All four terms are in half of the documents: each pair shares one of two equal weights.
@@ -386,7 +386,7 @@ def test_terms_of_all_documents_do_not_count():
     assert selector.gains_.tolist() == [0.4]
 
 
-def test_a_document_of_several_topics_is_counted_once():
+def test_a_document_of_several_queries_is_counted_once():
     texts = ["rain bread", "wine rain", "cheese wine"]
     once = MaxRepSelector(0.1).fit(texts, groups=[1, 1, 1])
     twice = MaxRepSelector(0.1).fit([*texts, texts[0], texts[0]], groups=[1, 1, 1, 2, 3])

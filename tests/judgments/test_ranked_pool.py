@@ -15,7 +15,7 @@ _N = 80
 
 @pytest.fixture(scope="module")
 def world():
-    """Two topics, two runs, people's and a machine's labels, and a sample of people's."""
+    """Two queries, two runs, people's and a machine's labels, and a sample of people's."""
     rng = np.random.RandomState(0)
     rows = pd.DataFrame(
         {"qid": np.repeat(["1", "2"], _N), "docno": [f"d{i:02}" for i in range(_N)] * 2}
@@ -73,15 +73,15 @@ def test_a_machine_that_is_never_wrong_is_told(world):
         estimate(sample, runs, "dcg@40", machine_qrels=people)
 
 
-def test_topics_that_runs_lack_are_told(world):
+def test_queries_that_runs_lack_are_told(world):
     runs, _, machine, _ = world
     pool = RankedPool.read(machine, runs | {"b": runs["b"][runs["b"]["qid"] == "1"]})
-    assert pool.missing_topics == {"b": ("2",)}
+    assert pool.missing_queries == {"b": ("2",)}
 
 
 @pytest.fixture(scope="module")
 def data():
-    return collection(n_topics=6)
+    return collection(n_queries=6)
 
 
 @pytest.mark.slow
@@ -90,11 +90,11 @@ def test_neither_names_nor_the_order_of_rows_decide(data):
     measures = ["dcg@10", "ndcg@10", "ap"]
 
     def renamed(table):
-        # Other names, in another order of topics and of documents.
-        topics = {topic: f"{i * 7 % 20:02d}" for i, topic in enumerate(people["qid"].unique())}
+        # Other names, in another order of queries and of documents.
+        queries = {query: f"{i * 7 % 20:02d}" for i, query in enumerate(people["qid"].unique())}
         number = table["docno"].str[1:].astype(int)
         return table.assign(
-            qid=table["qid"].map(topics), docno=(number * 17 % 97).astype(str) + table["docno"]
+            qid=table["qid"].map(queries), docno=(number * 17 % 97).astype(str) + table["docno"]
         ).sample(frac=1.0, random_state=0)
 
     sample = with_labels(draw_sample(machine, runs, measures, n_total=60), people)

@@ -28,16 +28,16 @@ from skfilterrank.metrics import average_precision_score, stat_ap_score
 NAN = np.nan
 
 
-def table(rows, topics=None):
-    topics = ["1"] * len(rows) if topics is None else topics
+def table(rows, queries=None):
+    queries = ["1"] * len(rows) if queries is None else queries
     index = pd.MultiIndex.from_arrays(
-        [topics, [f"d{row}" for row in range(len(rows))]], names=["qid", "docno"]
+        [queries, [f"d{row}" for row in range(len(rows))]], names=["qid", "docno"]
     )
     return pd.DataFrame(rows, index=index, columns=[f"r{i}" for i in range(len(rows[0]))])
 
 
 def by_letter(ranks):
-    """Order of one topic's rows: a dictionary of lists, no arrays."""
+    """Order of one query's rows: a dictionary of lists, no arrays."""
     n_runs = len(ranks[0])
     last = [
         max((row[run] for row in ranks if not np.isnan(row[run])), default=0)
@@ -72,7 +72,7 @@ def test_pooling_by_hand():
     assert selector.pool_.equals(ranks.index)
 
 
-def test_a_run_without_the_topic_says_nothing():
+def test_a_run_without_the_query_says_nothing():
     ranks = [[3.0, NAN], [NAN, 1.0], [1.0, 2.0], [2.0, NAN]]
     more = [[*row, NAN] for row in ranks]
     expected = PoolingSelector().fit(table(ranks)).ranking_
@@ -86,25 +86,25 @@ def test_equal_documents_keep_their_rows():
 
 @st.composite
 def rank_tables(draw):
-    """Ranks of a few runs in two topics, each run a shuffled part of the documents."""
-    n_runs, parts, topics = draw(st.integers(1, 4)), [], []
-    for topic in ("a", "b"):
+    """Ranks of a few runs in two queries, each run a shuffled part of the documents."""
+    n_runs, parts, queries = draw(st.integers(1, 4)), [], []
+    for query in ("a", "b"):
         n_rows = draw(st.integers(1, 8))
         ranks = np.full((n_rows, n_runs), NAN)
         for run in range(n_runs):
             returned = draw(st.permutations(range(n_rows)))[: draw(st.integers(0, n_rows))]
             ranks[returned, run] = np.arange(1, len(returned) + 1)
         parts.append(ranks)
-        topics += [topic] * n_rows
-    return parts, topics
+        queries += [query] * n_rows
+    return parts, queries
 
 
 @pytest.mark.slow
 @times(0.5)
 @given(rank_tables())
 def test_pooling_by_the_letter(drawn):
-    parts, topics = drawn
-    selector = PoolingSelector().fit(table(np.concatenate(parts), topics))
+    parts, queries = drawn
+    selector = PoolingSelector().fit(table(np.concatenate(parts), queries))
     offset = 0
     for ranks in parts:
         order = by_letter(ranks.tolist())
@@ -117,14 +117,14 @@ def test_pooling_by_the_letter(drawn):
 @times(0.5)
 @given(rank_tables(), st.integers(1, 8), st.permutations(range(4)))
 def test_pools_of_a_depth(drawn, depth, columns):
-    parts, topics = drawn
-    ranks = table(np.concatenate(parts), topics)
+    parts, queries = drawn
+    ranks = table(np.concatenate(parts), queries)
     selector = PoolingSelector(depth=depth).fit(ranks)
     within = (ranks <= depth).any(axis=1).to_numpy()
     np.testing.assert_array_equal(mask(selector), within)
     # The pool comes before everything deeper, and the order of the runs does not matter.
-    for topic in ("a", "b"):
-        own = np.array(topics) == topic
+    for query in ("a", "b"):
+        own = np.array(queries) == query
         assert (selector.ranking_[own & within] <= within[own].sum()).all()
     swapped = PoolingSelector().fit(ranks.iloc[:, [c for c in columns if c < ranks.shape[1]]])
     np.testing.assert_array_equal(swapped.ranking_, selector.ranking_)
@@ -182,10 +182,10 @@ def test_bad_depth():
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0.0, 0.1, 2.0])), min_size=1))
 def test_prior_first(rows):
-    topics, prior = map(list, zip(*rows))
-    selector = PriorSelector().fit(np.zeros(len(rows)), groups=topics, prior=prior)
-    for topic in set(topics):
-        own = [row for row, other in enumerate(topics) if other == topic]
+    queries, prior = map(list, zip(*rows))
+    selector = PriorSelector().fit(np.zeros(len(rows)), groups=queries, prior=prior)
+    for query in set(queries):
+        own = [row for row, other in enumerate(queries) if other == query]
         order = sorted(own, key=lambda row: (-prior[row], row))
         assert selector.ranking_[order].tolist() == list(range(1, len(own) + 1))
     assert selector.gains_.tolist() == prior
@@ -198,8 +198,8 @@ def test_prior_must_be_given():
 
 @pytest.mark.slow
 def test_all_orders_are_equally_likely():
-    n_topics = 400
-    groups = np.repeat(np.arange(n_topics), 3)
+    n_queries = 400
+    groups = np.repeat(np.arange(n_queries), 3)
     ranking = RandomSelector(random_state=0).fit(groups, groups=groups).ranking_
     counts = Counter(map(tuple, ranking.reshape(-1, 3).tolist()))
     assert len(counts) == factorial(3)
@@ -220,16 +220,16 @@ def test_the_oracle_keeps_the_proportion_in_every_prefix(y, seed):
 
 @pytest.mark.slow
 def test_the_oracle_is_random_within_both_kinds():
-    n_topics = 400
-    groups = np.repeat(np.arange(n_topics), 5)
-    y = np.tile([1, 0, 1, 0, 0], n_topics)
+    n_queries = 400
+    groups = np.repeat(np.arange(n_queries), 5)
+    y = np.tile([1, 0, 1, 0, 0], n_queries)
     selector = RandomSelector(oracle=True, random_state=0).fit(groups, y, groups=groups)
     # 2 of 5 are relevant: the first one, whichever, and one other.
     taken = mask(selector, 2).reshape(-1, 5).sum(axis=0)
-    assert taken.sum() == 2 * n_topics
+    assert taken.sum() == 2 * n_queries
     assert stats.chisquare(taken[[0, 2]]).pvalue > 0.001
     assert stats.chisquare(taken[[1, 3, 4]]).pvalue > 0.001
-    assert taken[[0, 2]].sum() == n_topics
+    assert taken[[0, 2]].sum() == n_queries
 
 
 def test_the_oracle_reads_gains():
@@ -268,7 +268,7 @@ def test_bad_parameters(parameters, message):
 
 
 def run(lists):
-    """A run from the documents of each topic, in order."""
+    """A run from the documents of each query, in order."""
     rows = [
         (qid, docno, float(len(docnos) - place))
         for qid, docnos in lists.items()
@@ -292,7 +292,7 @@ def test_prior_by_hand():
         ("1", "x"): (5 / 2 / 4) / 2,
         ("1", "y"): (3 / 2 / 4 + 17 / 6 / 6) / 2,
         ("1", "z"): (11 / 6 / 6) / 2,
-        # b returns nothing for topic 2: half of the walks end nowhere.
+        # b returns nothing for query 2: half of the walks end nowhere.
         ("2", "z"): 1 / 2,
     }
     assert prior.index.tolist() == list(expected)
@@ -361,12 +361,12 @@ def by_enumeration(weights, n_draws):
     return [e / len(b) for e, b in zip(expected, buckets) for _ in b]
 
 
-weights_of_a_topic = st.lists(
+weights_of_a_query = st.lists(
     st.one_of(st.integers(1, 5).map(float), st.floats(1e-6, 1e3)), min_size=1, max_size=25
 ).map(lambda weights: sorted(weights, reverse=True))
 
 
-@given(weights_of_a_topic, st.integers(1, 12))
+@given(weights_of_a_query, st.integers(1, 12))
 def test_inclusion_probabilities_by_enumeration(weights, n_draws):
     probability = draw_probability(np.array(weights), n_draws)
     np.testing.assert_allclose(probability, by_enumeration(weights, n_draws), rtol=1e-9)
@@ -386,8 +386,8 @@ def test_inclusion_probabilities_by_enumeration(weights, n_draws):
 )
 @pytest.mark.filterwarnings("ignore:n_per_query:UserWarning")
 def test_samples(rows, n_per_query, seed):
-    topics, prior = map(np.array, zip(*rows))
-    selector = StatAPSelector(random_state=seed).fit(topics, groups=topics, prior=prior)
+    queries, prior = map(np.array, zip(*rows))
+    selector = StatAPSelector(random_state=seed).fit(queries, groups=queries, prior=prior)
     selected, probability = (
         mask(selector, n_per_query),
         selector.inclusion_probability(**budget(n_per_query)),
@@ -396,8 +396,8 @@ def test_samples(rows, n_per_query, seed):
     assert ((probability >= 0) & (probability <= 1)).all()
     assert (probability[selected] > 0).all()
     assert selected[probability == 1].all()
-    for topic in set(topics):
-        own = topics == topic
+    for query in set(queries):
+        own = queries == query
         size = own.sum()
         if isinstance(n_per_query, int):
             assert selected[own].sum() == min(n_per_query, size)
@@ -407,9 +407,9 @@ def test_samples(rows, n_per_query, seed):
 
 
 @functools.cache
-def fitted_on_alike_topics(n_topics, pooled):
-    lists = dict.fromkeys(range(n_topics), "abcdefghij")
-    other = dict.fromkeys(range(n_topics), "jcd")
+def fitted_on_alike_queries(n_queries, pooled):
+    lists = dict.fromkeys(range(n_queries), "abcdefghij")
+    other = dict.fromkeys(range(n_queries), "jcd")
     table = rank_table({"a": run(lists), "b": run(other)})
     return StatAPSelector(pooled=pooled, random_state=0).fit(table)
 
@@ -417,12 +417,12 @@ def fitted_on_alike_topics(n_topics, pooled):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_per_query", "pooled"), [(1, 0.0), (3, 0.4), (7, 0.0), (9, 0.4)])
 def test_samples_come_as_often_as_they_say(n_per_query, pooled):
-    n_topics = 150
-    selector = fitted_on_alike_topics(n_topics, pooled)
-    probability = selector.inclusion_probability(**budget(n_per_query)).reshape(n_topics, -1)
+    n_queries = 150
+    selector = fitted_on_alike_queries(n_queries, pooled)
+    probability = selector.inclusion_probability(**budget(n_per_query)).reshape(n_queries, -1)
     assert (probability == probability[0]).all()
-    seen = mask(selector, n_per_query).reshape(n_topics, -1).mean(axis=0)
-    error = np.sqrt(probability[0] * (1 - probability[0]) / n_topics)
+    seen = mask(selector, n_per_query).reshape(n_queries, -1).mean(axis=0)
+    error = np.sqrt(probability[0] * (1 - probability[0]) / n_queries)
     assert (np.abs(seen - probability[0]) <= 4 * error).all()
     n_certain = int(pooled * n_per_query + 0.5)
     assert (probability[0] == 1).sum() >= n_certain
@@ -430,26 +430,26 @@ def test_samples_come_as_often_as_they_say(n_per_query, pooled):
 
 @pytest.mark.slow
 def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
-    n_topics, n_documents, n_per_query = 300, 30, 10
+    n_queries, n_documents, n_per_query = 300, 30, 10
     rng = np.random.default_rng(0)
     score = -np.arange(n_documents, dtype=float)
     truth = (rng.uniform(size=n_documents) < np.linspace(0.9, 0.1, n_documents)).astype(float)
-    groups = np.repeat(np.arange(n_topics), n_documents)
-    prior = np.tile(shares(n_documents), n_topics)
+    groups = np.repeat(np.arange(n_queries), n_documents)
+    prior = np.tile(shares(n_documents), n_queries)
     selector = StatAPSelector(random_state=1).fit(groups, groups=groups, prior=prior)
     selected, probability = (
         mask(selector, n_per_query),
         selector.inclusion_probability(**budget(n_per_query)),
     )
-    y = np.tile(truth, n_topics)
-    estimates = np.where(selected, y / probability, 0).reshape(n_topics, -1).sum(axis=1)
-    error = estimates.std() / np.sqrt(n_topics)
+    y = np.tile(truth, n_queries)
+    estimates = np.where(selected, y / probability, 0).reshape(n_queries, -1).sum(axis=1)
+    error = estimates.std() / np.sqrt(n_queries)
     assert abs(estimates.mean() - truth.sum()) < 4 * error
     # The plain sum over the sample is far off, as is AP that takes the rest as not relevant.
-    assert abs((y * selected).sum() / n_topics - truth.sum()) > 20 * error
+    assert abs((y * selected).sum() / n_queries - truth.sum()) > 20 * error
     expected = average_precision_score(truth, score, groups=np.zeros(n_documents))
     judged = np.where(selected, y, np.nan)
-    scores = np.tile(score, n_topics)
+    scores = np.tile(score, n_queries)
     plain = average_precision_score(judged, scores, groups=groups)
     estimated = stat_ap_score(judged, scores, groups=groups, inclusion_probability=probability)
     assert abs(estimated - expected) < 0.05
@@ -459,17 +459,17 @@ def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
 @pytest.mark.slow
 def test_order_of_successive_draws():
     # The first of the ranking is a single draw by the prior.
-    n_topics = 1000
-    groups, weights = np.repeat(np.arange(n_topics), 4), np.array([0.5, 0.3, 0.2, 0.0])
+    n_queries = 1000
+    groups, weights = np.repeat(np.arange(n_queries), 4), np.array([0.5, 0.3, 0.2, 0.0])
     selector = StatAPSelector(random_state=0)
-    selector.fit(groups, groups=groups, prior=np.tile(weights, n_topics))
+    selector.fit(groups, groups=groups, prior=np.tile(weights, n_queries))
     ranking = selector.ranking_.reshape(-1, 4)
     first = (ranking == 1).mean(axis=0)
-    assert (np.abs(first - weights) <= 4 * np.sqrt(weights * (1 - weights) / n_topics)).all()
+    assert (np.abs(first - weights) <= 4 * np.sqrt(weights * (1 - weights) / n_queries)).all()
     assert (ranking[:, 3] == 4).all()
     # Given the first, the second is drawn from the others in proportion.
     second = (ranking[ranking[:, 0] == 1] == 2).mean(axis=0)
-    np.testing.assert_allclose(second, [0, 0.6, 0.4, 0], atol=4 * np.sqrt(0.24 / (n_topics / 2)))
+    np.testing.assert_allclose(second, [0, 0.6, 0.4, 0], atol=4 * np.sqrt(0.24 / (n_queries / 2)))
 
 
 def test_a_part_of_the_budget_for_pooling():
@@ -515,7 +515,7 @@ def test_what_is_never_drawn():
 
 def test_budget_above_the_pool_warns_from_select_alone():
     selector = StatAPSelector(random_state=0).fit({"a": run({1: "ab", 2: "abcd"})})
-    with pytest.warns(UserWarning, match="n_per_query=3 is above .* of 1 of 2 topic") as caught:
+    with pytest.warns(UserWarning, match="n_per_query=3 is above .* of 1 of 2 queries") as caught:
         selected = selector.select(n_per_query=3)
     assert len(caught) == 1
     assert caught[0].filename == __file__

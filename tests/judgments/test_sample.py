@@ -139,7 +139,7 @@ def test_a_machine_may_say_what_lies_between_two_labels(data):
 
 
 def test_a_pool_shows_what_it_holds(data):
-    assert repr(data[3]) == "<RankedPool: 480 documents of 12 topics, 4 runs, 1 judge>"
+    assert repr(data[3]) == "<RankedPool: 480 documents of 12 queries, 4 runs, 1 judge>"
 
 
 def test_without_a_machine_the_pool_is_given(data):
@@ -170,7 +170,7 @@ def test_a_useless_machine_costs_little_of_a_design(data):
 
 
 def of_four(labels=None, runs=("abcd",)):
-    """A topic of four documents, and runs that return them in some order."""
+    """A query of four documents, and runs that return them in some order."""
     rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
     machine = None if labels is None else rows.assign(label=labels)
     runs = {

@@ -28,9 +28,9 @@ from skfilterrank.judgments import (
     MTCSelector,
     PoolingSelector,
     PriorSelector,
+    QuerySelector,
     RandomSelector,
     StatAPSelector,
-    TopicSelector,
 )
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -71,7 +71,7 @@ from skfilterrank.thresholds import (
 )
 
 # Of these only what is derived from them is ever fitted.
-BASES = {TopicSelector, ActiveSelector, RankerMixin, BaseThreshold}
+BASES = {QuerySelector, ActiveSelector, RankerMixin, BaseThreshold}
 
 
 def all_estimators() -> set[type]:
@@ -324,9 +324,9 @@ CASES = {
 def asked(estimator, data: Data) -> list:
     """Everything that a fitted estimator says of the data."""
     if isinstance(estimator, ActiveSelector):
-        proposed = [estimator.next_rows(3, topic=topic) for topic in estimator._index.query_ids]
+        proposed = [estimator.next_rows(3, query=topic) for topic in estimator._index.query_ids]
         return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]
-    if isinstance(estimator, TopicSelector):
+    if isinstance(estimator, QuerySelector):
         return [estimator.ranking_, estimator.gains_, mask(estimator, 3)]
     if isinstance(estimator, LabelPredictor):
         return [
