@@ -25,7 +25,7 @@ from skfilterrank.exceptions import (
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import column_of, is_polars, judges_of
+from skfilterrank.judgments._label_table import column_of, is_table, judges_of
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_selectors import statap_prior
@@ -333,8 +333,8 @@ def _pool(ranks, qrels, *, leaves):
             unknown = pool["qid"][~is_known].unique().tolist()
             pool = pool[is_known]
             warn_user(
-                f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left out, "
-                f"such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
+                f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
+                f"out, such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
                 DataWarning,
             )
         table = pd.concat([table, pool], ignore_index=True)
@@ -359,7 +359,7 @@ def _columns_of(documents, predictor):
                 "alone."
             )
         columns = pd.DataFrame({predictor.text: documents.to_numpy(object)}, documents.index)
-    elif isinstance(documents, pd.DataFrame) or is_polars(documents):
+    elif is_table(documents):
         ids = column_of(documents, "docno", table="documents")
         texts = [] if predictor.text is None else [predictor.text]
         wanted = [*texts, *(predictor.features or ())]

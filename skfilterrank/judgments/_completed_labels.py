@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -34,11 +33,9 @@ from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.judgments._label_predictor import LabelPredictor, asked_labels, check_parameters
 from skfilterrank.judgments._label_table import (
     DocumentVectors,
-    Vectors,
     check_labels,
-    is_polars,
+    is_table,
     names_of,
-    selectable_documents,
     warn_of_minus_one,
 )
 from skfilterrank.metrics import make_ranking_scorer
@@ -360,9 +357,12 @@ def complete_labels(predictor, X, y, groups):
             "labels are learned from. Give the predictor's n_per_query, or no selector.",
             FitWarning,
         )
-    vectors, documents = _vectors_of(predictor, X)
+    documents = DocumentVectors(predictor, of_table=False, scale=True)
+    vectors = documents.fit_transform(X)
     if predictor.n_per_query is not None:
-        labels = asked_labels(predictor.selector, documents, index, labels, predictor.n_per_query)
+        labels = asked_labels(
+            predictor.selector, documents.selectable(X), index, labels, predictor.n_per_query
+        )
     predicted = predictor.fit_vectors(vectors, index, labels)
     labels = np.where(np.isnan(predicted), labels, predicted)
     if isinstance(y, pd.Series):
@@ -372,36 +372,9 @@ def complete_labels(predictor, X, y, groups):
 
 def reads_texts_alone(predictor, X) -> bool:
     """Tell whether labels of these rows are predicted from texts and nothing else."""
-    if isinstance(X, pd.DataFrame) or is_polars(X):
+    if is_table(X):
         return predictor.features is None and predictor.text in names_of(X)
     return not sparse.issparse(X) and np.ndim(X) == 1
-
-
-def _vectors_of(predictor, X):
-    """Document vectors of whatever X is, and what selection strategies look at."""
-    settings = {"vectorizer": predictor.vectorizer, "n_terms": predictor.n_terms}
-    if isinstance(X, pd.DataFrame) or is_polars(X):
-        text = predictor.text if predictor.text in names_of(X) else None
-        if text is not None or predictor.features is not None:
-            columns = {"text": text, "features": predictor.features}
-            vectors = DocumentVectors(**columns, **settings).fit_transform(X)
-            return vectors, selectable_documents(X, **columns)
-    elif not sparse.issparse(X) and np.ndim(X) == 1:
-        texts = pd.DataFrame({"X": np.asarray(X, dtype=object)})
-        vectors = DocumentVectors(text="X", features=None, **settings).fit_transform(texts)
-        return vectors, selectable_documents(texts, "X", None)
-    if sparse.issparse(X):
-        vectors = Vectors(MaxAbsScaler().fit_transform(X.tocsr()))
-        return vectors, vectors.matrix
-    try:
-        numbers = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"labels cannot be predicted from X ({error}): expected numbers, texts, or a DataFrame "
-            f"with the predictor's text column {brief(predictor.text)} or features."
-        ) from error
-    vectors = Vectors(StandardScaler().fit_transform(numbers))
-    return vectors, vectors.matrix
 
 
 class CompletedScorer(RequestsGroups):

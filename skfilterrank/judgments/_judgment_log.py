@@ -365,8 +365,8 @@ def _check_pool(logged, pool, stack, numbers, file):
     raise JudgmentLogError(
         f"the log belongs to another pool: to one of {logged.n_documents} documents of "
         f"{logged.n_queries} queries, while this one has {pool.n_documents} of {pool.n_queries} "
-        f"and does not hold document {brief(docno)} of query {brief(qid)}, which is answered there; "
-        "name another log, or a pool that holds all documents of its answers.",
+        f"and does not hold document {brief(docno)} of query {brief(qid)}, which is answered there"
+        "; name another log, or a pool that holds all documents of its answers.",
         file,
     )
 

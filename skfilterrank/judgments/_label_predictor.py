@@ -1,6 +1,7 @@
-"""LabelPredictor: labels that nobody made, predicted query by query from those somebody did."""
+"""LabelPredictor, an imputer of missing labels, and the labels a strategy would ask for."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -22,7 +23,7 @@ from skfilterrank.exceptions import (
 from skfilterrank.judgments._label_table import (
     DocumentVectors,
     TableImputer,
-    selectable_documents,
+    is_table,
     warn_of_minus_one,
 )
 from skfilterrank.judgments._level_model import (
@@ -41,11 +42,15 @@ _SHOWN = 5
 
 
 class LabelPredictor(TableImputer):
-    r"""Complete a table of judgments: an imputer for labels.
+    r"""Imputer of labels, for a table of judgments or for `y` with NaN where unjudged.
 
     Each query gets a classifier of its own, which learns from the query's judged documents and
     labels the others. All queries share the document vectors. Labels that are there stay as they
     are.
+
+    X is a judgment table, a DataFrame with columns of queries, texts and labels, or documents whose
+    labels are in `y` and whose queries are in `groups` or an index level "qid". Then it may hold
+    texts, or the vectors that an earlier step of a Pipeline makes of them.
 
     Parameters
     ----------
@@ -215,7 +220,21 @@ class LabelPredictor(TableImputer):
     5   heat         heat in slabs    1.0    False     people
     6   heat             heat flow    1.0     True  predicted
     7   heat        lift of a wing    0.0    False     people
+
+    In a Pipeline, behind any transformer, labels are `y`, and its index holds the queries:
+
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> y = X.set_index("qid")["label"]
+    >>> make_pipeline(TfidfVectorizer(), LabelPredictor()).fit_transform(X["text"], y).tolist()
+    [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
+
+    # scikit-learn's metadata routing brings the queries without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__transform = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -265,15 +284,21 @@ class LabelPredictor(TableImputer):
         super().__setstate__({"n_per_query": state.get("n_select")} | state)
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "LabelPredictor":
+    def fit(self, X, y=None, groups=None) -> "LabelPredictor":
         """Fit a model of each query's labels.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame of n_rows rows
-            The judgment table, rows in any order.
-        y : object, default=None
-            Not used; there by scikit-learn's convention.
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+            The judgment table, a DataFrame with the label column. With labels in `y`: a DataFrame
+            without it, texts, or a matrix of numbers such as a TfidfVectorizer makes, taken as it
+            comes. Rows in any order.
+        y : array-like of shape (n_rows,), default=None
+            Labels, NaN where unjudged; a Series may carry queries in an index level "qid". Not used
+            where X has the label column, so that it may say how to split the rows.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the query column of a judgment table; with `y`, the index
+            level "qid" of y or X, or else the query column of X.
 
         Returns
         -------
@@ -298,46 +323,71 @@ class LabelPredictor(TableImputer):
             If queries are left unjudged: those without a judged document, and by default those of
             one label.
         """
-        self._fit_table(X)
+        self._fit_table(X, y, groups)
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None, **fit_params) -> object:
-        """Fit, and complete the same table: what ``fit(X).transform(X)`` gives.
+    def fit_transform(self, X, y=None, groups=None, **fit_params) -> object:
+        """Fit, and complete the labels that were given.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame of n_rows rows
-            The judgment table.
-        y : object, default=None
-            Not used.
+        X, y, groups
+            As :meth:`fit` takes them.
         **fit_params
             None are taken; there by scikit-learn's convention.
 
         Returns
         -------
-        DataFrame
-            As :meth:`transform`.
+        DataFrame, or ndarray or Series of shape (n_rows,)
+            A judgment table as :meth:`transform` returns it. With `y`, its labels, those that were
+            missing predicted, NaN where none could be; a Series where y is one.
         """
         if fit_params:
-            raise InputTypeError(f"fit takes no parameters but X, got {', '.join(fit_params)}.")
-        return self._completed(*self._fit_table(X))
+            raise InputTypeError(
+                f"fit takes no parameters but X, y and groups, got {', '.join(fit_params)}."
+            )
+        return self._completed(*self._fit_table(X, y, groups))
 
-    def transform(self, X) -> object:
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Predict the label of every row, judged or not.
+
+        Parameters
+        ----------
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+            Documents of the kind that `fit` saw, of queries that it saw.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row, as in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Predicted labels, NaN where no model answers for the query.
+        """
+        check_is_fitted(self)
+        index = self._read(X, groups=groups).index
+        every = np.ones(index.n_rows, dtype=bool)
+        return self._predict(self._document_vectors.transform(X), index, every)[0]
+
+    def transform(self, X, groups=None) -> object:
         """Complete the labels of a table.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame of n_rows rows
-            The table `fit` saw, or other documents. The label column may be missing, and then no
-            row is judged. Labels in it stay as they are, but nothing is learned from them.
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+            The table `fit` saw, or other documents of its kind. The label column may be missing,
+            and then no row is judged. Labels in it stay as they are, but nothing is learned from
+            them.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row, as in :meth:`fit`.
 
         Returns
         -------
-        DataFrame
+        DataFrame, or ndarray of shape (n_rows,)
             The table with the label column as floats, the column that marks imputed rows, and
             "judged_by": "people" or "predicted", missing where the label is. Of the kind that came,
-            unless `set_output` says otherwise.
+            unless `set_output` says otherwise. Where `fit` took labels as y, what :meth:`predict`
+            returns, as X holds no labels.
 
         Raises
         ------
@@ -346,18 +396,22 @@ class LabelPredictor(TableImputer):
             if a query is unknown.
         """
         check_is_fitted(self)
-        table = self._read(X, needs_label=False)
+        table = self._read(X, groups=groups)
         vectors = self._document_vectors.transform(X)
         labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
         return self._completed(table, labels)
 
-    def select(self, X, *, n_per_query=None, n_total=None, share=None, prior=None) -> np.ndarray:
+    def select(
+        self, X, y=None, *, groups=None, n_per_query=None, n_total=None, share=None, prior=None
+    ) -> np.ndarray:
         """Choose the rows to judge next.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame of n_rows rows
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
             Documents as `fit` takes them, judged and unjudged.
+        y, groups : array-like of shape (n_rows,), default=None
+            Labels and queries, as in :meth:`fit`.
         n_per_query, n_total, share : int, int and float, default=None
             The budget, as in :meth:`QuerySelector.select`; all unjudged documents of a query where
             there are fewer, or without a budget.
@@ -386,7 +440,7 @@ class LabelPredictor(TableImputer):
         is_own = isinstance(selector, str)
         if is_own:
             check_is_fitted(self)
-        table = self._read(X, needs_label=False)
+        table = self._read(X, y, groups)
         budgets = named_budgets(table.index, n_per_query, n_total, share, warn=False)
         budgets = table.index.sizes if budgets is None else budgets
         unjudged = np.isnan(table.labels)
@@ -395,19 +449,22 @@ class LabelPredictor(TableImputer):
         if is_own:
             order = self._certainty(X, table.index, unjudged)
         else:
-            documents = selectable_documents(X, self.text, self.features)
+            documents = DocumentVectors(self, of_table=self._takes_table(X, y)).selectable(X)
             order = selection_order(selector, documents, table.index, prior, ~unjudged)
         return np.flatnonzero(first_rows(order, table.index, unjudged, budgets))
 
-    def score(self, X, y=None) -> float:
-        """How well the labels of a table are predicted, as if nobody had made them.
+    def score(self, X, y=None, groups=None) -> float:
+        """Measure how well labels are predicted, as if nobody had made them.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame of n_rows rows
+        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
             Documents that `fit` has not seen, of queries that it has; those with a label count.
-        y : object, default=None
-            Not used, so that it may say how to split the rows (see Notes).
+        y : array-like of shape (n_rows,), default=None
+            Labels, where `fit` took them so. Not used with judgment tables, so that it may say how
+            to split the rows (see Notes).
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row, as in :meth:`fit`.
 
         Returns
         -------
@@ -447,12 +504,13 @@ class LabelPredictor(TableImputer):
         {'n_per_query': None}
         """
         check_is_fitted(self)
-        table = self._read(X, needs_label=True)
+        table = self._read(X, y, groups, needs_label=True)
         known = ~np.isnan(table.labels)
         if not known.any():
+            where = f"column {brief(self.label)} of X" if self._of_table else "y"
             raise InputError(
-                f"column {brief(self.label)} of X has no label in any of {len(known)} rows: the "
-                "score compares labels with what is predicted for them."
+                f"{where} has no label in any of {len(known)} rows: the score compares labels with "
+                "what is predicted for them."
             )
         predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
         return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
@@ -462,20 +520,24 @@ class LabelPredictor(TableImputer):
         """The fitted vectorizer."""
         return self._document_vectors.vectorizer
 
-    def _fit_table(self, X):
-        """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
+    def _fit_table(self, X, y=None, groups=None):
+        """Fit; return the table as it was read, and the labels for its unjudged rows."""
         check_parameters(self)
-        table = self._read(X, needs_label=True)
-        warn_of_minus_one(table.labels, f"column {brief(self.label)} of X")
-        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
-        self.n_features_in_ = len(self.feature_names_in_)
-        self._document_vectors = DocumentVectors(
-            text=self.text, features=self.features, vectorizer=self.vectorizer, n_terms=self.n_terms
-        )
+        vars(self).pop("_of_table", None)
+        self._of_table = self._takes_table(X, y)
+        table = self._read(X, y, groups, needs_label=True)
+        where = f"column {brief(self.label)} of X" if self._of_table else "y"
+        warn_of_minus_one(table.labels, where)
+        vars(self).pop("feature_names_in_", None)
+        if is_table(X):
+            self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        if np.ndim(X) > 1 or sparse.issparse(X):
+            self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        self._document_vectors = DocumentVectors(self, of_table=self._of_table)
         vectors = self._document_vectors.fit_transform(X)
         labels = table.labels
         if self.n_per_query is not None:
-            documents = selectable_documents(X, self.text, self.features)
+            documents = self._document_vectors.selectable(X)
             labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
         return table, self.fit_vectors(vectors, table.index, labels)
 
@@ -590,8 +652,9 @@ class LabelPredictor(TableImputer):
         if left and self.one_class == "auto":
             # Also where there are more labels, which n_per_query hides.
             warn_user(
-                f"all labels to learn from are the same one in "
-                f"{counted(len(left), 'query', 'queries')}, such as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
+                "all labels to learn from are the same one in "
+                f"{counted(len(left), 'query', 'queries')}, such as "
+                f"{', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
                 "Judge more, or say by one_class= what to do with them.",
                 UnjudgedWarning,
             )
@@ -638,11 +701,6 @@ def check_parameters(predictor):
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
-    if predictor.text is None and features is None:
-        raise InputError(
-            "text and features are both None: name the column with the texts, or columns of "
-            "numbers to learn from."
-        )
     if predictor.estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
     if not is_classifier(predictor.estimator):

@@ -352,12 +352,7 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
     check_parameters(predictor)
     predictor = clone(predictor).set_params(output="hard", verbose=0)
     table = predictor._read(X, needs_label=True)
-    vectors = DocumentVectors(
-        text=predictor.text,
-        features=predictor.features,
-        vectorizer=predictor.vectorizer,
-        n_terms=predictor.n_terms,
-    ).fit_transform(X)
+    vectors = DocumentVectors(predictor, of_table=True).fit_transform(X)
     folds = dealt_folds(table.index, table.labels, random_state, lone=False)
     predicted = held_out_labels(predictor, vectors, table.index, table.labels, folds)
     neighbors, spread = _neighbors(vectors, table, n_neighbors)

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -662,3 +663,67 @@ def test_bad_queries(T):
         mask(sampling, T, 1, prior=np.ones(len(T)))
     with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
         mask(LabelPredictor(selector=PoolingSelector()), T, 1)
+
+
+def test_labels_as_y_behind_a_vectorizer_are_those_of_a_table(T):
+    """A Pipeline of tf-idf and the predictor does what the predictor does with a table."""
+    table = LabelPredictor().fit(T)
+    pipeline = make_pipeline(TfidfVectorizer(), LabelPredictor())
+    completed = pipeline.fit_transform(T["text"], T["label"], labelpredictor__groups=T["qid"])
+    expected = table.transform(T)["label"]
+    assert isinstance(completed, pd.Series)
+    np.testing.assert_array_equal(completed, expected)
+    predicted = pipeline.predict(T["text"], groups=T["qid"])
+    np.testing.assert_array_equal(predicted, table.predict(T))
+    unjudged = T["label"].isna().to_numpy()
+    np.testing.assert_array_equal(predicted[unjudged], expected[unjudged])
+    # Queries in the index of y need not be passed.
+    y = T.set_index("qid")["label"]
+    np.testing.assert_array_equal(pipeline.fit_transform(T["text"], y), expected)
+    assert pipeline.score(T["text"], y) == pytest.approx(table.score(T), abs=1e-12)
+
+
+def test_kinds_of_documents_with_labels_as_y(T):
+    expected = LabelPredictor().fit_transform(T)["label"]
+    y, groups = T["label"].to_numpy(), T["qid"].to_numpy()
+    for X in (T["text"], T["text"].tolist(), T[["text"]], T[["qid", "text"]]):
+        found = LabelPredictor().fit_transform(X, y, groups=groups)
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(found, expected)
+    # Columns of numbers are taken as they come.
+    numbers = np.random.RandomState(0).rand(len(T), 3)
+    frame = pd.DataFrame(numbers, columns=list("abc")).assign(qid=groups)
+    by_array = LabelPredictor().fit_transform(numbers, y, groups=groups)
+    np.testing.assert_array_equal(LabelPredictor().fit_transform(frame, y), by_array)
+    np.testing.assert_array_equal(
+        LabelPredictor().fit_transform(sparse.csr_array(numbers), y, groups=groups), by_array
+    )
+
+
+def test_a_search_over_a_pipeline_with_labels_as_y(T):
+    y = T.set_index("qid")["label"]
+    search = GridSearchCV(
+        make_pipeline(TfidfVectorizer(), LabelPredictor()),
+        {"labelpredictor__n_per_query": [2, None]},
+        cv=KFold(3, shuffle=True, random_state=0),
+        error_score="raise",
+    ).fit(T["text"].to_numpy(), y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.predict(T["text"].to_numpy(), groups=T["qid"]).shape == (len(T),)
+
+
+def test_selection_with_labels_as_y(T):
+    rows = LabelPredictor().select(T, n_per_query=3)
+    found = LabelPredictor().select(T["text"], T["label"], groups=T["qid"], n_per_query=3)
+    np.testing.assert_array_equal(found, rows)
+
+
+def test_labels_as_y_that_are_wrong(T):
+    with pytest.raises(ValueError, match="labels are given twice, as y and in column 'label'"):
+        LabelPredictor().fit(T, T["label"])
+    with pytest.raises(ValueError, match="y has 3 labels but X has"):
+        LabelPredictor().fit(T["text"], [1.0, 0.0, np.nan], groups=T["qid"])
+    with pytest.raises(ValueError, match="groups is missing"):
+        LabelPredictor().fit(T["text"], T["label"].to_numpy())
+    with pytest.raises(TypeError, match="or pass labels as y and queries as groups"):
+        LabelPredictor().fit(T["text"])
