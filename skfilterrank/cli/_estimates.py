@@ -22,7 +22,7 @@ from skfilterrank.cli._inputs import (
 from skfilterrank.cli._output import tell
 from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels, read_run
-from skfilterrank.judgments import Estimates, RankedPool, estimate
+from skfilterrank.judgments import RankedPool, estimate
 
 # What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
 MEASURES = ("ndcg_f@10",)
@@ -91,7 +91,7 @@ class Sample:
 class Sampled:
     """Estimates, and what they were made from."""
 
-    estimates: Estimates
+    estimates: Any
     pool: RankedPool
     sample: QrelsIndex
     gains: object

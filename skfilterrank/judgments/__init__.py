@@ -4,17 +4,14 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.judgments._active_selectors import (
-    ActiveSelector,
     MoveToFrontSelector,
     MTCSelector,
 )
-from skfilterrank.judgments._complete_qrels import CompletedQrels, complete_qrels
+from skfilterrank.judgments._complete_qrels import complete_qrels
 from skfilterrank.judgments._completed_labels import CompletedLabels, make_completed_scorer
 from skfilterrank.judgments._estimate import estimate
-from skfilterrank.judgments._estimates import EstimatedDifferences, Estimates, MeasureEstimate
-from skfilterrank.judgments._judge import Answer, Question, judge
+from skfilterrank.judgments._judge import Answer, judge
 from skfilterrank.judgments._judging_answers import (
-    MergedAnswers,
     merge_answers,
     read_judging_answers,
 )
@@ -22,11 +19,10 @@ from skfilterrank.judgments._judging_tasks import write_judging_tasks
 from skfilterrank.judgments._judgment_log import read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_quality import (
-    AssessorAgreement,
     assessor_agreement,
     likely_errors,
 )
-from skfilterrank.judgments._machine_report import MachineReport, machine_report
+from skfilterrank.judgments._machine_report import machine_report
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._rank_systems import rank_systems
@@ -40,28 +36,16 @@ from skfilterrank.judgments._ranked_selectors import (
     statap_prior,
 )
 from skfilterrank.judgments._sample import draw_sample
-from skfilterrank.judgments._selector import QuerySelector
-from skfilterrank.judgments._similarity import similarity_join
 
 __all__ = [
-    "ActiveSelector",
     "Answer",
-    "AssessorAgreement",
     "CompletedLabels",
-    "CompletedQrels",
-    "EstimatedDifferences",
-    "Estimates",
     "LabelPredictor",
     "MTCSelector",
-    "MachineReport",
     "MaxRepSelector",
-    "MeasureEstimate",
-    "MergedAnswers",
     "MoveToFrontSelector",
     "PoolingSelector",
     "PriorSelector",
-    "QuerySelector",
-    "Question",
     "RandomSelector",
     "RankedPool",
     "StatAPSelector",
@@ -79,7 +63,6 @@ __all__ = [
     "rank_table",
     "read_judging_answers",
     "read_judgment_log",
-    "similarity_join",
     "statap_prior",
     "write_judging_tasks",
 ]

@@ -178,7 +178,9 @@ def complete_qrels(
     Returns
     -------
     CompletedQrels
-        `qrels`, the completed judgments, and what they are worth: `expected_precision`, `quality`.
+        `qrels`, the completed judgments; `expected_precision` of the `n_predicted_relevant`
+        documents; `quality`, a table by label; `predictor`; `without_text`, `unknown_queries`,
+        `is_doubtful` and `is_random_sample`, of which warnings tell.
 
     Raises
     ------

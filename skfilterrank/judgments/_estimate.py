@@ -110,7 +110,10 @@ def estimate(
     Returns
     -------
     Estimates
-        Values, intervals and covariances; `compare`, `order` and `labels_needed` go on from there.
+        `to_frame()` has a row for each measure and run: "value", "low", "high", "standard_error"
+        and "shown_to_cover". ``covariance(measure)`` has the covariances of all runs,
+        ``compare(measure)`` differences with intervals and p values, ``order(measure)`` ranks with
+        intervals, and ``labels_needed(measure, half_width=...)`` the size of a larger sample.
 
     Raises
     ------

@@ -97,10 +97,13 @@ def judge(
         answers are forgotten first. Of any other the documents of ``select(n_per_query)`` are taken
         in the order of `ranking_`.
     assessor : callable
-        Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
-        forbidden; or `Answer.SKIP` to be asked about this document later, `Answer.UNDO` to take
-        back the answer before this one, `Answer.STOP` to end. Where it has a method `at_end`, this
-        is called when all is judged, and may return `Answer.UNDO`, or anything else to end.
+        Called with a question, whose attributes are `query`, `docno`, `row` (of what the selector
+        was fitted on), `place` among the `n_query` documents of the query to judge, `n_answered` of
+        `n_total` over all queries, and `before`, an earlier answer or None. Returns a label, a
+        finite number, where negative ones mean forbidden; or `Answer.SKIP` to be asked about this
+        document later, `Answer.UNDO` to take back the answer before this one, `Answer.STOP` to
+        end. Where it has a method `at_end`, this is called when all is judged, and may return
+        `Answer.UNDO`, or anything else to end.
     log : str or PathLike, default=None
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
@@ -159,7 +162,7 @@ def judge(
     See Also
     --------
     read_judgment_log : The judgments in a log.
-    ActiveSelector.simulate : The same with known labels, faster.
+    MTCSelector.simulate : The same with known labels, faster.
 
     Notes
     -----

@@ -429,7 +429,9 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
     Returns
     -------
     MergedAnswers
-        All answers, the agreement, and the documents with different labels.
+        `answers`, all of them; `agreement`, as :func:`assessor_agreement` returns it, or None;
+        `qrels` and `conflicts`, the documents with equal and with different labels. Its method
+        `write_log` writes one assessor's answers as a log that :func:`judge` goes on with.
 
     Raises
     ------

@@ -413,7 +413,7 @@ class LabelPredictor(TableImputer):
         y, groups : array-like of shape (n_rows,), default=None
             Labels and queries, as in :meth:`fit`.
         n_per_query, n_total, share : int, int and float, default=None
-            The budget, as in :meth:`QuerySelector.select`; all unjudged documents of a query where
+            The budget, as in :meth:`MaxRepSelector.select`; all unjudged documents of a query where
             there are fewer, or without a budget.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant; handed to the selector.

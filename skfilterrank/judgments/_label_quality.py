@@ -102,7 +102,9 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     Returns
     -------
     AssessorAgreement
-        The numbers, and where they disagree.
+        `krippendorff_alpha`; `pairs`, a row for each two assessors with "n_both", "agreement",
+        "kappa" and "overlap"; `labels`, a column for each assessor; `agreed` and `disagreements`,
+        the documents with equal and with different labels.
 
     Raises
     ------

@@ -89,7 +89,9 @@ def machine_report(
     Returns
     -------
     MachineReport
-        Agreement by judge, label and query, bias by run, and what the labels do for intervals.
+        Tables `by_judge`, `by_label`, `by_query` and `by_run` of agreement and bias;
+        `width_removed`, the share of the width of intervals that machine labels remove; `estimates`
+        with the machine, and `by_people` alone.
 
     Raises
     ------

@@ -67,7 +67,6 @@ class MaxRepSelector(QuerySelector):
     --------
     PriorSelector : The prior alone, the baseline.
     statap_prior : A prior from ranks in runs.
-    similarity_join : All pairs of similar documents.
 
     Notes
     -----
@@ -99,8 +98,8 @@ class MaxRepSelector(QuerySelector):
     (i, j) says how well document j represents document i, at most 1. Those between queries are not
     read, those below the threshold count as 0, and the diagonal counts as 1.
 
-    Pairs of similar documents are found exactly and without comparing all of them, see
-    :func:`similarity_join`.
+    Pairs of similar documents are found exactly, without comparing all of them, by prefix
+    filtering (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
 
     References
     ----------

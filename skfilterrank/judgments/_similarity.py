@@ -66,7 +66,7 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfilterrank.judgments import similarity_join
+    >>> from skfilterrank.judgments._similarity import similarity_join
     >>> similarity_join(np.array([[3.0, 4.0], [6.0, 8.0], [5.0, 0.0]]), 0.6).toarray()
     array([[1. , 1. , 0.6],
            [1. , 1. , 0.6],

@@ -10,13 +10,11 @@ from sklearn.base import clone
 from skfilterrank._lists.checks import as_list, check_numbers
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import (
-    ActiveSelector,
     MaxRepSelector,
     MoveToFrontSelector,
     MTCSelector,
     PoolingSelector,
     PriorSelector,
-    QuerySelector,
     RandomSelector,
     StatAPSelector,
 )
@@ -32,6 +30,7 @@ _STRATEGIES = {
     "oracle": RandomSelector,
     "statap": StatAPSelector,
 }
+_KINDS = tuple(_STRATEGIES.values())
 
 
 def named(given, name, choices, kinds) -> dict:
@@ -64,9 +63,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
             if "gains" in strategy.get_params(deep=False):
                 strategy.set_params(gains=gains)
             found[name] = strategy
-        elif isinstance(thing, QuerySelector) or (
-            callable(thing) and not isinstance(thing, type | str)
-        ):
+        elif isinstance(thing, _KINDS) or (callable(thing) and not isinstance(thing, type | str)):
             found[name] = thing
         else:
             raise InputError(
@@ -78,9 +75,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 def is_random(selection) -> bool:
     """Whether a selection is another one each time."""
-    return isinstance(selection, QuerySelector) and "random_state" in selection.get_params(
-        deep=False
-    )
+    return isinstance(selection, _KINDS) and "random_state" in selection.get_params(deep=False)
 
 
 def needs_documents(selection) -> bool:
@@ -93,7 +88,7 @@ class Judging:
 
     Parameters
     ----------
-    selection : QuerySelector or callable
+    selection : selector or callable
         Who chooses.
     table : DataFrame of n_rows rows
         Documents and their prior, index levels "qid" and "docno".
@@ -110,7 +105,7 @@ class Judging:
         self.topics = table.index.get_level_values("qid").to_numpy()
         self.selector = selection
         prior = table["prior"].to_numpy()
-        if not isinstance(selection, QuerySelector):
+        if not isinstance(selection, _KINDS):
             self.selector = self._by(_checked(selection(table.copy()), len(table)))
             return
         selector = clone(selection)
@@ -118,7 +113,7 @@ class Judging:
             selector.set_params(random_state=seed)
         X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
         self.selector = selector.fit(X, labels, groups=self.topics, prior=prior)
-        if isinstance(selector, ActiveSelector):
+        if isinstance(selector, MoveToFrontSelector | MTCSelector):
             # Asked for its order once: it makes it anew each time.
             self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
 

@@ -28,13 +28,13 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_prels, read_qrels, read_run, write_qrels
 from skfilterrank.judgments import (
     Answer,
-    Question,
     StatAPSelector,
     draw_sample,
     rank_table,
     read_judgment_log,
     statap_prior,
 )
+from skfilterrank.judgments._judge import Question
 from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 pytestmark = pytest.mark.slow

@@ -31,7 +31,7 @@ from all_estimators import CASES, DATA, asked
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank.exceptions import FileFormatError, InputError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
-from skfilterrank.judgments import QuerySelector
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.metrics import make_ranking_scorer, register_measure
 from skfilterrank.ranking import (
     QueryRanker,

@@ -17,7 +17,8 @@ from sklearn.exceptions import NotFittedError
 from active_pools import NAN, pools, table_of
 from profiles import times
 from selections import mask
-from skfilterrank.judgments import ActiveSelector, MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments._active_selectors import ActiveSelector
 from skfilterrank.metrics import average_precision_score
 
 pytestmark = pytest.mark.slow

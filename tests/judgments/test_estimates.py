@@ -10,15 +10,11 @@ from scipy.stats import t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import (
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._estimates import (
     EstimatedDifferences,
     Estimates,
     MeasureEstimate,
-    RankedPool,
-    draw_sample,
-    estimate,
-)
-from skfilterrank.judgments._estimates import (
     covariance_of_total,
     degrees_of_freedom,
     degrees_of_pairs,

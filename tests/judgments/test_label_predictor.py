@@ -30,11 +30,11 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     PoolingSelector,
     PriorSelector,
-    QuerySelector,
     RandomSelector,
     StatAPSelector,
 )
 from skfilterrank.judgments._label_predictor import concordance
+from skfilterrank.judgments._selector import QuerySelector
 
 
 def test_labels_by_a_vector_machine_of_each_query(T):
@@ -709,7 +709,8 @@ def test_a_search_over_a_pipeline_with_labels_as_y(T):
         error_score="raise",
     ).fit(T["text"].to_numpy(), y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.predict(T["text"].to_numpy(), groups=T["qid"]).shape == (len(T),)
+    best = search.best_estimator_
+    assert best.predict(T["text"].to_numpy(), groups=T["qid"]).shape == (len(T),)
 
 
 def test_selection_with_labels_as_y(T):

@@ -14,14 +14,9 @@ from sklearn.base import clone
 from scikit_learn_checks import assert_passes_checks
 from selections import budget, mask
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.judgments import (
-    PoolingSelector,
-    PriorSelector,
-    QuerySelector,
-    RandomSelector,
-    StatAPSelector,
-)
+from skfilterrank.judgments import PoolingSelector, PriorSelector, RandomSelector, StatAPSelector
 from skfilterrank.judgments._selector import (
+    QuerySelector,
     check_texts,
     is_texts,
     query_budgets,

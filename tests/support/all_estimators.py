@@ -20,7 +20,6 @@ from selections import mask
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import (
-    ActiveSelector,
     CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
@@ -28,10 +27,11 @@ from skfilterrank.judgments import (
     MTCSelector,
     PoolingSelector,
     PriorSelector,
-    QuerySelector,
     RandomSelector,
     StatAPSelector,
 )
+from skfilterrank.judgments._active_selectors import ActiveSelector
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 import skfilterrank
 from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
-from skfilterrank.judgments import QuerySelector, judge
+from skfilterrank.judgments import judge
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import FilterAll, RankAndFilter
 from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
 from thinned import is_nightly

@@ -15,7 +15,7 @@ import skfilterrank
 from public_calls import call, public_functions
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
-from skfilterrank.judgments import Estimates
+from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import RowsEvaluation, evaluate
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
