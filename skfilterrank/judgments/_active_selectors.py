@@ -55,7 +55,7 @@ class ActiveSelector(RunSelector):
     """
 
     def _query_state(self, ranks):
-        """What a strategy knows of a query before the first answer: hook.
+        """Return the state of a query before the first answer: hook.
 
         Parameters
         ----------
@@ -407,7 +407,7 @@ class ActiveSelector(RunSelector):
 
 
 def _promise(state, open_rows, place):
-    """What the strategy promises itself from one row."""
+    """Return the gain that the strategy expects of one row."""
     allowed = np.zeros(len(open_rows), dtype=bool)
     allowed[place] = True
     return state.propose(1, allowed)[1][0]

@@ -39,7 +39,7 @@ _CHOSEN_BY_RANK = 0.6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompletedQrels(Result):
-    """What :func:`complete_qrels` returns.
+    """Completed judgments and their quality, the result of :func:`complete_qrels`.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class CompletedQrels(Result):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether values from these labels may be far off."""
+        """True if values from these labels may be far off."""
         is_copied = len(self.predictor.labels_) == 1 and self.predictor.n_imputed_ > 0
         is_rarely_right = self.n_predicted_relevant > 0 and not self.expected_precision >= _LEAST
         return is_copied or is_rarely_right
@@ -114,7 +114,7 @@ class CompletedQrels(Result):
         return self.predictor.n_imputed_ > 0 and self.judged_above_unjudged < _CHOSEN_BY_RANK
 
     def precision_text(self) -> str:
-        """What is to be expected of the labels above 0 that are predicted, in a phrase."""
+        """Describe the expected precision of predicted labels above 0, in a phrase."""
         labels = self.predictor.labels_
         if len(labels) == 1:
             return f"all judged labels are {labels[0]:g}, which tells no document from another"
@@ -126,7 +126,7 @@ class CompletedQrels(Result):
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
 
     def _too_few(self):
-        """What there is too little of to tell."""
+        """Name the kind of judged documents that is too rare."""
         judged = self.quality["n_judged"]
         n_others, n_relevant = (
             int(judged[is_one].sum()) for is_one in (judged.index <= 0, judged.index > 0)
@@ -351,7 +351,7 @@ def _pool(ranks, qrels, *, leaves):
 
 
 def _columns_of(documents, predictor):
-    """What the predictor looks at, by document id."""
+    """Return the columns that the predictor reads, by document id."""
     if isinstance(documents, Mapping):
         documents = pd.Series(documents, dtype=object)
     if isinstance(documents, pd.Series):
@@ -406,7 +406,7 @@ def _add_columns(table, columns, predictor):
 
 
 def _places(ranks, table):
-    """What the ranks of each document say, those of no run last."""
+    """Return log priors of the documents by their ranks, those of no run last."""
     prior = statap_prior(ranks)
     prior.index = pd.MultiIndex.from_frame(prior.index.to_frame(index=False).astype(str))
     places = prior.reindex(pd.MultiIndex.from_frame(table[["qid", "docno"]]))

@@ -42,7 +42,7 @@ from skfilterrank.metrics import make_ranking_scorer
 
 
 def _estimator_has(name):
-    """Whether the estimator inside has a method, fitted or not."""
+    """Return a check that the estimator inside has a method, fitted or not."""
 
     def has(self):
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -213,7 +213,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """What the estimator predicts for the rows of X.
+        """Predict the rows of X by the estimator.
 
         Parameters
         ----------

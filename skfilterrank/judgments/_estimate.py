@@ -218,7 +218,7 @@ def estimate(
         _check_spread(grades, codes)
 
     results = {}
-    of_any = np.logical_or.reduce([form.matters() for form in forms.values()])
+    of_any = np.logical_or.reduce([form.influential() for form in forms.values()])
 
     for text, form in forms.items():
         labels = rows, codes, probability, is_certain
@@ -242,9 +242,9 @@ def estimate(
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
             probability=probability[~is_certain],
-            matters=form.matters()[rows[~is_certain]],
-            n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),
-            n_possible=int(np.count_nonzero(form.matters())),
+            influential=form.influential()[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
+            n_possible=int(np.count_nonzero(form.influential())),
             by_query=of_query,
             is_ratio=not form.is_linear,
         )
@@ -265,7 +265,7 @@ def _guess(form, labels, **params):
     """Predicted labels of all documents, by some judged ones."""
     rows, codes, probability, known = labels
     # Each measure is estimated by itself: its value does not depend on what else is asked for.
-    model = LabelModel(form.pool, _worth(form), form.matters(), **params)
+    model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
     prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
     return prediction.with_known(rows[known], codes[known])
 
@@ -347,11 +347,11 @@ def _check_spread(grades, codes):
 
 def _check_design(form, rows, probability, n_open):
     """The probabilities must be able to be those of a sample of the documents that matter."""
-    matters = form.matters()
-    n_possible = int(np.count_nonzero(matters))
+    influential = form.influential()
+    n_possible = int(np.count_nonzero(influential))
     weights = np.zeros(len(form.pool))
     weights[rows] = 1 / probability
-    estimated, error, is_odd = _counted(weights, matters)
+    estimated, error, is_odd = _counted(weights, influential)
     if not is_odd:
         return
     if n_open and estimated < n_possible:
@@ -381,16 +381,16 @@ def _check_design(form, rows, probability, n_open):
     )
 
 
-def _counted(weights, matters):
-    """How many documents there are by a sample, its standard error, and whether chance can be."""
-    weights = weights[matters]
+def _counted(weights, influential):
+    """Estimate a number of documents from a sample; tell if chance explains its error."""
+    weights = weights[influential]
     n_possible, estimated = len(weights), weights.sum()
     error = np.sqrt((weights * (weights - 1)).clip(0).sum())
     return estimated, error, abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible
 
 
-def _worth(form):
-    """How much the label of each row counts in the mean of the runs, by places alone."""
+def _position_weights(form):
+    """Return the position weight of each row in the mean of the runs."""
     worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
     return worth / max(worth.sum(), 1e-300)
 
@@ -432,7 +432,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
             probability=np.full(n_judged, share),
-            matters=np.full(n_judged, True),
+            influential=np.full(n_judged, True),
             n_certain=0,
             n_possible=len(pool),
             by_query=by_people,

@@ -1,4 +1,4 @@
-"""What was estimated: values, differences and orders, each with intervals."""
+"""Estimates of values, differences and orders, each with intervals."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class MeasureEstimate:
         Where the measure's values end for these gains, infinite where that is not known.
     probability : ndarray of shape (n_drawn,)
         Inclusion probabilities of the drawn documents that were not certain.
-    matters : ndarray of shape (n_drawn,), bool
+    influential : ndarray of shape (n_drawn,), bool
         Which of these can change the measure: a sample that was drawn for more runs, or a longer
         cut, holds others.
     n_certain : int
@@ -54,7 +54,7 @@ class MeasureEstimate:
     greater_is_better: bool
     value_range: tuple
     probability: np.ndarray
-    matters: np.ndarray
+    influential: np.ndarray
     n_certain: int
     n_possible: int
     by_query: np.ndarray
@@ -99,7 +99,7 @@ class Estimates(Result):
 
     @property
     def made_from(self) -> str:
-        """What the intervals are of, and from how many labels, in a line."""
+        """Description, in a line, of the intervals' target and the number of labels."""
         others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
         return (
             f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
@@ -327,7 +327,7 @@ class Estimates(Result):
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        drawn = probability[result.matters]
+        drawn = probability[result.influential]
         labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
         # What rounding adds to the labels that are there is no label more.
         return int(min(np.ceil(labels - 1e-6), result.n_possible))
@@ -434,7 +434,7 @@ class EstimatedDifferences(Result):
     greater_is_better: bool = True
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
+        """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
 
         None takes what the confidence of the intervals leaves.
         """
@@ -523,7 +523,7 @@ def covariance_of_total(changes: np.ndarray, probability: np.ndarray):
 
 
 def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
-    """How many independent normal parts the variance of each column is worth, less one.
+    """Return the degrees of freedom of the variance of each column.
 
     The variance of a sum of squares v is about ``sum v^2 - (sum v)^2 / n``; as many degrees of
     freedom have a chi-square of the same relative variance. Few heavy documents give few, and t
@@ -534,7 +534,7 @@ def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
 
 
 def degrees_of_pairs(deviations: np.ndarray) -> np.ndarray:
-    """The same for the differences of every two columns; shape (n_runs, n_runs)."""
+    """Return those of the differences of every two columns; shape (n_runs, n_runs)."""
     square, cube, fourth = deviations**2, deviations**3, deviations**4
     mixed = square.T @ square
     third = cube.T @ deviations

@@ -1,4 +1,4 @@
-"""The loop that asks an assessor, saves each answer and goes on where it was left."""
+"""Ask an assessor about documents, save each answer, and resume from the log."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
@@ -30,7 +30,7 @@ from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 
 class Answer(Enum):
-    """What an assessor may say instead of a label."""
+    """Answers of an assessor that are no labels."""
 
     SKIP = "skip"
     UNDO = "undo"
@@ -249,7 +249,7 @@ def judge(
 
 
 class _Session:
-    """Who was asked what, and what comes next."""
+    """State of the judging: questions, answers and the next question."""
 
     def __init__(self, selector, qids, docnos, n_per_query, queries, order, leave_out):
         is_active = isinstance(selector, ActiveSelector)
@@ -335,7 +335,7 @@ class _Session:
         return None if found is None else self._question(*found)
 
     def _turn(self, following):
-        """What the queries are ordered by: what was skipped comes behind all others."""
+        """Return the sort key of a query: skipped documents come last."""
         row, before = following
         return before is not None, self.turns[row]
 
@@ -366,7 +366,7 @@ class _Session:
         )
 
     def event_of(self, answer, question, grades):
-        """What to save of an answer; None for an undo of nothing."""
+        """Return the event to save for an answer; None for an undo of nothing."""
         if answer is Answer.UNDO:
             if not self.stack:
                 return None
@@ -483,7 +483,7 @@ def _budgets(selector, n_per_query):
 
 
 def _selected(selector, n_per_query):
-    """The same for a ranking; where its first documents are not what is selected, these count."""
+    """Return budgets of a ranking, and the rows that count towards them."""
     index = selector._index
     budgets = None if n_per_query is None else query_budgets(n_per_query, index)
     selected = selector._is_selected(budgets)

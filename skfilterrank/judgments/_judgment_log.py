@@ -167,7 +167,7 @@ class JudgmentLog:
 
 
 class Pool(NamedTuple):
-    """What a log remembers of the pool that it was begun with."""
+    """Identity of the pool that a log was begun with."""
 
     n_documents: int
     n_queries: int
@@ -184,7 +184,7 @@ class Pool(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a log, without what was undone: `length` bytes of it are whole lines."""
+    """Content of a log without undone answers: `length` bytes of it are whole lines."""
 
     pool: Pool
     grades: dict | None
@@ -196,7 +196,7 @@ class _Content(NamedTuple):
 
 
 def judgments_of(events) -> dict:
-    """What is left of the answers after the undos, by query and document, in order."""
+    """Return the labels that no undo removed, by query and document, in order."""
     answers: list = []
     for event in events:
         if event.kind == "undo":

@@ -1,4 +1,4 @@
-"""What a human label will probably be, learned from the sample of them.
+"""Probabilities of human labels, learned from a sample of them.
 
 Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
 read what the machines say, the query, and how high the runs rank the document. Each of these blocks
@@ -38,13 +38,13 @@ class LabelModel:
         The documents.
     worth : ndarray of shape (n_rows,)
         How much a document's label counts in the mean of the runs; a feature.
-    matters : ndarray of shape (n_rows,), bool
+    influential : ndarray of shape (n_rows,), bool
         Documents that are to be predicted.
     use_runs : bool
         Whether `worth`, and the share of runs that return a document, are features.
     """
 
-    def __init__(self, pool: RankedPool, worth: np.ndarray, matters, use_runs: bool = True):
+    def __init__(self, pool: RankedPool, worth: np.ndarray, influential, use_runs: bool = True):
         blocks = [np.ones((len(pool), 1))]
         for labels in pool.machine.values():
             blocks += [_classes(labels), _standardized(labels)]
@@ -56,7 +56,7 @@ class LabelModel:
         self.features = Features(
             np.hstack(blocks), pool.codes, np.repeat(np.arange(len(sizes)), sizes)
         )
-        self.pool, self.matters = pool, matters
+        self.pool, self.influential = pool, influential
 
     def predict(self, rows, grades, n_grades, is_certain, weights=None) -> "Prediction":
         """Probabilities of the grades of every document of the pool.
@@ -83,7 +83,7 @@ class LabelModel:
         if weights is not None:
             total = np.maximum(is_learned @ weights, 1e-300)
             is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
-        fits = np.where(self.matters, fits.ravel()[folding.folds], -1)
+        fits = np.where(self.influential, fits.ravel()[folding.folds], -1)
         random_state = np.random.RandomState(0)
         # The random numbers of a query go by its place in the order that no name gives.
         columns = np.arange(len(self.features.blocks))
@@ -146,7 +146,7 @@ class Prediction:
         return cls(pool, probabilities, drawn)
 
     def with_known(self, rows, grades) -> "Prediction":
-        """The same where some labels are known."""
+        """Return the prediction with some labels known."""
         known = np.eye(self.probabilities.shape[1])[grades]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, :, rows] = known, known.T
@@ -176,7 +176,7 @@ class Prediction:
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
             # The same numbers, turned round: each label is drawn as often as it is likely.
-            numbers = self.pool.folding.luck + (turns + draw / (n_draws * N_LABELS))
+            numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
             cells, end = first.copy(), 0.0
             for grade in each[:-1]:
@@ -245,7 +245,7 @@ class Features(NamedTuple):
     blocks: np.ndarray
 
     def at(self, rows) -> "Features":
-        """Those of some rows."""
+        """Return the features of some rows."""
         return Features(self.values[rows], self.query[rows], self.blocks)
 
     def times(self, coefficients) -> np.ndarray:

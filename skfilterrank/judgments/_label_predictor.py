@@ -676,7 +676,7 @@ class LabelPredictor(TableImputer):
 
 
 def _one_class(predictor, vectors):
-    """What becomes of queries of one label, by what is known of the documents."""
+    """Return the treatment of queries whose judged documents have one label."""
     if predictor.one_class != "auto":
         return predictor.one_class
     return "leave" if vectors.of_texts and not predictor.shared else "pool"

@@ -1,4 +1,4 @@
-"""How far assessors agree who judged the same documents, and where they do not."""
+"""Quality of labels: agreement of assessors, and labels that are likely errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _KEY = ["qid", "docno"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AssessorAgreement(Result):
-    """What `assessor_agreement` found.
+    """Agreement of assessors, the result of :func:`assessor_agreement`.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ def _labels(name, source):
 
 
 def _pair(labels, is_relevant):
-    """What is said of two assessors."""
+    """Compare two assessors."""
     both = labels.notna().all(axis=1).to_numpy()
     first, second = labels[both].to_numpy().T
     relevant = is_relevant[both].to_numpy()

@@ -35,7 +35,7 @@ DEFAULT_DOCUMENT = "docno"
 
 
 class LabelTable(NamedTuple):
-    """What a judgment table says, and the table itself."""
+    """Content of a judgment table, and the table itself."""
 
     frame: object
     queries: pd.Series
@@ -96,7 +96,7 @@ def is_table(X) -> bool:
 
 
 def is_polars(X) -> bool:
-    """Whether a table is a polars DataFrame; polars need not be installed."""
+    """Tell whether a table is a polars DataFrame; polars need not be installed."""
     return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "get_column")
 
 
@@ -169,7 +169,7 @@ def warn_of_minus_one(labels, name) -> None:
 
 
 def index_queries(queries, name) -> GroupIndex:
-    """Where each query's rows are."""
+    """Index the rows of each query."""
     try:
         return GroupIndex.from_groups(queries)
     except ValueError as error:
@@ -233,7 +233,7 @@ def _labels_of_people(labels, judged_by):
 
 
 def judges_of(labels, is_predicted) -> np.ndarray:
-    """Who gave each label; None where nobody did."""
+    """Return the judge of each label; None where there is none."""
     judges = np.full(len(labels), PEOPLE, dtype=object)
     judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED

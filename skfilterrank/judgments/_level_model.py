@@ -107,7 +107,7 @@ def fit_calibration(margins, above) -> Calibration | None:
 
 
 def margins_of(classifier, X) -> np.ndarray:
-    """How far a classifier puts rows above the step: log odds, or its decision function."""
+    """Return margins of rows above the step: log odds, or its decision function."""
     if hasattr(classifier, "predict_proba"):
         chances = np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]
         return logit(np.clip(chances, 1.0 - _NEAR_1, _NEAR_1))

@@ -1,4 +1,4 @@
-"""What the labels of a machine are worth, measured on a sample of people's."""
+"""Quality of a machine's labels, measured on a sample of people's."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MachineReport(Result):
-    """What machine labels are worth; what :func:`machine_report` returns.
+    """Quality of machine labels, the result of :func:`machine_report`.
 
     Attributes
     ----------

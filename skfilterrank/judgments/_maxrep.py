@@ -219,7 +219,7 @@ class MaxRepSelector(QuerySelector):
         return X
 
     def _query_rows(self, X, rows):
-        """What `_rank_query` needs of the query's rows, and which of them are judged."""
+        """Return the query's rows for `_rank_query`, and which of them are judged."""
         judged = None if self._judged is None else self._judged[rows]
         if isinstance(X, tuple):
             vectors, numbers = X
@@ -447,7 +447,7 @@ def _tie_key(values):
 
 
 def _greedy_gains(similarity, weights, starts, symmetric, first):
-    """What each document adds when it is chosen, in all parts of the graph at once.
+    """Return the gain of each document when chosen, in all parts of the graph at once.
 
     A part's documents stand together, from its start on. Documents of `first` are chosen already.
     """

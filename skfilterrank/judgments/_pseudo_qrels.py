@@ -162,7 +162,7 @@ def pseudo_qrels(
 
 
 def check_pseudo(share, n_relevant, n_trials, ties) -> None:
-    """What can be said of the parameters before runs are looked at."""
+    """Check the parameters that do not depend on the runs."""
     check_choice(ties, "ties", ("docno", "random"))
     if share is not None:
         check_number(share, "share", above=0, most=1)

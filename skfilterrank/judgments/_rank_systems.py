@@ -230,7 +230,7 @@ def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) ->
 
 
 def _incidence(table):
-    """Which run returns which document, and the first row of each query."""
+    """Return the incidence of documents and runs, and the first row of each query."""
     queries = pd.factorize(table.index.get_level_values("qid"))[0]
     return table.notna().to_numpy(), np.flatnonzero(np.diff(queries, prepend=-1))
 

@@ -97,7 +97,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 
 
 def are_runs(X) -> bool:
-    """Whether X is a dict of runs; a sparse array of keys is a dict too."""
+    """Tell whether X is a dict of runs; a sparse array of keys is a dict too."""
     return isinstance(X, Mapping) and not sparse.issparse(X)
 
 

@@ -345,7 +345,7 @@ def _places(runs, index):
 
 
 class Folding(NamedTuple):
-    """How documents are dealt to folds.
+    """Folds and permanent random numbers of the documents of a pool.
 
     Attributes
     ----------
@@ -353,7 +353,7 @@ class Folding(NamedTuple):
         The documents in their order.
     folds : ndarray of shape (n_rows,), int
         Fold of each document.
-    luck : ndarray of shape (n_rows,)
+    random_number : ndarray of shape (n_rows,)
         A number in [0, 1) for each document, evenly spread, by which labels are drawn.
     queries : ndarray of shape (n_queries,), int
         Place of each query in the order.
@@ -361,7 +361,7 @@ class Folding(NamedTuple):
 
     order: np.ndarray
     folds: np.ndarray
-    luck: np.ndarray
+    random_number: np.ndarray
     queries: np.ndarray
 
 
@@ -371,10 +371,10 @@ def fold_documents(pool) -> Folding:
     Of documents that are equal to all runs and machines, those of smaller ids come first.
     """
     order, queries = _ordered(pool)
-    folds, luck = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
+    folds, random_number = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
     folds[order] = np.arange(len(pool)) % pool.n_folds
-    luck[order] = (np.random.RandomState(0).permutation(len(pool)) + 0.5) / len(pool)
-    return Folding(order, folds, luck, queries)
+    random_number[order] = (np.random.RandomState(0).permutation(len(pool)) + 0.5) / len(pool)
+    return Folding(order, folds, random_number, queries)
 
 
 def _ordered(pool):

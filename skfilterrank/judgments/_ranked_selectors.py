@@ -1,4 +1,4 @@
-"""Judging what stands high: in some run, or by a prior."""
+"""Selectors that rank documents without answers: by prior, pooling, at random, statAP."""
 
 import numpy as np
 import pandas as pd
@@ -372,7 +372,7 @@ class RandomSelector(QuerySelector):
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _prepare_rows(self, X, y, index):
-        """Whether each document is known to be relevant: only the oracle knows of any."""
+        """Return a mask of the documents that the oracle knows to be relevant."""
         if not self.oracle:
             return np.zeros(index.n_rows, dtype=bool)
         if y is None:
@@ -409,7 +409,7 @@ class RandomSelector(QuerySelector):
 
 
 def statap_prior(runs, *, method: str = "exact") -> pd.Series:
-    """How likely each pooled document is to be drawn by a walk down the runs.
+    """Compute the probability of each pooled document to be drawn by statAP.
 
     The sampling distribution of statAP: documents that stand high in many runs, and are therefore
     expected to be relevant, get more of it.

@@ -1,4 +1,4 @@
-"""Which documents to judge: a sample of known probabilities."""
+"""Samples of documents to judge, with known inclusion probabilities."""
 
 import numpy as np
 import pandas as pd
@@ -173,7 +173,7 @@ def _as_table(pool, rows, label, probability):
 
 
 def _number(n_total, n_possible, what):
-    """How many to draw."""
+    """Return the number to draw."""
     if is_number(n_total) and not is_whole_number(n_total):
         if not 0 < n_total <= 1:
             raise InputError(
@@ -237,11 +237,11 @@ def _sizes(pool, parsed, gains, aim, known):
     grades, probabilities = _taken_for_granted(pool, gains)
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, known)
-    total, matters = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
+    total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows = np.arange(len(pool))
     for each in parsed.values():
         form = SumOfLabels(each, pool, grades)
-        matters |= form.matters()
+        influential |= form.influential()
         expansion = form.expand(Prediction.sure(pool, probabilities))
         own = np.zeros(len(pool))
         for grade in range(len(grades)):
@@ -251,14 +251,14 @@ def _sizes(pool, parsed, gains, aim, known):
                 square -= (1 - _OF_MEAN) * changes.sum(axis=1) ** 2 / changes.shape[1]
             own += probabilities[:, grade] * np.maximum(square, 0.0)
         total += own / max(own.sum(), 1e-300)
-    if not matters.any():
+    if not influential.any():
         raise InputError(
             f"no label of the pool can change {', '.join(parsed)} of any run: do queries and "
             "documents of runs and pool have one form?"
         )
     sizes = np.sqrt(total)
-    sizes = np.maximum(sizes, _LEAST * sizes[matters].mean())
-    return np.where(matters, 1.0 if aim == "uniform" else sizes, 0.0)
+    sizes = np.maximum(sizes, _LEAST * sizes[influential].mean())
+    return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 
 def _taken_for_granted(pool, gains):
@@ -282,7 +282,10 @@ def _taken_for_granted(pool, gains):
 
 
 def _learned(pool, gains, known):
-    """The same after some have judged; a tenth of chance keeps sizes from being too sure."""
+    """Return grades and probabilities learned from judged documents.
+
+    A tenth of chance keeps sizes from being too sure.
+    """
     label = as_gains(known["label"].to_numpy(), gains, name="judged")
     grades, codes = np.unique(label, return_inverse=True)
     rows = pool.rows_of(known.index, "judged")

@@ -1,4 +1,4 @@
-"""What all strategies share that say which documents of a query to judge first."""
+"""Base classes of selectors, and checks of their input."""
 
 import itertools
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ class QuerySelector(BaseEstimator):
         return None
 
     def _prepare_rows(self, X, y, index):
-        """The same with `y`, for those that look at it: hook."""
+        """Make features with `y`, for strategies that read it: hook."""
         return self._prepare(X, index)
 
     def _query_rows(self, X, rows):
@@ -380,7 +380,7 @@ def check_same_rows(X, values, name: str = "prior") -> None:
 
 
 def check_no_duplicates(X, index, name: str = "X") -> None:
-    """Where the index of X has a level "docno", no document may be twice in a query."""
+    """Raise if a document is twice in a query, where the index has a level "docno"."""
     names = getattr(getattr(X, "index", None), "names", ())
     if "docno" not in names:
         return
@@ -396,7 +396,7 @@ def check_no_duplicates(X, index, name: str = "X") -> None:
 
 
 def is_texts(X) -> bool:
-    """Whether X is a list, an array or a Series of texts."""
+    """Tell whether X is a list, an array or a Series of texts."""
     if isinstance(X, Mapping) or hasattr(X, "get_column") or getattr(X, "ndim", 1) != 1:
         return False
     return any(isinstance(text, str) for text in X)

@@ -259,7 +259,7 @@ class _Cut:
             yield first[possible], second[possible]
 
     def _bound(self, first, second, dot):
-        """What the similarity can be at most, given the dot product of the beginnings."""
+        """Return an upper bound of the similarity, given the dot product of the beginnings."""
         swap = self.cut[first] > self.cut[second]
         early, late = np.where(swap, second, first), np.where(swap, first, second)
         return dot + self.rest_norm[early] * self.left_from[late, self.place[early]]
@@ -286,7 +286,7 @@ class _Comparison:
         return values
 
     def _compare(self, rows, numbers, second, values):
-        """The same for a few rows, which are written out in full and looked up in."""
+        """Compare a few rows, which are written out in full."""
         X, spread = self.X, self.spread.reshape(-1)
         entries, owners = entries_of(X.indptr, rows)
         written = owners * X.shape[1] + X.indices[entries]

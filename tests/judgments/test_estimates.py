@@ -270,7 +270,7 @@ def by_hand(**params):
         greater_is_better=True,
         value_range=(0, 19),
         probability=np.full(4, 0.25),
-        matters=np.full(4, True),
+        influential=np.full(4, True),
         n_certain=2,
         n_possible=18,
         by_query=np.array([[10.0], [8.0]]),
@@ -356,7 +356,7 @@ def test_labels_needed_by_hand():
     assert by_hand().labels_needed() == min(2 + np.ceil(16 / (1 + ratio)), 18)
     # Documents on which the measure does not depend are not counted.
     some = np.array([True, True, False, False])
-    fewer = dataclasses.replace(alone.results["dcg"], matters=some)
+    fewer = dataclasses.replace(alone.results["dcg"], influential=some)
     fewer = dataclasses.replace(alone, results={"dcg": fewer})
     assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)
 

@@ -121,7 +121,7 @@ def test_folds_by_hand():
     assert folding.order.tolist() == [0, 3, 1, 2]
     assert folding.folds.tolist() == [0, 0, 1, 1]
     # A number in each fourth, the same whatever the names.
-    assert sorted(folding.luck) == [1 / 8, 3 / 8, 5 / 8, 7 / 8]
+    assert sorted(folding.random_number) == [1 / 8, 3 / 8, 5 / 8, 7 / 8]
     # Machine labels come before which run is which.
     machine = rows.assign(label=[1, 0, 0, 0])
     assert RankedPool.read(machine, runs).folding.order.tolist() == [3, 0, 1, 2]

@@ -9,7 +9,7 @@ from label_samples import collection
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool
-from skfilterrank.judgments._estimate import _worth
+from skfilterrank.judgments._estimate import _position_weights
 from skfilterrank.judgments._label_model import N_DRAWS, Prediction
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
@@ -57,7 +57,7 @@ def test_how_much_documents_count_by_their_places(parts):
     _, _, pool, grades, _ = parts
     for name, of_place in (("ap", 1 / pool.place), ("precision@5", pool.place <= 5)):
         expected = np.bincount(pool.row, of_place, minlength=len(pool)) / of_place.sum()
-        worth = _worth(SumOfLabels(parse_measure(name), pool, grades))
+        worth = _position_weights(SumOfLabels(parse_measure(name), pool, grades))
         np.testing.assert_allclose(worth, expected, atol=1e-12)
 
 
@@ -131,7 +131,7 @@ def test_how_a_scale_goes_with_the_number_of_labels(
     counts[:, :, 1] = np.array(numbers)[:, None]
     found = form._scales(SimpleNamespace(counts=counts, expected=counts))
     np.testing.assert_allclose(found.slope[:, 1], slope)
-    np.testing.assert_allclose(found.bend, bend, atol=1e-12)
+    np.testing.assert_allclose(found.curvature, bend, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +178,9 @@ def test_what_is_no_such_sum_is_refused(parts, name):
 
 def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
     _, _, pool, grades, _ = parts
-    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
+    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).influential()
     assert 0 < matters.sum() <= 3 * 3
-    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
+    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).influential().all()
 
 
 @pytest.mark.parametrize(
