@@ -335,7 +335,7 @@ def test_a_pool_that_grows(ask):
     assert len(judged()) == 6
     code, _, err = ask(["1"], "--depth", "1")
     assert code == 2
-    assert "does not hold document 'd2' of topic '1'" in err
+    assert "does not hold document 'd2' of query '1'" in err
 
 
 def test_inferred_ap_of_what_judge_writes(ask, run):
