@@ -7,10 +7,10 @@ from scipy.stats import kendalltau
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.judgments import RankedPool, estimate
-from skfilterrank.judgments._label_sample import _sizes, draw_by_folds
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import Prediction
-from skfilterrank.judgments._variance import covariance_of_total, degrees_of_freedom
+from skfilterrank.judgments._estimates import covariance_of_total, degrees_of_freedom
+from skfilterrank.judgments._label_model import Prediction
+from skfilterrank.judgments._sample import _sizes, draw_by_folds
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 ROUND = 50
@@ -115,7 +115,7 @@ class Study:
             self._bares[key] = form.expand(sure) if form.is_linear else None
         if self._bares[key] is None:
             return np.nan, np.nan
-        changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.topics)
+        changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.queries)
         probability = sample["inclusion_probability"].to_numpy()
         covariance, deviations = covariance_of_total(changes, probability)
         quantile = estimates._quantile(degrees_of_freedom(deviations))

@@ -75,7 +75,7 @@ def predicted(folder, qrels):
     table = table.merge(texts[["docno", "text"]], how="left")
     part = np.random.RandomState(0).permutation(len(table)) / len(table)
     halves = [
-        LabelPredictor(one_class="pool", unjudged_topic="pool", output="soft").fit_transform(
+        LabelPredictor(one_class="pool", unjudged_query="pool", output="soft").fit_transform(
             table.assign(label=table["label"].where(mine))
         )["label"]
         for mine in (part < LEARNED, part >= 1 - LEARNED)

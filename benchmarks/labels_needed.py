@@ -21,9 +21,9 @@ from skfilterrank.judgments import (
     PriorSelector,
     RandomSelector,
     rank_table,
-    similarity_join,
     statap_prior,
 )
+from skfilterrank.judgments._similarity import similarity_join
 from skfilterrank.metaevaluation import judging_curve
 
 mpl.use("Agg")

@@ -49,7 +49,7 @@ chosen = {
 front = MoveToFrontSelector().fit(pool)
 for topic in pool.index.unique("qid"):
     for _ in range(budget):
-        rows = front.next_rows(topic=topic)
+        rows = front.next_rows(query=topic)
         front.update(rows, labels[pool.index[rows]].to_numpy())
 chosen["move-to-front"] = front.select(n_per_query=budget)
 

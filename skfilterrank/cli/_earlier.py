@@ -1,17 +1,13 @@
 """Judgments and labels of machines that are there before the judging begins."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank.exceptions import InputError, brief_list
-from skfilterrank.judgments import (
-    AssessorAgreement,
-    assessor_agreement,
-    likely_errors,
-    merge_answers,
-)
+from skfilterrank.judgments import assessor_agreement, likely_errors, merge_answers
 
 _KEY = ["qid", "docno"]
 # As many as digits: more are scores.
@@ -30,14 +26,14 @@ class EarlierJudgments:
         Every document that was judged, or had to be.
     remarks : dict of (str, str) to str
         Text beside documents that are asked about again.
-    agreement : AssessorAgreement or None
+    agreement : object or None
         How far several assessors agree.
     """
 
     labels: pd.Series
     pool: pd.Index
     remarks: dict = field(default_factory=dict)
-    agreement: AssessorAgreement | None = None
+    agreement: Any = None
 
     @classmethod
     def of(cls, sources, answers) -> "EarlierJudgments":

@@ -22,7 +22,7 @@ from skfilterrank.cli._inputs import (
 from skfilterrank.cli._output import tell
 from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels, read_run
-from skfilterrank.judgments import Estimates, RankedPool, estimate
+from skfilterrank.judgments import RankedPool, estimate
 
 # What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
 MEASURES = ("ndcg_f@10",)
@@ -91,7 +91,7 @@ class Sample:
 class Sampled:
     """Estimates, and what they were made from."""
 
-    estimates: Estimates
+    estimates: Any
     pool: RankedPool
     sample: QrelsIndex
     gains: object
@@ -139,7 +139,7 @@ def origin_of(estimates) -> dict[str, Any]:
     """Return what estimates are of and were made from, for an object."""
     counts = {name: getattr(estimates, name) for name in ("n_judged", "n_possible", "n_other")}
     about = {"target": estimates.target, "confidence": estimates.confidence}
-    return {"n_topics": len(estimates.topics)} | counts | about
+    return {"n_topics": len(estimates.queries)} | counts | about
 
 
 def _people(options):
@@ -152,7 +152,7 @@ def _people(options):
 
 def _sample(people, options):
     """People's labels with probabilities, what was drawn, and what intervals are of."""
-    target = options.target and options.target.replace("-", " ")
+    target = options.target and options.target.replace("-", " ").replace("topics", "queries")
     if options.prels is not None:
         drawn = without_machines(read_prels(options.prels), options.prels)
         sample = _with_labels(drawn, people, options)
@@ -168,7 +168,7 @@ def _sample(people, options):
             "these labels, and draws from the rest."
         )
     else:
-        if target == "these topics":
+        if target == "these queries":
             raise InputError(
                 f"people judged all documents of {options.qrels}, so that the values of these "
                 "topics are known, and no interval is needed: --target new-topics gives those of "
@@ -178,8 +178,8 @@ def _sample(people, options):
             f"{options.qrels} says no probabilities (--prels): taken for all labels that there "
             "are, documents without one for not relevant"
         )
-        return people.assign(inclusion_probability=1.0), "query", "new topics"
-    return sample, options.unit, target or "these topics"
+        return people.assign(inclusion_probability=1.0), "query", "new queries"
+    return sample, options.unit, target or "these queries"
 
 
 def _with_labels(sample, people, options):
@@ -227,7 +227,7 @@ def _tell_of_pool(pool, options):
                 f"{name} has no label of {n_missing:,} of {counted(len(pool), 'document')}: a "
                 "class of their own"
             )
-    if lacking := pool.missing_topics:
+    if lacking := pool.missing_queries:
         shown = ", ".join(f"{name}: {len(lost)}" for name, lost in list(lacking.items())[:_SHOWN])
         shown += ", ..." if len(lacking) > _SHOWN else ""
         what = f"{len(lacking)} of {counted(len(pool.runs), 'run')} ({shown}) lack topics"

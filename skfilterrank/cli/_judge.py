@@ -278,7 +278,7 @@ class Judging:
             self.selector,
             assessor,
             n_per_query=self.given.n_per_query,
-            topics=self.given.only,
+            queries=self.given.only,
             order=np.arange(len(self.index)) if in_order else None,
             pool=self.index,
             leave_out=self.without,
@@ -292,7 +292,7 @@ class Judging:
         asked = {}
 
         def skip(question):
-            asked[question.topic, question.docno] = question
+            asked[question.query, question.docno] = question
             return Answer.SKIP
 
         self._judge(skip)

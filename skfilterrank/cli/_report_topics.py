@@ -150,9 +150,9 @@ def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str,
     labels = sampled.sample.to_frame().dropna(subset="label")
     judged = set(labels.index.get_level_values("qid"))
     is_whole = estimates.unit == "query"
-    topics = [topic for topic in estimates.topics if topic in judged or not is_whole]
+    topics = [topic for topic in estimates.queries if topic in judged or not is_whole]
     scores = SystemScores(
-        result.by_topic,
+        result.by_query,
         systems=estimates.runs,
         queries=topics,
         measure=name,

@@ -146,8 +146,8 @@ class TerminalAssessor:
 
     def _lines(self, question, width):
         """Return lines about the topic, and lines of the document."""
-        pair = str(question.topic), str(question.docno)
-        place = f"topic {printable(pair[0])}, document {question.place} of {question.n_topic}; "
+        pair = str(question.query), str(question.docno)
+        place = f"topic {printable(pair[0])}, document {question.place} of {question.n_query}; "
         place += f"{question.n_answered} of {question.n_total} judged{self._pace(self.n_open)}"
         topic = _texts_of(self.topics, pair[0])
         terms = query_terms(topic[0]) if topic else frozenset()

@@ -84,7 +84,7 @@ def complete(
     predictor = LabelPredictor(
         output=labels,
         one_class=one_class,
-        unjudged_topic=unjudged_topic,
+        unjudged_query=unjudged_topic,
         n_jobs=n_jobs,
         verbose=progress(),
     )
@@ -137,8 +137,8 @@ def _of_completed(completed, docs):
     from skfilterrank._lists.results import counted
 
     table, predictor, missing = completed.qrels, completed.predictor, completed.without_text
-    if completed.unknown_topics:
-        n_topics = counted(len(completed.unknown_topics), "topic")
+    if completed.unknown_queries:
+        n_topics = counted(len(completed.unknown_queries), "topic")
         yield f"{n_topics} of the runs without judgments: left out"
     is_soft = predictor.output == "soft"
     imputed = table["label"][is_of_machine(table[JUDGED_BY])]
@@ -154,10 +154,10 @@ def _of_completed(completed, docs):
     if is_soft and predictor.calibration_ is None:
         yield "too few judged documents to calibrate chances: expected labels may be far off"
     topics_of: dict = {}
-    for topic, reason in predictor.fallback_topics_.items():
+    for topic, reason in predictor.fallback_queries_.items():
         topics_of.setdefault(reason, []).append(topic)
     for reason, topics in topics_of.items():
-        how = predictor.unjudged_topic if reason.startswith("no ") else predictor.one_class
+        how = predictor.unjudged_query if reason.startswith("no ") else predictor.one_class
         yield f"{counted(len(topics), 'topic')} with {reason} ({_DONE[how]}): {_some(topics)}"
     if n_empty := int(predictor.imputed_[predictor.empty_texts_].sum()):
         yield f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default"

@@ -3,57 +3,52 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.judgments._active_selector import ActiveSelector
-from skfilterrank.judgments._assessor_agreement import AssessorAgreement, assessor_agreement
-from skfilterrank.judgments._complete_qrels import CompletedQrels, complete_qrels
-from skfilterrank.judgments._completed_labels import CompletedLabels
-from skfilterrank.judgments._completed_scorer import make_completed_scorer
+from skfilterrank.judgments._active_selectors import (
+    MoveToFrontSelector,
+    MTCSelector,
+)
+from skfilterrank.judgments._complete_qrels import complete_qrels
+from skfilterrank.judgments._completed_labels import CompletedLabels, make_completed_scorer
 from skfilterrank.judgments._estimate import estimate
-from skfilterrank.judgments._estimates import EstimatedDifferences, Estimates, MeasureEstimate
-from skfilterrank.judgments._judge import Answer, Question, judge
-from skfilterrank.judgments._judging_answers import read_judging_answers
+from skfilterrank.judgments._judge import Answer, judge
+from skfilterrank.judgments._judging_answers import (
+    merge_answers,
+    read_judging_answers,
+)
 from skfilterrank.judgments._judging_tasks import write_judging_tasks
 from skfilterrank.judgments._judgment_log import read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_sample import draw_sample
-from skfilterrank.judgments._likely_errors import likely_errors
-from skfilterrank.judgments._machine_report import MachineReport, machine_report
+from skfilterrank.judgments._label_quality import (
+    assessor_agreement,
+    likely_errors,
+)
+from skfilterrank.judgments._machine_report import machine_report
 from skfilterrank.judgments._maxrep import MaxRepSelector
-from skfilterrank.judgments._merge_answers import MergedAnswers, merge_answers
-from skfilterrank.judgments._move_to_front import MoveToFrontSelector
-from skfilterrank.judgments._mtc import MTCSelector
-from skfilterrank.judgments._pooling import PoolingSelector, PriorSelector
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
-from skfilterrank.judgments._random_selector import RandomSelector
 from skfilterrank.judgments._rank_systems import rank_systems
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_pool import RankedPool
-from skfilterrank.judgments._selector import TopicSelector
-from skfilterrank.judgments._similarity import similarity_join
-from skfilterrank.judgments._statap import StatAPSelector, statap_prior
+from skfilterrank.judgments._ranked_selectors import (
+    PoolingSelector,
+    PriorSelector,
+    RandomSelector,
+    StatAPSelector,
+    statap_prior,
+)
+from skfilterrank.judgments._sample import draw_sample
 
 __all__ = [
-    "ActiveSelector",
     "Answer",
-    "AssessorAgreement",
     "CompletedLabels",
-    "CompletedQrels",
-    "EstimatedDifferences",
-    "Estimates",
     "LabelPredictor",
     "MTCSelector",
-    "MachineReport",
     "MaxRepSelector",
-    "MeasureEstimate",
-    "MergedAnswers",
     "MoveToFrontSelector",
     "PoolingSelector",
     "PriorSelector",
-    "Question",
     "RandomSelector",
     "RankedPool",
     "StatAPSelector",
-    "TopicSelector",
     "assessor_agreement",
     "complete_qrels",
     "draw_sample",
@@ -68,7 +63,6 @@ __all__ = [
     "rank_table",
     "read_judging_answers",
     "read_judgment_log",
-    "similarity_join",
     "statap_prior",
     "write_judging_tasks",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._lists.checks import check_random_state
 from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
@@ -23,16 +24,11 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
-from skfilterrank.judgments._expected_precision import MIN_ROWS, expected_precision
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import (
-    column_of,
-    is_polars,
-    judges_of,
-)
+from skfilterrank.judgments._label_table import column_of, is_table, judges_of
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
-from skfilterrank.judgments._statap import statap_prior
+from skfilterrank.judgments._ranked_selectors import statap_prior
 
 _SHOWN = 5
 # Below this share of right ones, labels do more harm than none.
@@ -43,13 +39,13 @@ _CHOSEN_BY_RANK = 0.6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompletedQrels(Result):
-    """What :func:`complete_qrels` returns.
+    """Completed judgments and their quality, the result of :func:`complete_qrels`.
 
     Attributes
     ----------
     qrels : DataFrame of shape (n_documents, 4)
         "qid", "docno" (str), "label" (float64, NaN where nothing could be predicted) and
-        "judged_by": "people", "predicted", or missing where the label is. Topics in the order of
+        "judged_by": "people", "predicted", or missing where the label is. Queries in the order of
         the judgments, documents of the runs behind those of the judgments.
         :func:`skfilterrank.io.write_qrels` keeps the mark.
     expected_precision : float
@@ -63,18 +59,18 @@ class CompletedQrels(Result):
         share of these whose label it is. Of judged documents alone: the others are worse where the
         judged ones were selected as likely to be relevant.
     predictor : LabelPredictor
-        The fitted predictor, which says which topics have no model and which texts no term.
+        The fitted predictor, which says which queries have no model and which texts no term.
     without_text : DataFrame
         Rows of `qrels` whose document has no text (or lacks a feature): neither learned from nor
         predicted.
-    unknown_topics : list of str
-        Topics of the runs without judgments that are left out.
+    unknown_queries : list of str
+        Queries of the runs without judgments that are left out.
     is_doubtful : bool
         Whether less than half of the documents predicted relevant are expected to be, or nothing
         says how many, or all judged labels are the same one and others got it: then
         :func:`complete_qrels` warns.
     judged_above_unjudged : float
-        Chance that a judged document stands higher in the runs than an unjudged one of its topic:
+        Chance that a judged document stands higher in the runs than an unjudged one of its query:
         near 1 after pooling, 0.5 in a random sample. NaN without runs.
     is_random_sample : bool
         Whether that chance is below 0.6, and labels were predicted. Then lists without unjudged
@@ -91,7 +87,7 @@ class CompletedQrels(Result):
     quality: pd.DataFrame
     predictor: LabelPredictor
     without_text: pd.DataFrame
-    unknown_topics: list
+    unknown_queries: list
     judged_above_unjudged: float
 
     _digits = 3
@@ -107,7 +103,7 @@ class CompletedQrels(Result):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether values from these labels may be far off."""
+        """True if values from these labels may be far off."""
         is_copied = len(self.predictor.labels_) == 1 and self.predictor.n_imputed_ > 0
         is_rarely_right = self.n_predicted_relevant > 0 and not self.expected_precision >= _LEAST
         return is_copied or is_rarely_right
@@ -118,7 +114,7 @@ class CompletedQrels(Result):
         return self.predictor.n_imputed_ > 0 and self.judged_above_unjudged < _CHOSEN_BY_RANK
 
     def precision_text(self) -> str:
-        """What is to be expected of the labels above 0 that are predicted, in a phrase."""
+        """Describe the expected precision of predicted labels above 0, in a phrase."""
         labels = self.predictor.labels_
         if len(labels) == 1:
             return f"all judged labels are {labels[0]:g}, which tells no document from another"
@@ -130,7 +126,7 @@ class CompletedQrels(Result):
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
 
     def _too_few(self):
-        """What there is too little of to tell."""
+        """Name the kind of judged documents that is too rare."""
         judged = self.quality["n_judged"]
         n_others, n_relevant = (
             int(judged[is_one].sum()) for is_one in (judged.index <= 0, judged.index > 0)
@@ -153,9 +149,9 @@ def complete_qrels(
 ) -> CompletedQrels:
     """Predict the labels that nobody made, from the texts of documents that somebody judged.
 
-    What is completed are the documents that the runs return and nobody judged, in topics with
-    judgments, and those that the judgments hold without a label. Other topics of the runs are left
-    out, unless the predictor has a model of all topics for them (``unjudged_topic="pool"`` or
+    What is completed are the documents that the runs return and nobody judged, in queries with
+    judgments, and those that the judgments hold without a label. Other queries of the runs are left
+    out, unless the predictor has a model of all queries for them (``unjudged_query="pool"`` or
     ``shared=True``). The labels are marked as predicted, and come with what is to be expected of
     them.
 
@@ -171,7 +167,7 @@ def complete_qrels(
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
         level "docno", and the columns that the predictor names by `text` and `features`.
     depth : int or None, default=None
-        Only the first so many documents of each run and topic. None takes all.
+        Only the first so many documents of each run and query. None takes all.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels of `qrels` that mean unjudged, as in :func:`skfilterrank.io.read_qrels`.
     predictor : LabelPredictor or None, default=None
@@ -182,14 +178,16 @@ def complete_qrels(
     Returns
     -------
     CompletedQrels
-        `qrels`, the completed judgments, and what they are worth: `expected_precision`, `quality`.
+        `qrels`, the completed judgments; `expected_precision` of the `n_predicted_relevant`
+        documents; `quality`, a table by label; `predictor`; `without_text`, `unknown_queries`,
+        `is_doubtful` and `is_random_sample`, of which warnings tell.
 
     Raises
     ------
     ValueError
         If nothing is unjudged or nothing is judged by people, no document has a text, no judged
-        document has one, ids are there twice, the runs and the judgments have no topic in common, a
-        topic has no judgments and the predictor says ``unjudged_topic="raise"``, or a parameter is
+        document has one, ids are there twice, the runs and the judgments have no query in common, a
+        query has no judgments and the predictor says ``unjudged_query="raise"``, or a parameter is
         out of range.
     TypeError
         If `documents` is of another kind.
@@ -200,7 +198,7 @@ def complete_qrels(
         If less than half of the documents predicted relevant are expected to be, or too few are
         judged to say; if all judged labels are the same one and others got it; if the judged
         documents stand no higher in the runs than the others, as in a random sample; of labels
-        that machines gave; of topics of the runs that are left out.
+        that machines gave; of queries of the runs that are left out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
 
@@ -213,7 +211,7 @@ def complete_qrels(
     Notes
     -----
     Each judged document is predicted by models that have not seen its label (five folds within
-    topics). Where there are runs, a logistic regression of its relevance on what was predicted, and
+    queries). Where there are runs, a logistic regression of its relevance on what was predicted and
     on the logarithm of what its ranks say (:func:`statap_prior`), gives the chance of each unjudged
     document that is predicted relevant, and `expected_precision` is the mean of these chances.
     Without the ranks it would be far too high wherever the best ranks were judged: the documents
@@ -222,7 +220,7 @@ def complete_qrels(
     and Cranfield it said up to 7 points too much and up to 33 too little, where held-out documents
     alone said up to 82 points too much (``benchmarks/completed_labels_precision.py``).
 
-    With few judgments of a topic most predicted relevant documents are not, the more so where few
+    With few judgments of a query most predicted relevant documents are not, the more so where few
     are relevant at all: use the labels to rank systems or to choose what to judge next, not as if
     people had given them.
 
@@ -263,10 +261,10 @@ def complete_qrels(
         raise
     if is_sample(judged["label"], judged.get(PROBABILITY)):
         refuse_sample()
-    table, unknown_topics = _pool(
+    table, unknown_queries = _pool(
         ranks,
         judged,
-        leaves=predictor.unjudged_topic == "leave" and not predictor.shared,
+        leaves=predictor.unjudged_query == "leave" and not predictor.shared,
     )
     columns = _columns_of(documents, predictor)
     has_text = _add_columns(table, columns, predictor)
@@ -286,7 +284,7 @@ def complete_qrels(
         quality,
         predictor,
         table[~has_text],
-        unknown_topics,
+        unknown_queries,
         np.nan if places is None else _judged_above_unjudged(known, places),
     )
     if completed.is_doubtful:
@@ -308,7 +306,7 @@ def complete_qrels(
 
 
 def _pool(ranks, qrels, *, leaves):
-    """Judged and unjudged documents, topic by topic as judged; and topics that are left out."""
+    """Judged and unjudged documents, query by query as judged; and queries that are left out."""
     if JUDGED_BY in qrels:
         is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
         if n_machine := int(np.count_nonzero(is_machine)):
@@ -330,15 +328,15 @@ def _pool(ranks, qrels, *, leaves):
         is_known = pool["qid"].isin(table["qid"].unique())
         if not is_known.any():
             raise InputError(
-                f"the runs have no topic of the judgments: they have such as "
+                f"the runs have no query of the judgments: they have such as "
                 f"{brief(pool['qid'].iloc[0])}, these such as {brief(table['qid'].iloc[0])}."
             )
         if leaves and not is_known.all():
             unknown = pool["qid"][~is_known].unique().tolist()
             pool = pool[is_known]
             warn_user(
-                f"{counted(len(unknown), 'topic')} of the runs without judgments: left out, such "
-                f"as {', '.join(map(brief, unknown[:_SHOWN]))}.",
+                f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
+                f"out, such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
                 DataWarning,
             )
         table = pd.concat([table, pool], ignore_index=True)
@@ -348,12 +346,12 @@ def _pool(ranks, qrels, *, leaves):
             "no document is unjudged: name the label that marks those in the judgments "
             "(unjudged label), or give runs that return others."
         )
-    topics = pd.factorize(table["qid"])[0]
-    return table.iloc[np.argsort(topics, kind="stable")].reset_index(drop=True), unknown
+    queries = pd.factorize(table["qid"])[0]
+    return table.iloc[np.argsort(queries, kind="stable")].reset_index(drop=True), unknown
 
 
 def _columns_of(documents, predictor):
-    """What the predictor looks at, by document id."""
+    """Return the columns that the predictor reads, by document id."""
     if isinstance(documents, Mapping):
         documents = pd.Series(documents, dtype=object)
     if isinstance(documents, pd.Series):
@@ -363,7 +361,7 @@ def _columns_of(documents, predictor):
                 "alone."
             )
         columns = pd.DataFrame({predictor.text: documents.to_numpy(object)}, documents.index)
-    elif isinstance(documents, pd.DataFrame) or is_polars(documents):
+    elif is_table(documents):
         ids = column_of(documents, "docno", table="documents")
         texts = [] if predictor.text is None else [predictor.text]
         wanted = [*texts, *(predictor.features or ())]
@@ -408,7 +406,7 @@ def _add_columns(table, columns, predictor):
 
 
 def _places(ranks, table):
-    """What the ranks of each document say, those of no run last."""
+    """Return log priors of the documents by their ranks, those of no run last."""
     prior = statap_prior(ranks)
     prior.index = pd.MultiIndex.from_frame(prior.index.to_frame(index=False).astype(str))
     places = prior.reindex(pd.MultiIndex.from_frame(table[["qid", "docno"]]))
@@ -417,9 +415,9 @@ def _places(ranks, table):
 
 def _judged_above_unjudged(table, places) -> float:
     """Share of the pairs of a judged and an unjudged document in which the first is higher."""
-    by_topic = pd.Series(places).groupby(table["qid"].to_numpy())
+    by_query = pd.Series(places).groupby(table["qid"].to_numpy())
     is_judged = table["label"].notna().to_numpy()
-    counts = pd.DataFrame({"rank": by_topic.rank() * is_judged, "judged": is_judged})
+    counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
     counts = counts.groupby(table["qid"].to_numpy()).agg(
         rank=("rank", "sum"), n_judged=("judged", "sum"), n_rows=("judged", "size")
     )
@@ -434,9 +432,9 @@ def _quality(predictor, table, fitted, places, random_state):
     read = predictor._read(table, needs_label=True)
     vectors = predictor._document_vectors.transform(table)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
-    if hard.unjudged_topic == "raise":
-        # A topic whose only label is held out has none, which is no fault of the judgments.
-        hard.set_params(unjudged_topic="leave")
+    if hard.unjudged_query == "raise":
+        # A query whose only label is held out has none, which is no fault of the judgments.
+        hard.set_params(unjudged_query="leave")
     folds = dealt_folds(read.index, read.labels, random_state, lone=True)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
     found = fitted["label"].to_numpy()
@@ -470,3 +468,39 @@ def _quality(predictor, table, fitted, places, random_state):
     }
     quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
     return precision, int(np.count_nonzero(relevant)), quality
+
+
+# Judged documents of either kind, and of those said to be relevant, that are needed to tell.
+MIN_ROWS = 5
+
+
+def expected_precision(relevant, said, places, said_places) -> float:
+    """Mean chance to be relevant of documents that a model says are.
+
+    Parameters
+    ----------
+    relevant, said : ndarray of shape (n_held_out,), dtype bool
+        What judged documents are, and what models that have not seen them say.
+    places : ndarray of shape (n_held_out,), dtype float64, or None
+        What their ranks say: higher is likelier. None where there are no ranks.
+    said_places : ndarray of shape (n_said,), dtype float64, or None
+        The same of documents that nobody judged and the model says are relevant.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN where there are too few judged documents of one kind, or too few are said
+        to be relevant.
+    """
+    counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
+    if min(counts) < MIN_ROWS:
+        return np.nan
+    if said_places is None:
+        places, said_places = np.zeros(len(said)), np.zeros(1)
+    if not len(said_places):
+        return np.nan
+    # With the usual penalty, few documents said to be relevant do not make a certainty.
+    model = LogisticRegression().fit(np.column_stack([said, places]), relevant)
+    return float(
+        model.predict_proba(np.column_stack([np.ones(len(said_places)), said_places]))[:, 1].mean()
+    )

@@ -1,8 +1,8 @@
 """Values with honest intervals from people's labels of a sample and machines' labels of the rest.
 
-**Two targets.** *These topics*: the value that the topics at hand would have, were every document
-of the pool judged by people; the sample of documents is all that chance decides. *New topics*: the
-mean over the topics that these were drawn from; chance decides of the topics, too.
+**Two targets.** *These queries*: the value that the queries at hand would have, were every document
+of the pool judged by people; the sample of documents is all that chance decides. *New queries*: the
+mean over the queries that these were drawn from; chance decides of the queries, too.
 
 **Linear measures.** DCG, precision and RBP add up what each document's label is worth at its place.
 Predict the labels, add the predictions up, and correct by the sample's errors, each divided by its
@@ -11,7 +11,7 @@ the predictions are, and the narrower the better they are. Predictions are learn
 each document's from other folds than its own, and folds are drawn independently of each
 other, so that learning does not make them biased either.
 
-**Ratios.** nDCG, nDCG_f, AP and recall divide by what all labels of a topic decide. The library
+**Ratios.** nDCG, nDCG_f, AP and recall divide by what all labels of a query decide. The library
 declares each of them as a sum over documents, with weights that depend on how many labels of each
 grade there are. Its expected value under the predicted probabilities of all labels takes the place
 of the sum of predictions, and the change that one label makes, on average over all others, that of
@@ -19,7 +19,7 @@ the weight (the first term of Hoeffding's decomposition). For linear measures th
 What is left out has mean 0 where the probabilities are right, and is not divided by inclusion
 probabilities.
 
-**Everything else** (ERR, RR, lexirecall) needs whole topics: PPI++ over topics.
+**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
 
 **The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
 documents, each sample inside the next, so that judging goes on in batches under the probabilities
@@ -42,17 +42,20 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.io import read_prels
-from skfilterrank.judgments._estimated_queries import estimate_from_queries
-from skfilterrank.judgments._estimates import Estimates, MeasureEstimate
-from skfilterrank.judgments._label_sample import UNITS
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import LabelModel
+from skfilterrank.io import QrelsIndex, read_prels
+from skfilterrank.judgments._estimates import (
+    Estimates,
+    MeasureEstimate,
+    covariance_of_total,
+    shrink,
+)
+from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._ranked_pool import as_table, judged_table, ranked_pool, warn_of_outside
-from skfilterrank.judgments._shrinkage import shrink
-from skfilterrank.judgments._variance import covariance_of_total
+from skfilterrank.judgments._sample import UNITS
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
+from skfilterrank.metrics import evaluate_runs
 
-TARGETS = ("these topics", "new topics")
+TARGETS = ("these queries", "new queries")
 _MOST_GRADES = 20
 # Standard errors between the number of documents and its estimate that no chance explains.
 _SURPRISE = 5.0
@@ -68,7 +71,7 @@ def estimate(
     machine_qrels=None,
     pool=None,
     unit: str = "document",
-    target: str = "these topics",
+    target: str = "these queries",
     gains=None,
     confidence: float = 0.95,
 ) -> Estimates:
@@ -84,20 +87,20 @@ def estimate(
     runs : path, list of paths, dict of name to run, or RankedPool
         Runs, as :func:`skfilterrank.metrics.evaluate_runs` takes them; or what
         :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
-        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
+        equal score stand in trec_eval's order; a query that a run lacks counts as an empty list.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
         "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
     machine_qrels : qrels, dict of name to qrels, or None, default=None
         Labels of one judge, or of several by name. None estimates from people alone.
     pool : qrels or data frame, default=None
-        Topics and documents that count; None takes those with a machine label. All others are
+        Queries and documents that count; None takes those with a machine label. All others are
         unjudged, of gain 0.
     unit : {"document", "query"}, default="document"
-        What was drawn: documents, or whole topics, all of whose documents were judged.
-    target : {"these topics", "new topics"}, default="these topics"
-        What the intervals are of: the value that these topics would have, were all documents of
-        the pool judged by people; or the mean over all topics that these are a sample of.
+        What was drawn: documents, or whole queries, all of whose documents were judged.
+    target : {"these queries", "new queries"}, default="these queries"
+        What the intervals are of: the value that these queries would have, were all documents of
+        the pool judged by people; or the mean over all queries that these are a sample of.
     gains : None, "exp2", dict or callable, default=None
         How people's labels become gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
         of machines are classes, of whatever scale.
@@ -107,7 +110,10 @@ def estimate(
     Returns
     -------
     Estimates
-        Values, intervals and covariances; `compare`, `order` and `labels_needed` go on from there.
+        `to_frame()` has a row for each measure and run: "value", "low", "high", "standard_error"
+        and "shown_to_cover". ``covariance(measure)`` has the covariances of all runs,
+        ``compare(measure)`` differences with intervals and p values, ``order(measure)`` ranks with
+        intervals, and ``labels_needed(measure, half_width=...)`` the size of a larger sample.
 
     Raises
     ------
@@ -145,7 +151,7 @@ def estimate(
     may hold the truth far less often than they say, and tables mark them. Where everything is
     judged, the estimate is the measure itself.
 
-    Predictions are those of ridge logistic regressions on the labels of all judges, topics and how
+    Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, learned from the sample in folds: a document's fold does not
     enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
     to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
@@ -183,9 +189,9 @@ def estimate(
     # First: who has no sample may have no pool either, and is told of both.
     sample, n_open = _sample(qrels)
     ranked = ranked_pool(machine_qrels, runs, pool)
-    if target == "new topics" and len(ranked.topics) < 2:
+    if target == "new queries" and len(ranked.queries) < 2:
         raise InputError(
-            "target='new topics' needs at least two topics, got one, from which nothing can be "
+            "target='new queries' needs at least two queries, got one, from which nothing can be "
             "said of others."
         )
     if unit == "query":
@@ -212,14 +218,14 @@ def estimate(
         _check_spread(grades, codes)
 
     results = {}
-    of_any = np.logical_or.reduce([form.matters() for form in forms.values()])
+    of_any = np.logical_or.reduce([form.influential() for form in forms.values()])
 
     for text, form in forms.items():
         labels = rows, codes, probability, is_certain
-        of_topic, changes = _by_labels(form, labels)
-        n_topics = len(ranked.topics)
-        covariance, deviations = covariance_of_total(changes / n_topics, probability)
-        values = of_topic.mean(axis=1)
+        of_query, changes = _by_labels(form, labels)
+        n_queries = len(ranked.queries)
+        covariance, deviations = covariance_of_total(changes / n_queries, probability)
+        values = of_query.mean(axis=1)
         order_values = values
         if ranked.machine:
             # What the judged labels leave open is as the machine says, as far as the values do not
@@ -227,8 +233,8 @@ def estimate(
             # themselves.
             steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
             order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
-        if target == "new topics":
-            deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
+        if target == "new queries":
+            deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
         results[text] = MeasureEstimate(
             values=values,
             deviations=deviations,
@@ -236,10 +242,10 @@ def estimate(
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
             probability=probability[~is_certain],
-            matters=form.matters()[rows[~is_certain]],
-            n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),
-            n_possible=int(np.count_nonzero(form.matters())),
-            by_topic=of_topic,
+            influential=form.influential()[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
+            n_possible=int(np.count_nonzero(form.influential())),
+            by_query=of_query,
             is_ratio=not form.is_linear,
         )
     return Estimates(
@@ -251,7 +257,7 @@ def estimate(
         n_judged=int(np.count_nonzero(of_any[rows])),
         n_possible=int(np.count_nonzero(of_any)),
         n_other=int(np.count_nonzero(~of_any[rows])),
-        topics=tuple(ranked.topics),
+        queries=tuple(ranked.queries),
     )
 
 
@@ -259,23 +265,23 @@ def _guess(form, labels, **params):
     """Predicted labels of all documents, by some judged ones."""
     rows, codes, probability, known = labels
     # Each measure is estimated by itself: its value does not depend on what else is asked for.
-    model = LabelModel(form.pool, _worth(form), form.matters(), **params)
+    model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
     prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
     return prediction.with_known(rows[known], codes[known])
 
 
 def _by_labels(form, labels):
-    """Values of each topic, (n_runs, n_topics), and what each label changes."""
+    """Values of each query, (n_runs, n_queries), and what each label changes."""
     rows, codes, probability, _ = labels
     expansion = form.expand(_guess(form, labels))
     changes = expansion.changes(rows, codes)
-    of_topic = expansion.base.copy()
-    np.add.at(of_topic.T, form.pool.codes[rows], changes / probability[:, None])
+    of_query = expansion.base.copy()
+    np.add.at(of_query.T, form.pool.codes[rows], changes / probability[:, None])
     if not form.is_linear:
         of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
-        of_topic += of_pairs
+        of_query += of_pairs
         changes += changes_of_pairs
-    return of_topic, changes
+    return of_query, changes
 
 
 def _sample(qrels):
@@ -291,7 +297,7 @@ def _sample(qrels):
             "Draw documents by draw_sample(machine_qrels, runs, measures, n_total=..., "
             "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
             "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
-            "unit='query' and target='new topics'."
+            "unit='query' and target='new queries'."
         )
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
@@ -341,11 +347,11 @@ def _check_spread(grades, codes):
 
 def _check_design(form, rows, probability, n_open):
     """The probabilities must be able to be those of a sample of the documents that matter."""
-    matters = form.matters()
-    n_possible = int(np.count_nonzero(matters))
+    influential = form.influential()
+    n_possible = int(np.count_nonzero(influential))
     weights = np.zeros(len(form.pool))
     weights[rows] = 1 / probability
-    estimated, error, is_odd = _counted(weights, matters)
+    estimated, error, is_odd = _counted(weights, influential)
     if not is_odd:
         return
     if n_open and estimated < n_possible:
@@ -375,15 +381,126 @@ def _check_design(form, rows, probability, n_open):
     )
 
 
-def _counted(weights, matters):
-    """How many documents there are by a sample, its standard error, and whether chance can be."""
-    weights = weights[matters]
+def _counted(weights, influential):
+    """Estimate a number of documents from a sample; tell if chance explains its error."""
+    weights = weights[influential]
     n_possible, estimated = len(weights), weights.sum()
     error = np.sqrt((weights * (weights - 1)).clip(0).sum())
     return estimated, error, abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible
 
 
-def _worth(form):
-    """How much the label of each row counts in the mean of the runs, by places alone."""
+def _position_weights(form):
+    """Return the position weight of each row in the mean of the runs."""
     worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
     return worth / max(worth.sum(), 1e-300)
+
+
+_LEAST = 5
+
+
+def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confidence) -> Estimates:
+    """Estimate measures from whole queries."""
+    queries, share = _judged_queries(sample, pool)
+    n_all, n_judged = len(pool.queries), len(queries)
+    judged = sample.reset_index()[["qid", "docno", "label"]]
+    values = _values(judged, runs, parsed, gains, queries, pool.runs)
+    guesses = [
+        _values(_labels(pool, labels), runs, parsed, gains, pool.queries, pool.runs)
+        for labels in pool.machine.values()
+    ]
+    is_judged = pool.queries.isin(queries)
+    grades = as_gains(sample["label"].to_numpy(), gains, name="qrels")
+    results = {}
+    for number, text in enumerate(parsed):
+        by_people = values[number]
+        by_machine = [guess[number] for guess in guesses]
+        machine = np.mean(by_machine, axis=0) if guesses else np.zeros((len(pool.runs), n_all))
+        trust = _trust(by_people, machine[:, is_judged], 1 - share)
+        rest = by_people - trust * machine[:, is_judged]
+        estimate = rest.mean(axis=1) + trust * machine.mean(axis=1)
+        away = rest - rest.mean(axis=1, keepdims=True)
+        degrees = n_judged - 1 - bool(guesses)
+        deviations = away.T * np.sqrt((1 - share) / (n_judged * degrees))
+        if target == "new queries":
+            own = by_people - by_people.mean(axis=1, keepdims=True)
+            own = own.T * np.sqrt(share / (n_judged * (n_judged - 1)))
+            deviations = np.vstack([deviations, own])
+        results[text] = MeasureEstimate(
+            values=estimate,
+            deviations=deviations,
+            order_values=estimate,
+            greater_is_better=parsed[text].measure.greater_is_better,
+            value_range=parsed[text].measure.range_for(grades),
+            probability=np.full(n_judged, share),
+            influential=np.full(n_judged, True),
+            n_certain=0,
+            n_possible=len(pool),
+            by_query=by_people,
+            is_ratio=False,
+        )
+    return Estimates(
+        runs=pool.runs,
+        results=results,
+        target=target,
+        unit="query",
+        confidence=confidence,
+        n_judged=len(sample),
+        n_possible=len(pool),
+        n_other=0,
+        queries=tuple(pool.queries),
+    )
+
+
+def _judged_queries(sample, pool):
+    """Queries that were judged whole, and their common probability."""
+    missing = pool.index.difference(sample.index)
+    pool_rows = pool.rows_of(sample.index, "qrels")
+    queries = pool.queries[np.unique(pool.codes[pool_rows])]
+    lost = missing[missing.get_level_values("qid").isin(queries)]
+    if len(lost):
+        raise InputError(
+            f"unit='query' takes queries of which all documents are judged, and {len(lost):,} of "
+            f"judged queries are not, such as document {brief(lost[0][1])} of query "
+            f"{brief(lost[0][0])}: judge them, or estimate with unit='document'."
+        )
+    shares = sample["inclusion_probability"].unique()
+    if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(pool.queries), rtol=1e-6):
+        raise InputError(
+            f"unit='query' takes queries drawn with one probability, that of {len(queries)} of "
+            f"{len(pool.queries)} queries: {len(queries) / len(pool.queries):g}, got "
+            f"{', '.join(f'{share:g}' for share in shares[:3])}. Draw by "
+            "draw_sample(..., unit='query')."
+        )
+    if len(queries) < min(_LEAST, len(pool.queries)):
+        raise InputError(
+            f"unit='query' needs at least {_LEAST} judged queries, got {len(queries)}: judge more."
+        )
+    return queries, float(shares[0])
+
+
+def _labels(pool, labels):
+    frame = pool.index.to_frame(index=False).assign(label=labels)
+    return frame.dropna(subset="label")
+
+
+def _values(qrels, runs, parsed, gains, queries, names):
+    """Values by some labels: (n_measures, n_runs, n_queries)."""
+    # What their labels mean was asked about when they were read.
+    index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
+    values = evaluate_runs(index, runs, parsed, gains=gains).per_query
+    columns = [
+        # A query without any label of a machine has the value of no relevant document.
+        values[text].unstack().reindex(index=names, columns=queries).fillna(0.0).to_numpy()
+        for text in parsed
+    ]
+    return np.stack(columns)
+
+
+def _trust(people, machine, rest):
+    """Factor of the machine's values with the smallest variance, from 0 to 1."""
+    people = people - people.mean(axis=1, keepdims=True)
+    machine = machine - machine.mean(axis=1, keepdims=True)
+    square = (machine**2).sum()
+    if square <= 0 or rest <= 0:
+        return 0.0
+    return float(np.clip((people * machine).sum() / square, 0.0, 1.0))

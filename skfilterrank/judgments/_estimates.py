@@ -1,4 +1,4 @@
-"""What was estimated: values, differences and orders, each with intervals."""
+"""Estimates of values, differences and orders, each with intervals."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ import pandas as pd
 from scipy.stats import rankdata, t
 
 from skfilterrank._lists.checks import check_count, check_share, is_finite_number
+from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._variance import degrees_of_freedom, degrees_of_pairs
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
@@ -24,9 +24,9 @@ class MeasureEstimate:
     Attributes
     ----------
     values : ndarray of shape (n_runs,)
-        Unbiased estimates of the mean over topics.
+        Unbiased estimates of the mean over queries.
     deviations : ndarray of shape (n_units, n_runs)
-        What each drawn document (or topic) adds to the error: the covariance is their product.
+        What each drawn document (or query) adds to the error: the covariance is their product.
     order_values : ndarray of shape (n_runs,)
         What runs are ordered by.
     greater_is_better : bool
@@ -35,15 +35,15 @@ class MeasureEstimate:
         Where the measure's values end for these gains, infinite where that is not known.
     probability : ndarray of shape (n_drawn,)
         Inclusion probabilities of the drawn documents that were not certain.
-    matters : ndarray of shape (n_drawn,), bool
+    influential : ndarray of shape (n_drawn,), bool
         Which of these can change the measure: a sample that was drawn for more runs, or a longer
         cut, holds others.
     n_certain : int
         Judged documents that can change the measure and were certain to be.
     n_possible : int
         Documents that can change the measure.
-    by_topic : ndarray of shape (n_runs, n_topics)
-        Estimates of each topic; single topics have few labels, and wide errors.
+    by_query : ndarray of shape (n_runs, n_queries)
+        Estimates of each query; single queries have few labels, and wide errors.
     is_ratio : bool
         Whether it is a ratio, such as nDCG: its intervals are not shown to cover.
     """
@@ -54,10 +54,10 @@ class MeasureEstimate:
     greater_is_better: bool
     value_range: tuple
     probability: np.ndarray
-    matters: np.ndarray
+    influential: np.ndarray
     n_certain: int
     n_possible: int
-    by_topic: np.ndarray
+    by_query: np.ndarray
     is_ratio: bool
 
 
@@ -71,7 +71,7 @@ class Estimates(Result):
         Names of the runs.
     results : dict of str to MeasureEstimate
         Numbers of each measure.
-    target : {"these topics", "new topics"}
+    target : {"these queries", "new queries"}
         What the intervals are of.
     unit : {"document", "query"}
         What was drawn.
@@ -83,8 +83,8 @@ class Estimates(Result):
     n_other : int
         Other documents that people judged, such as those of a sample drawn for more runs: their
         labels only help to say what a machine's mean.
-    topics : tuple of str
-        The topics.
+    queries : tuple of str
+        The queries.
     """
 
     runs: tuple
@@ -95,16 +95,16 @@ class Estimates(Result):
     n_judged: int
     n_possible: int
     n_other: int
-    topics: tuple
+    queries: tuple
 
     @property
     def made_from(self) -> str:
-        """What the intervals are of, and from how many labels, in a line."""
+        """Description, in a line, of the intervals' target and the number of labels."""
         others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
         return (
             f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.topics), 'topic')}{self._caveat}"
+            f"{counted(len(self.queries), 'query', 'queries')}{self._caveat}"
         )
 
     @property
@@ -291,10 +291,10 @@ class Estimates(Result):
         All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
         stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``.
         """
-        if self.target != "these topics" or self.unit != "document":
+        if self.target != "these queries" or self.unit != "document":
             raise InputError(
-                "labels_needed is known for target='these topics' and unit='document': intervals "
-                "for new topics also depend on how many topics there are."
+                "labels_needed is known for target='these queries' and unit='document': intervals "
+                "for new queries also depend on how many queries there are."
             )
         _, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
@@ -327,7 +327,7 @@ class Estimates(Result):
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        drawn = probability[result.matters]
+        drawn = probability[result.influential]
         labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
         # What rounding adds to the labels that are there is no label more.
         return int(min(np.ceil(labels - 1e-6), result.n_possible))
@@ -410,7 +410,7 @@ class EstimatedDifferences(Result):
         Correction of the p values.
     confidence : float
         Confidence of each interval by itself.
-    target : {"these topics", "new topics"}
+    target : {"these queries", "new queries"}
         What the intervals are of.
     shown_to_cover : bool
         False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
@@ -434,7 +434,7 @@ class EstimatedDifferences(Result):
     greater_is_better: bool = True
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
+        """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
 
         None takes what the confidence of the intervals leaves.
         """
@@ -487,3 +487,98 @@ class EstimatedDifferences(Result):
         order = np.argsort(self.p_value, kind="stable")
         table = self.to_frame().drop(columns="shown_to_cover")
         return table.iloc[order].reset_index(drop=True)
+
+
+def covariance_of_total(changes: np.ndarray, probability: np.ndarray):
+    """Covariance of ``sum over the sample of changes / probability``, and degrees of freedom.
+
+    Deville's form of Hajek's approximation for samples of fixed size and high entropy: with c =
+    (1 - pi) n / (n - 1) over the n documents that are not certain and z = changes / pi, the sum of
+    ``c (z - mean) (z - mean)'``, the mean weighted by c.
+
+    Parameters
+    ----------
+    changes : ndarray of shape (n_judged, n_runs)
+        What each label adds.
+    probability : ndarray of shape (n_judged,)
+        Inclusion probabilities.
+
+    Returns
+    -------
+    covariance : ndarray of shape (n_runs, n_runs)
+    deviations : ndarray of shape (n_drawn, n_runs)
+        ``sqrt(c) (z - mean)`` of the documents that are not certain: the covariance of any linear
+        combination is the sum of its squares.
+    """
+    drawn = probability < 1
+    n = int(np.count_nonzero(drawn))
+    if n < 2:
+        return np.zeros((changes.shape[1],) * 2), np.zeros((0, changes.shape[1]))
+    probability = probability[drawn]
+    weighted = changes[drawn] / probability[:, None]
+    share = (1 - probability) * n / (n - 1)
+    weighted -= share @ weighted / share.sum()
+    weighted *= np.sqrt(share)[:, None]
+    return weighted.T @ weighted, weighted
+
+
+def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
+    """Return the degrees of freedom of the variance of each column.
+
+    The variance of a sum of squares v is about ``sum v^2 - (sum v)^2 / n``; as many degrees of
+    freedom have a chi-square of the same relative variance. Few heavy documents give few, and t
+    quantiles of so few keep the intervals honest.
+    """
+    parts = deviations**2
+    return _freedom(parts.sum(axis=0), (parts**2).sum(axis=0), len(deviations))
+
+
+def degrees_of_pairs(deviations: np.ndarray) -> np.ndarray:
+    """Return those of the differences of every two columns; shape (n_runs, n_runs)."""
+    square, cube, fourth = deviations**2, deviations**3, deviations**4
+    mixed = square.T @ square
+    third = cube.T @ deviations
+    sums = fourth.sum(axis=0)
+    total = square.sum(axis=0)
+    variance = total[:, None] + total - 2 * deviations.T @ deviations
+    parts = sums[:, None] + sums - 4 * (third + third.T) + 6 * mixed
+    return _freedom(variance, parts, len(deviations))
+
+
+def _freedom(variance, parts, n):
+    """Degrees of freedom of a sum of squares whose parts have these sums of squares."""
+    share = np.divide(parts, variance**2, out=np.zeros_like(variance), where=variance > 0)
+    spread = share - 1 / max(n, 1)
+    freedom = np.divide(2.0, spread, out=np.full_like(variance, np.inf), where=spread > 1e-9)
+    return np.clip(freedom - 1, 1.0, max(n - 1.0, 1.0))
+
+
+def shrink(values, covariance, steady) -> np.ndarray:
+    """Move values towards a line in the steady ones, as far as the sample does not contradict it.
+
+    The share that noise explains in the squared distances from the line is known from the
+    covariance (as in James and Stein's estimator). Its square is the step towards the line: a
+    judge that says nothing, or favours some runs, leaves the order of the values as it is.
+
+    Parameters
+    ----------
+    values, steady : ndarray of shape (n_runs,)
+        Unbiased values, and those by a machine's labels.
+    covariance : ndarray of shape (n_runs, n_runs)
+        That of the values.
+
+    Returns
+    -------
+    ndarray of shape (n_runs,)
+    """
+    away, own = steady - steady.mean(), values - values.mean()
+    if len(values) < 4 or np.abs(away).max() <= mean_tolerance(steady) or away @ own <= 0:
+        return values.copy()
+    square = away @ away
+    line = (away @ own) / square * away
+    rest = own - line
+    # Distances from the mean, without the part along the line.
+    noise = np.trace(covariance) - covariance.mean() * len(values)
+    noise -= away @ covariance @ away / square
+    share = np.clip(noise / max(rest @ rest, 1e-300), 0.0, 1.0)
+    return values.mean() + line + (1 - share**2) * rest

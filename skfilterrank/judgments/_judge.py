@@ -1,4 +1,4 @@
-"""The loop that asks an assessor, saves each answer and goes on where it was left."""
+"""Ask an assessor about documents, save each answer, and resume from the log."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
@@ -18,7 +18,7 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.judgments._active_selector import ActiveSelector
+from skfilterrank.judgments._active_selectors import ActiveSelector
 from skfilterrank.judgments._judgment_log import (
     Event,
     JudgmentLog,
@@ -26,11 +26,11 @@ from skfilterrank.judgments._judgment_log import (
     judgments_of,
     qrels_of,
 )
-from skfilterrank.judgments._selector import TopicSelector, topic_budgets
+from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 
 class Answer(Enum):
-    """What an assessor may say instead of a label."""
+    """Answers of an assessor that are no labels."""
 
     SKIP = "skip"
     UNDO = "undo"
@@ -45,29 +45,29 @@ class Question(NamedTuple):
 
     Attributes
     ----------
-    topic : object
-        Id of the topic.
+    query : object
+        Id of the query.
     docno : object
         Id of the document.
     row : int
         Its row in what the selector was fitted on.
     place : int
-        How many documents of the topic are settled with this one, from 1.
-    n_topic : int
-        How many documents of the topic are to be judged.
+        How many documents of the query are settled with this one, from 1.
+    n_query : int
+        How many documents of the query are to be judged.
     n_answered : int
-        How many documents have a label already, over all topics.
+        How many documents have a label already, over all queries.
     n_total : int
-        How many documents are to be judged, over all topics.
+        How many documents are to be judged, over all queries.
     before : Answer, float or None
         What was answered to this document before: a label that was undone, Answer.SKIP, or None.
     """
 
-    topic: object
+    query: object
     docno: object
     row: int
     place: int
-    n_topic: int
+    n_query: int
     n_answered: int
     n_total: int
     before: object = None
@@ -79,7 +79,7 @@ def judge(
     *,
     log=None,
     n_per_query=None,
-    topics=None,
+    queries=None,
     order=None,
     pool=None,
     leave_out: Collection[int] = (),
@@ -92,30 +92,33 @@ def judge(
 
     Parameters
     ----------
-    selector : TopicSelector or ActiveSelector
+    selector : QuerySelector or ActiveSelector
         A fitted strategy. One that looks at the answers is asked again after each; its earlier
         answers are forgotten first. Of any other the documents of ``select(n_per_query)`` are taken
         in the order of `ranking_`.
     assessor : callable
-        Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
-        forbidden; or `Answer.SKIP` to be asked about this document later, `Answer.UNDO` to take
-        back the answer before this one, `Answer.STOP` to end. Where it has a method `at_end`, this
-        is called when all is judged, and may return `Answer.UNDO`, or anything else to end.
+        Called with a question, whose attributes are `query`, `docno`, `row` (of what the selector
+        was fitted on), `place` among the `n_query` documents of the query to judge, `n_answered` of
+        `n_total` over all queries, and `before`, an earlier answer or None. Returns a label, a
+        finite number, where negative ones mean forbidden; or `Answer.SKIP` to be asked about this
+        document later, `Answer.UNDO` to take back the answer before this one, `Answer.STOP` to
+        end. Where it has a method `at_end`, this is called when all is judged, and may return
+        `Answer.UNDO`, or anything else to end.
     log : str or PathLike, default=None
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
         them. None keeps nothing.
     n_per_query : int or float, default=None
-        Documents per topic, or their share, as in `TopicSelector.select`. None asks about all
+        Documents per query, or their share, as in `QuerySelector.select`. None asks about all
         that ``select()`` gives, which a :class:`PoolingSelector` may limit.
-    topics : list, default=None
-        Ids of the topics to judge, in this order. None takes all, in the order of their ids.
+    queries : list, default=None
+        Ids of the queries to judge, in this order. None takes all, in the order of their ids.
     order : array-like of float of shape (n_rows,), default=None
-        Which topic comes next: that whose next document has the lowest number here, of the topic
-        that comes first in `topics` where several have it. Skipped documents come behind all
-        others. None finishes one topic before the next.
+        Which query comes next: that whose next document has the lowest number here, of the query
+        that comes first in `queries` where several have it. Skipped documents come behind all
+        others. None finishes one query before the next.
     pool : DataFrame or MultiIndex of length n_rows, default=None
-        Columns or index levels "qid" and "docno": topic and document of each row that the selector
+        Columns or index levels "qid" and "docno": query and document of each row that the selector
         was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
     leave_out : collection of int, default=()
         Rows never to ask about, such as documents without text.
@@ -143,8 +146,8 @@ def judge(
     Raises
     ------
     ValueError
-        If the assessor returns anything else, a topic is not in the pool, or the pool is missing,
-        of another length or holds a document twice in a topic. What was answered before is saved.
+        If the assessor returns anything else, a query is not in the pool, or the pool is missing,
+        of another length or holds a document twice in a query. What was answered before is saved.
     JudgmentLogError
         A ValueError that names file and line: the log is damaged before its last line, holds an
         answer to a document that is not in the pool or was begun with other grades, or is in use
@@ -159,11 +162,11 @@ def judge(
     See Also
     --------
     read_judgment_log : The judgments in a log.
-    ActiveSelector.simulate : The same with known labels, faster.
+    MTCSelector.simulate : The same with known labels, faster.
 
     Notes
     -----
-    A topic is finished when `n_per_query` of its documents are settled. A skipped document keeps
+    A query is finished when `n_per_query` of its documents are settled. A skipped document keeps
     its place among these, and is asked about again when all others have an answer; if it is skipped
     then, it stays without label, until the loop is started again on the same log.
 
@@ -193,7 +196,7 @@ def judge(
     1   1    d4      2
     2   1    d5      0
     """
-    if not isinstance(selector, TopicSelector):
+    if not isinstance(selector, QuerySelector):
         raise InputError(
             "selector must be a fitted strategy, such as MaxRepSelector() or MTCSelector(), got "
             f"{brief(selector)}."
@@ -211,7 +214,7 @@ def judge(
     kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
-        session = _Session(selector, qids, docnos, n_per_query, topics, order, leave_out)
+        session = _Session(selector, qids, docnos, n_per_query, queries, order, leave_out)
         session.know(known, () if file is None else file.events)
         if file is not None:
             session.replay(file.events)
@@ -246,9 +249,9 @@ def judge(
 
 
 class _Session:
-    """Who was asked what, and what comes next."""
+    """State of the judging: questions, answers and the next question."""
 
-    def __init__(self, selector, qids, docnos, n_per_query, topics, order, leave_out):
+    def __init__(self, selector, qids, docnos, n_per_query, queries, order, leave_out):
         is_active = isinstance(selector, ActiveSelector)
         if is_active:
             self.budgets, self.counts = _budgets(selector, n_per_query)
@@ -260,26 +263,26 @@ class _Session:
         }
         index = selector._index
         self.codes = index.codes()
-        self.topic_ids = index.query_ids.tolist()
+        self.query_ids = index.query_ids.tolist()
         self.never = set(_checked_rows(leave_out, index.n_rows))
         can_be_asked = self.counts.copy()
         can_be_asked[sorted(self.never)] = False
         sizes = np.bincount(self.codes[can_be_asked], minlength=index.n_queries)
         self.budgets = np.minimum(sizes, self.budgets)
-        self.order = _topic_codes(topics, self.topic_ids)
+        self.order = _query_codes(queries, self.query_ids)
         self.turns = None
         if order is not None:
             self.turns = check_numbers(order, "order", n_rows=index.n_rows)
             if np.isnan(self.turns).any():
                 raise InputError("order must hold a number for each row, got NaN.")
-        # What comes next in each topic, where all are looked at; an answer changes its own topic.
+        # What comes next in each query, where all are looked at; an answer changes its own query.
         self.nexts = {}
-        n_topics = len(self.topic_ids)
+        n_queries = len(self.query_ids)
         self.events, self.stack = [], []
-        self.n_labels = np.zeros(n_topics, dtype=np.int64)
-        # Skipped rows, by topic: to be asked again, and not in this session.
-        self.later = [{} for _ in range(n_topics)]
-        self.given_up = [set() for _ in range(n_topics)]
+        self.n_labels = np.zeros(n_queries, dtype=np.int64)
+        # Skipped rows, by query: to be asked again, and not in this session.
+        self.later = [{} for _ in range(n_queries)]
+        self.given_up = [set() for _ in range(n_queries)]
         self.asked_again, self.before = None, None
         # Last: what cannot be begun leaves the answers of the strategy as they are.
         self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
@@ -332,17 +335,17 @@ class _Session:
         return None if found is None else self._question(*found)
 
     def _turn(self, following):
-        """What the topics are ordered by: what was skipped comes behind all others."""
+        """Return the sort key of a query: skipped documents come last."""
         row, before = following
         return before is not None, self.turns[row]
 
     def _next_of(self, code):
-        """The next row of a topic, and what was answered to it before; None without one."""
+        """The next row of a query, and what was answered to it before; None without one."""
         later, given_up = self.later[code], self.given_up[code]
         n_settled = self.n_labels[code] + len(later) + len(given_up)
         if n_settled < self.budgets[code]:
             settled = {*later, *given_up, *self.never}
-            rows = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
+            rows = self.queue.next_rows(1, query=self.query_ids[code], leave_out=settled)
             if len(rows):
                 return int(rows[0]), None
         return (next(iter(later)), Answer.SKIP) if later else None
@@ -352,7 +355,7 @@ class _Session:
         code = self.codes[row]
         n_settled = self.n_labels[code] + len(self.given_up[code])
         return Question(
-            self.topic_ids[code],
+            self.query_ids[code],
             self.docnos[row],
             row,
             int(n_settled) + 1,
@@ -363,7 +366,7 @@ class _Session:
         )
 
     def event_of(self, answer, question, grades):
-        """What to save of an answer; None for an undo of nothing."""
+        """Return the event to save for an answer; None for an undo of nothing."""
         if answer is Answer.UNDO:
             if not self.stack:
                 return None
@@ -428,9 +431,9 @@ class _RankedQueue:
         self.lists = dict(zip(self.index.query_ids.tolist(), lists))
         self.is_open = counts.copy()
 
-    def next_rows(self, n_per_query, *, topic, leave_out):
-        """The first open rows of a topic's ranking."""
-        rows = self.lists[topic]
+    def next_rows(self, n_per_query, *, query, leave_out):
+        """The first open rows of a query's ranking."""
+        rows = self.lists[query]
         rows = rows[self.is_open[rows]]
         return rows[~np.isin(rows, list(leave_out))][:n_per_query]
 
@@ -447,7 +450,7 @@ class _RankedQueue:
 
 
 def _known_labels(known):
-    """Topic, document and label of judgments, without those that are none."""
+    """Query, document and label of judgments, without those that are none."""
     if not isinstance(known, pd.DataFrame):
         raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
     levels = [level for level in known.index.names if level not in (None, *known.columns)]
@@ -474,15 +477,15 @@ def _named_grades(grades):
 
 
 def _budgets(selector, n_per_query):
-    """Number of documents per topic, and which ones count towards it: all."""
+    """Number of documents per query, and which ones count towards it: all."""
     index = selector._index
-    return topic_budgets(n_per_query, index), np.ones(index.n_rows, dtype=bool)
+    return query_budgets(n_per_query, index), np.ones(index.n_rows, dtype=bool)
 
 
 def _selected(selector, n_per_query):
-    """The same for a ranking; where its first documents are not what is selected, these count."""
+    """Return budgets of a ranking, and the rows that count towards them."""
     index = selector._index
-    budgets = None if n_per_query is None else topic_budgets(n_per_query, index)
+    budgets = None if n_per_query is None else query_budgets(n_per_query, index)
     selected = selector._is_selected(budgets)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
@@ -493,12 +496,12 @@ def _selected(selector, n_per_query):
 
 
 def _pool_columns(selector, pool):
-    """Topic and document of each row, as lists."""
+    """Query and document of each row, as lists."""
     if pool is None:
         pool = getattr(selector, "pool_", None)
         if pool is None:
             raise InputError(
-                "pool is missing: pass pool=, the topic and document of each row that the "
+                "pool is missing: pass pool=, the query and document of each row that the "
                 f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
                 "'docno'."
             )
@@ -517,35 +520,35 @@ def _pool_columns(selector, pool):
     if len(pool) != index.n_rows:
         raise InputError(
             f"pool has {len(pool)} rows, but the selector was fitted on {index.n_rows}: pass the "
-            "topic and document of each of these, in their order."
+            "query and document of each of these, in their order."
         )
     qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
     if qids != index.query_ids[index.codes()].tolist():
-        raise InputError("pool holds other topics than those that the selector was fitted on.")
+        raise InputError("pool holds other queries than those that the selector was fitted on.")
     again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
     if again.any():
         row = int(again.argmax())
         raise InputError(
-            f"pool holds document {brief(docnos[row])} twice in topic {brief(qids[row])}: keep "
-            "one row for each topic and document."
+            f"pool holds document {brief(docnos[row])} twice in query {brief(qids[row])}: keep "
+            "one row for each query and document."
         )
     return qids, docnos
 
 
-def _topic_codes(topics, ids):
-    """Numbers of the topics to judge, in order."""
-    if topics is None:
+def _query_codes(queries, ids):
+    """Numbers of the queries to judge, in order."""
+    if queries is None:
         return list(range(len(ids)))
-    codes = {topic: code for code, topic in enumerate(ids)}
-    topics = as_list(topics, "topics", "topics of the pool")
-    unknown = [topic for topic in topics if not is_hashable(topic) or topic not in codes]
-    if unknown or not topics:
+    codes = {query: code for code, query in enumerate(ids)}
+    queries = as_list(queries, "queries", "queries of the pool")
+    unknown = [query for query in queries if not is_hashable(query) or query not in codes]
+    if unknown or not queries:
         what = (
             f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
         )
         shown = ", ".join(map(brief, ids[:5])) + (", ..." if len(ids) > 5 else "")
-        raise InputError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
-    return list(dict.fromkeys(codes[topic] for topic in topics))
+        raise InputError(f"queries {what} {'not ' if unknown else ''}in the pool: {shown}.")
+    return list(dict.fromkeys(codes[query] for query in queries))
 
 
 def _checked_rows(rows, n_rows):
@@ -558,8 +561,8 @@ def _checked_rows(rows, n_rows):
 
 def _checked_label(answer, question, grades):
     """A finite number, whole ones as int."""
-    document, topic = brief(question.docno), brief(question.topic)
-    who = f"the assessor's answer to document {document} of topic {topic}"
+    document, query = brief(question.docno), brief(question.query)
+    who = f"the assessor's answer to document {document} of query {query}"
     if not is_finite_number(answer):
         raise InputError(
             f"{who} must be a finite number, Answer.SKIP, Answer.UNDO or Answer.STOP, got "

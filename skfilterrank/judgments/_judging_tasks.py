@@ -1,8 +1,11 @@
 """Pools with texts as a page to judge on, or as tasks of labelling tools."""
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -12,9 +15,15 @@ import pandas as pd
 
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._lists.checks import as_list, check_choice, check_numbers
+from skfilterrank._lists.grade_keys import keys_of_grades
 from skfilterrank._lists.results import counted
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
-from skfilterrank.judgments._judging_page import page_of
+from skfilterrank.exceptions import (
+    InputError,
+    InputTypeError,
+    MissingPackageError,
+    brief,
+    brief_list,
+)
 from skfilterrank.judgments._judgment_log import Pool, header_of
 
 GRADES = (0, 1, 2)
@@ -86,7 +95,7 @@ def write_judging_tasks(
     Raises
     ------
     ValueError
-        If a document is twice in a topic, or has no text; an id is empty or holds what no file
+        If a document is twice in a query, or has no text; an id is empty or holds what no file
         can; a grade is there twice; or an option is given to a tool that has no place for it.
     MissingPackageError
         If jinja2 is not installed, which the page needs.
@@ -140,7 +149,7 @@ def write_judging_tasks(
 
 
 def pool_pairs(pool) -> list:
-    """Topic and document of each row of a pool, as texts."""
+    """Query and document of each row of a pool, as texts."""
     frame = pool.to_frame(index=False) if isinstance(pool, pd.MultiIndex) else pool
     if isinstance(frame, pd.DataFrame):
         levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
@@ -157,7 +166,7 @@ def pool_pairs(pool) -> list:
     if again.any():
         qid, docno = pairs[int(again.argmax())]
         raise InputError(
-            f"pool holds document {brief(docno)} twice in topic {brief(qid)}: keep one row."
+            f"pool holds document {brief(docno)} twice in query {brief(qid)}: keep one row."
         )
     for name in {name for pair in pairs for name in pair}:
         if not name or _NO_TEXT.search(name):
@@ -274,7 +283,7 @@ def _doccano(tasks, grades, title):
 
 
 def _argilla(tasks, grades, title):
-    """Records as `Dataset.records.from_json` reads them; their ids hold topic and document."""
+    """Records as `Dataset.records.from_json` reads them; their ids hold query and document."""
     return _json(
         [
             {
@@ -328,3 +337,60 @@ _WRITERS = {
     "argilla": _argilla,
     "quepid": _quepid,
 }
+
+
+def page_of(tasks, grades, header, title, assessor, machine) -> str:
+    """Text of the page."""
+    try:
+        import jinja2
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(
+            "the page to judge on needs jinja2, which is not installed: "
+            "pip install 'skfilterrank[report]'."
+        ) from error
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    style, script = _part("css"), _part("js")
+    return environment.from_string(_part("html")).render(
+        title=title,
+        # Both are files of this package, which holds nothing that could end their elements.
+        style=jinja2.utils.markupsafe.Markup(style),
+        script=jinja2.utils.markupsafe.Markup(script),
+        style_hash=_hash_of(style),
+        script_hash=_hash_of(script),
+        pool=_pool(tasks, grades, header, assessor, machine),
+    )
+
+
+def _pool(tasks, grades, header, assessor, machine):
+    """Return the data of the script; texts that several tasks share are there once."""
+    queries: dict = {}
+    documents: dict = {}
+    items = []
+    for task in tasks:
+        query = queries.setdefault(task.qid, (len(queries), task.query))
+        document = documents.setdefault(task.docno, (len(documents), task.texts))
+        items.append([query[0], document[0]])
+    keys = keys_of_grades(grades)
+    pool = {
+        "key": f"skfilterrank-judging-{hashlib.sha256(header).hexdigest()[:32]}",
+        "header": header.decode().rstrip("\n"),
+        "assessor": assessor or "",
+        "grades": [
+            {"label": each, "name": name, "key": keys[each]} for each, name in grades.items()
+        ],
+        "queries": [{"id": key, "texts": texts} for key, (_, texts) in queries.items()],
+        "documents": [{"id": key, "texts": texts} for key, (_, texts) in documents.items()],
+        "items": items,
+    }
+    return pool if machine is None else pool | {"machine": machine}
+
+
+def _part(ending):
+    """A file beside this one."""
+    return (files(__package__) / f"judging_page.{ending}").read_text(encoding="utf-8")
+
+
+def _hash_of(text):
+    """Name of a script or style in the policy of the page."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -167,16 +167,16 @@ class JudgmentLog:
 
 
 class Pool(NamedTuple):
-    """What a log remembers of the pool that it was begun with."""
+    """Identity of the pool that a log was begun with."""
 
     n_documents: int
-    n_topics: int
+    n_queries: int
     digest: str
     pairs: frozenset = frozenset()
 
     @classmethod
     def of(cls, qids, docnos):
-        """The pool of these topics and documents, in whatever order."""
+        """The pool of these queries and documents, in whatever order."""
         pairs = sorted(zip(qids, docnos, strict=True))
         text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -184,7 +184,7 @@ class Pool(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a log, without what was undone: `length` bytes of it are whole lines."""
+    """Content of a log without undone answers: `length` bytes of it are whole lines."""
 
     pool: Pool
     grades: dict | None
@@ -196,7 +196,7 @@ class _Content(NamedTuple):
 
 
 def judgments_of(events) -> dict:
-    """What is left of the answers after the undos, by topic and document, in order."""
+    """Return the labels that no undo removed, by query and document, in order."""
     answers: list = []
     for event in events:
         if event.kind == "undo":
@@ -227,7 +227,7 @@ def header_of(pool, grades) -> bytes:
         "log": _MARK,
         "version": _VERSION,
         "documents": pool.n_documents,
-        "topics": pool.n_topics,
+        "topics": pool.n_queries,
         "pool": pool.digest,
     }
     return _as_line(header | ({} if grades is None else {"grades": grades}))
@@ -327,7 +327,7 @@ def _event(record, stack, judged):
     """Event of a record that follows the events of the stack."""
     qid, docno = record.get("qid"), record.get("docno")
     if not isinstance(qid, str) or not isinstance(docno, str):
-        raise _WrongRecordError("it names no topic and document")
+        raise _WrongRecordError("it names no query and document")
     kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
     if len(kinds) != 1:
         raise _WrongRecordError("it holds no answer")
@@ -348,7 +348,7 @@ def _event(record, stack, judged):
         raise _WrongRecordError("it takes back what is not the last answer")
     if event.kind != "undo" and (qid, docno) in judged:
         raise _WrongRecordError(
-            f"document {brief(docno)} of topic {brief(qid)} has a label already"
+            f"document {brief(docno)} of query {brief(qid)} has a label already"
         )
     return event
 
@@ -360,13 +360,13 @@ def _check_pool(logged, pool, stack, numbers, file):
         return
     qid, docno = stack[place][1:3]
     if logged.digest == pool.digest:
-        error = f"document {brief(docno)} of topic {brief(qid)} is not in the pool"
+        error = f"document {brief(docno)} of query {brief(qid)} is not in the pool"
         raise _damage(error, stack[:place], file, numbers[place])
     raise JudgmentLogError(
         f"the log belongs to another pool: to one of {logged.n_documents} documents of "
-        f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics} and "
-        f"does not hold document {brief(docno)} of topic {brief(qid)}, which is answered there; "
-        "name another log, or a pool that holds all documents of its answers.",
+        f"{logged.n_queries} queries, while this one has {pool.n_documents} of {pool.n_queries} "
+        f"and does not hold document {brief(docno)} of query {brief(qid)}, which is answered there"
+        "; name another log, or a pool that holds all documents of its answers.",
         file,
     )
 

@@ -1,4 +1,4 @@
-"""The judgment table: one row per topic and document, the label NaN where nobody judged.
+"""The judgment table: one row per query and document, the label NaN where nobody judged.
 
 And what makes a predictor of labels a scikit-learn transformer of such tables.
 """
@@ -9,11 +9,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import sklearn
-from sklearn.base import BaseEstimator, TransformerMixin
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._lists.arrays import as_column, as_number_array, as_numbers
-from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_container,
+    check_groups,
+    count_rows,
+    find_groups,
+)
 from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.user_warnings import warn_user
@@ -26,45 +35,68 @@ DEFAULT_DOCUMENT = "docno"
 
 
 class LabelTable(NamedTuple):
-    """What a judgment table says, and the table itself."""
+    """Content of a judgment table, and the table itself."""
 
     frame: object
-    topics: pd.Series
+    queries: pd.Series
     index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
     labels: np.ndarray
 
 
-def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
+def read_label_table(X, *, query, document, label, needs_label, groups=None) -> LabelTable:
     """Check a judgment table; without a label column, every row is unjudged."""
     check_container(X)
-    if not (isinstance(X, pd.DataFrame) or is_polars(X)):
+    if not is_table(X):
         raise InputTypeError(
             f"X must be a pandas or polars DataFrame with the column {brief(query)}, got "
-            f"{type(X).__name__}: build one with pandas.DataFrame(...)."
+            f"{type(X).__name__}: build one with pandas.DataFrame(...), or pass labels as y and "
+            "queries as groups."
         )
     if len(X) == 0:
         raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
-    topics = column_of(X, query, "query")
-    if topics.isna().any():
-        row = int(topics.isna().to_numpy().argmax())
+    if groups is None:
+        queries = column_of(X, query, "query")
+    else:
+        check_groups(groups, n_rows=len(X))
+        queries = pd.Series(np.asarray(groups))
+    if queries.isna().any():
+        row = int(queries.isna().to_numpy().argmax())
         raise InputError(
-            f"X has no topic in row {row} (column {brief(query)}): every row needs one."
+            f"X has no query in row {row} (column {brief(query)}): every row needs one."
         )
     if document == DEFAULT_DOCUMENT and document not in names_of(X):
         document = None
     if document is not None:
-        _check_unique(topics, column_of(X, document, "document"), query, document)
+        _check_unique(queries, column_of(X, document, "document"), query, document)
     if needs_label or label in names_of(X):
         labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
     else:
         labels = np.full(len(X), np.nan)
     if JUDGED_BY in names_of(X):
         labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
-    return LabelTable(X, topics, index_topics(topics, query), labels)
+    return LabelTable(X, queries, index_queries(queries, query), labels)
+
+
+def read_labels(X, y, groups, *, query) -> LabelTable:
+    """Check documents whose labels are given as y; without y, every row is unjudged."""
+    n_rows = count_rows(X)
+    labels = np.full(n_rows, np.nan) if y is None else check_labels(y, "y")
+    if len(labels) != n_rows:
+        raise InputError(f"y has {len(labels)} labels but X has {n_rows} rows.")
+    found = find_groups(groups, y, X)
+    if found is None and is_table(X) and query in X.columns:
+        found = column_of(X, query, "query")
+    index = check_groups(found, n_rows=n_rows, carrier="y or X as a pandas object")
+    return LabelTable(y, found, index, labels)
+
+
+def is_table(X) -> bool:
+    """Tell whether X is a pandas or polars DataFrame."""
+    return isinstance(X, pd.DataFrame) or is_polars(X)
 
 
 def is_polars(X) -> bool:
-    """Whether a table is a polars DataFrame; polars need not be installed."""
+    """Tell whether a table is a polars DataFrame; polars need not be installed."""
     return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "get_column")
 
 
@@ -136,10 +168,10 @@ def warn_of_minus_one(labels, name) -> None:
         )
 
 
-def index_topics(topics, name) -> GroupIndex:
-    """Where each topic's rows are."""
+def index_queries(queries, name) -> GroupIndex:
+    """Index the rows of each query."""
     try:
-        return GroupIndex.from_groups(topics)
+        return GroupIndex.from_groups(queries)
     except ValueError as error:
         raise InputError(f"column {brief(name)} of X: {error}") from error
 
@@ -201,22 +233,22 @@ def _labels_of_people(labels, judged_by):
 
 
 def judges_of(labels, is_predicted) -> np.ndarray:
-    """Who gave each label; None where nobody did."""
+    """Return the judge of each label; None where there is none."""
     judges = np.full(len(labels), PEOPLE, dtype=object)
     judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED
     return judges
 
 
-def _check_unique(topics, documents, query, document):
-    """Raise on the first document that is a second time in its topic."""
-    twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
+def _check_unique(queries, documents, query, document):
+    """Raise on the first document that is a second time in its query."""
+    twice = pd.DataFrame({"query": queries, "document": documents}).duplicated().to_numpy()
     twice = twice & documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
         raise InputError(
-            f"X holds document {brief(documents.iloc[row])} twice in topic "
-            f"{brief(topics.iloc[row])} (again "
+            f"X holds document {brief(documents.iloc[row])} twice in query "
+            f"{brief(queries.iloc[row])} (again "
             f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
         )
 
@@ -262,14 +294,23 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
             The columns `fit` saw, the mark of imputed rows, and "judged_by".
         """
         check_is_fitted(self)
+        if not self._of_table:
+            return np.asarray([self.label], dtype=object)
         added = [] if self.imputed is None else [self.imputed]
         added += [] if JUDGED_BY in self.feature_names_in_ else [JUDGED_BY]
         return np.asarray([*self.feature_names_in_, *added], dtype=object)
 
-    def _read(self, X, needs_label) -> LabelTable:
-        """The checked table."""
+    def _read(self, X, y=None, groups=None, *, needs_label=False) -> LabelTable:
+        """Check the table, or documents with labels in y."""
+        if not self._takes_table(X, y):
+            return read_labels(X, y, groups, query=self.query)
         table = read_label_table(
-            X, query=self.query, document=self.document, label=self.label, needs_label=needs_label
+            X,
+            query=self.query,
+            document=self.document,
+            label=self.label,
+            needs_label=needs_label,
+            groups=groups,
         )
         if self.imputed is not None and self.imputed in names_of(X):
             raise InputError(
@@ -279,19 +320,211 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
             )
         return table
 
+    def _takes_table(self, X, y) -> bool:
+        """Tell whether labels are read from a column of X, as in `fit` once it was called."""
+        if hasattr(self, "_of_table"):
+            return self._of_table
+        if not is_table(X) or self.label not in names_of(X):
+            return y is None
+        values = None if y is None else as_number_array(y, "y")
+        if values is not None and values.dtype.kind == "f" and np.isnan(values).any():
+            raise InputError(
+                f"labels are given twice, as y and in column {brief(self.label)} of X: drop the "
+                "column, or leave y out."
+            )
+        return True
+
     def _completed(self, table, predicted):
-        """The table with the labels that were found."""
+        """Return the table, or the labels where they came as y, with what was predicted."""
         is_found = np.isnan(table.labels) & ~np.isnan(predicted)
-        added = {self.label: np.where(is_found, predicted, table.labels)}
+        labels = np.where(is_found, predicted, table.labels)
+        if not self._of_table:
+            is_series = isinstance(table.frame, pd.Series)
+            return (
+                pd.Series(labels, table.frame.index, name=table.frame.name) if is_series else labels
+            )
+        added = {self.label: labels}
         if self.imputed is not None:
             added[self.imputed] = is_found
-        added[JUDGED_BY] = judges_of(added[self.label], is_found)
+        added[JUDGED_BY] = judges_of(labels, is_found)
         return with_columns(table.frame, added, container=output_container(self))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # It takes a table of texts, topics and labels, no matrix of numbers.
+        # It takes a table of texts, queries and labels, no matrix of numbers.
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+class Vectors:
+    """A matrix and, for each row of the table, its row in the matrix.
+
+    A document that is in many queries has one vector. What is made of texts alone means something
+    else in every query.
+    """
+
+    def __init__(self, matrix, numbers=None, is_empty=None, *, of_texts=False):
+        self.matrix = matrix
+        self.of_texts = of_texts
+        self.numbers = np.arange(matrix.shape[0]) if numbers is None else numbers
+        self.is_empty = np.zeros(len(self.numbers), dtype=bool) if is_empty is None else is_empty
+
+    def take(self, rows):
+        """Vectors of some rows of the table."""
+        return self.matrix[self.numbers[rows]]
+
+
+class DocumentVectors:
+    """Fitted transformer of documents, given as columns of a table, texts or a matrix, to vectors.
+
+    Parameters
+    ----------
+    predictor : LabelPredictor
+        Names the columns of a table, and the vectorizer.
+    of_table : bool
+        Whether X is a table with the columns that the predictor names. Otherwise X may also hold
+        texts or numbers alone.
+    scale : bool
+        Whether a matrix of numbers is scaled; columns of a table always are.
+    """
+
+    def __init__(self, predictor, *, of_table, scale=False):
+        self.text, self.features = predictor.text, predictor.features
+        self.names = {predictor.query, predictor.document, predictor.label}
+        self.vectorizer, self.n_terms = predictor.vectorizer, predictor.n_terms
+        self.of_table, self.scale, self.scaler = of_table, scale, None
+
+    def fit_transform(self, X) -> Vectors:
+        """Learn terms and scales from all rows, judged or not."""
+        if self.of_table and self.text is None and self.features is None:
+            raise InputError(
+                "text and features are both None: name the column with the texts, or columns of "
+                "numbers to learn from."
+            )
+        table = self._as_table(X)
+        if table is None:
+            matrix = self._numbers(X)
+            if self.scale:
+                self.scaler = MaxAbsScaler() if sparse.issparse(matrix) else StandardScaler()
+                matrix = self.scaler.fit_transform(matrix)
+            return Vectors(matrix)
+        vectors = None
+        if self.text is not None:
+            texts = texts_of(table, self.text)
+            numbers, distinct = pd.factorize(texts)
+            if self.vectorizer is None:
+                self.vectorizer = TfidfVectorizer(max_features=self.n_terms)
+            else:
+                self.vectorizer = clone(self.vectorizer)
+            try:
+                matrix = self.vectorizer.fit_transform(distinct)
+            except ValueError as error:
+                raise InputError(
+                    f"the texts in column {brief(self.text)} of X give no terms to learn from "
+                    f"({error}): {len(distinct)} distinct texts, all empty or stop words."
+                ) from error
+            vectors = _with_empty(matrix, numbers, distinct)
+        if self.features is not None:
+            self.scaler = StandardScaler().fit(feature_matrix(table, self.features))
+        return self._add_features(vectors, table)
+
+    def transform(self, X) -> Vectors:
+        """Vectors of other rows."""
+        table = self._as_table(X)
+        if table is None:
+            matrix = self._numbers(X)
+            return Vectors(matrix if self.scaler is None else self.scaler.transform(matrix))
+        vectors = None
+        if self.text is not None:
+            numbers, distinct = pd.factorize(texts_of(table, self.text))
+            vectors = _with_empty(self.vectorizer.transform(distinct), numbers, distinct)
+        return self._add_features(vectors, table)
+
+    def selectable(self, X):
+        """Documents as selection strategies take them: texts, scaled columns or the matrix."""
+        table = self._as_table(X)
+        if table is None:
+            matrix = self._numbers(X)
+            return matrix if self.scaler is None else self.scaler.transform(matrix)
+        if self.text is not None:
+            return texts_of(table, self.text).tolist()
+        return StandardScaler().fit_transform(feature_matrix(table, self.features))
+
+    def _as_table(self, X):
+        """Return X as a table with the columns to look at, or None where it is all numbers."""
+        if is_table(X):
+            if not self.of_table and self.text not in names_of(X):
+                self.text = None
+            return None if self.text is None and self.features is None else X
+        if sparse.issparse(X) or np.ndim(X) != 1:
+            return None
+        self.text, self.features = "X", None
+        return pd.DataFrame({"X": np.asarray(X, dtype=object)})
+
+    def _numbers(self, X):
+        """Return X as a matrix of numbers, without the columns that name queries and documents."""
+        if sparse.issparse(X):
+            return X.tocsr()
+        if is_table(X):
+            X = X[[name for name in X.columns if name not in self.names]]
+        try:
+            return np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"labels cannot be predicted from X ({error}): expected numbers, texts, or a "
+                f"DataFrame with the text column {brief(self.text)} or features."
+            ) from error
+
+    def _add_features(self, vectors, X):
+        """Append the scaled feature columns to the vectors."""
+        if self.features is None:
+            return vectors
+        scaled = self.scaler.transform(feature_matrix(X, self.features))
+        if vectors is None:
+            return Vectors(scaled)
+        matrix = vectors.take(slice(None))
+        stack = sparse.hstack if sparse.issparse(matrix) else np.hstack
+        matrix = stack([matrix, scaled])
+        return Vectors(
+            matrix.tocsr() if sparse.issparse(matrix) else matrix, None, vectors.is_empty
+        )
+
+
+def texts_of(X, name) -> np.ndarray:
+    """The text column as str, empty where missing."""
+    column = column_of(X, name, "text").astype(object)
+    texts = column.where(column.notna(), "").to_numpy()
+    wrong = [not isinstance(text, str) for text in texts]
+    if any(wrong):
+        shown = texts[int(np.argmax(wrong))]
+        raise InputError(
+            f"column {brief(name)} of X must hold texts, got {brief(shown)}: name the text column "
+            "by text=, or pass text=None and features=, the columns of numbers."
+        )
+    return texts
+
+
+def feature_matrix(X, names) -> np.ndarray:
+    """The feature columns as float64, NaN where missing."""
+    columns = [column_of(X, name, "features") for name in names]
+    try:
+        return np.column_stack(
+            [column.to_numpy(dtype=np.float64, na_value=np.nan) for column in columns]
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"features must name columns of numbers, got {list(names)} ({error})."
+        ) from error
+
+
+def _with_empty(matrix, numbers, distinct):
+    """Vectors, and which rows have no term."""
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsr()
+        is_empty = np.diff(matrix.indptr) == 0
+    else:
+        matrix = np.asarray(matrix)
+        is_empty = np.array([not text.strip() for text in distinct])
+    return Vectors(matrix, numbers, is_empty[numbers], of_texts=True)

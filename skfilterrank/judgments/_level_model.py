@@ -1,4 +1,4 @@
-"""Any binary classifier as a model of ordered labels; one for each topic; what they hold out."""
+"""Any binary classifier as a model of ordered labels; one for each query; what they hold out."""
 
 import warnings
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import SkfilterrankWarning, brief
-from skfilterrank.judgments._document_vectors import Vectors
+from skfilterrank.judgments._label_table import Vectors
 
 NO_LABEL = "no judged document"
 _N_FOLDS = 5
@@ -66,7 +66,7 @@ def fit_level_model(estimator, X, labels, seed) -> LevelModel:
     ]
     if sparse.issparse(X):
         for classifier in classifiers:
-            # A topic's documents hold few of a million terms; the other weights are 0.
+            # A query's documents hold few of a million terms; the other weights are 0.
             if hasattr(classifier, "sparsify"):
                 classifier.sparsify()
     return LevelModel(levels, classifiers)
@@ -107,7 +107,7 @@ def fit_calibration(margins, above) -> Calibration | None:
 
 
 def margins_of(classifier, X) -> np.ndarray:
-    """How far a classifier puts rows above the step: log odds, or its decision function."""
+    """Return margins of rows above the step: log odds, or its decision function."""
     if hasattr(classifier, "predict_proba"):
         chances = np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]
         return logit(np.clip(chances, 1.0 - _NEAR_1, _NEAR_1))
@@ -123,17 +123,17 @@ def _seeded(estimator, seed):
     return estimator
 
 
-def fit_topics(
+def fit_queries(
     estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *, calibrate, n_jobs, verbose
 ):
-    """A model for each topic with judged documents, else None; and the chances' calibration."""
-    topics = [rows[~np.isnan(labels[rows])] for rows in rows_of_topics(index)]
-    judged = [position for position, rows in enumerate(topics) if len(rows)]
+    """A model for each query with judged documents, else None; and the chances' calibration."""
+    queries = [rows[~np.isnan(labels[rows])] for rows in rows_of_queries(index)]
+    judged = [position for position, rows in enumerate(queries) if len(rows)]
     jobs = (
-        delayed(_fit_topic)(
+        delayed(_fit_query)(
             estimator,
-            vectors.take(topics[position]),
-            labels[topics[position]],
+            vectors.take(queries[position]),
+            labels[queries[position]],
             seeds[position],
             calibrate,
             index.query_ids[position],
@@ -143,12 +143,12 @@ def fit_topics(
     fitted = tqdm(
         Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
         total=len(judged),
-        desc="topics",
-        unit="topic",
+        desc="queries",
+        unit="query",
         disable=not verbose,
         leave=None,
     )
-    models, held_out = [None] * len(topics), []
+    models, held_out = [None] * len(queries), []
     for position, (model, margins, above) in zip(judged, fitted):
         models[position] = model
         held_out.append((margins, above))
@@ -159,14 +159,14 @@ def fit_topics(
     return models, calibration
 
 
-def predict_topics(models, calibration, vectors: Vectors, index: GroupIndex, wanted, *, soft):
+def predict_queries(models, calibration, vectors: Vectors, index: GroupIndex, wanted, *, soft):
     """Labels of the wanted rows (a mask) and how sure they are; NaN where a model is None.
 
     A copied label is as sure as nothing: its confidence is NaN too.
     """
     labels = np.full(index.n_rows, np.nan)
     confidence = np.full(index.n_rows, np.nan)
-    for model, rows in zip(models, rows_of_topics(index)):
+    for model, rows in zip(models, rows_of_queries(index)):
         rows = rows[wanted[rows]]
         if model is None or not len(rows):
             continue
@@ -185,42 +185,42 @@ def predict_topics(models, calibration, vectors: Vectors, index: GroupIndex, wan
     return labels, confidence
 
 
-def stand_ins(topics, models, pool, *, one_class, unjudged_topic):
-    """The model that answers for each topic, by topic, and the reason where it is not its own.
+def stand_ins(queries, models, pool, *, one_class, unjudged_query):
+    """The model that answers for each query, by query, and the reason where it is not its own.
 
-    `pool` makes the model of all topics, and is called where one is needed.
+    `pool` makes the model of all queries, and is called where one is needed.
     """
     answering, reasons, pooled = {}, {}, None
-    if unjudged_topic == "pool":
+    if unjudged_query == "pool":
         pooled = pool()
-    for topic, model in zip(topics, models):
+    for query, model in zip(queries, models):
         if model is None:
-            reasons[topic] = NO_LABEL
-            model = pooled if unjudged_topic == "pool" else None
+            reasons[query] = NO_LABEL
+            model = pooled if unjudged_query == "pool" else None
         elif len(model.levels) == 1:
-            reasons[topic] = f"judged labels all {model.levels[0]:g}"
+            reasons[query] = f"judged labels all {model.levels[0]:g}"
             if one_class == "pool":
                 model = pooled = pool() if pooled is None else pooled
             elif one_class == "leave":
                 model = None
-        answering[topic] = model
+        answering[query] = model
     return answering, reasons, pooled
 
 
-def rows_of_topics(index: GroupIndex) -> list[np.ndarray]:
-    """Row numbers of each topic."""
+def rows_of_queries(index: GroupIndex) -> list[np.ndarray]:
+    """Row numbers of each query."""
     return np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
 
 
-def _fit_topic(estimator, X, labels, seed, calibrate, topic) -> tuple[LevelModel, object, object]:
-    """The model of one topic, with the margins of rows it was not shown."""
+def _fit_query(estimator, X, labels, seed, calibrate, query) -> tuple[LevelModel, object, object]:
+    """The model of one query, with the margins of rows it was not shown."""
     try:
         model = fit_level_model(estimator, X, labels, seed)
         margins, above = np.empty(0), np.empty(0, dtype=bool)
         if calibrate:
             margins, above = held_out_margins(estimator, X, labels, seed)
     except Exception as error:
-        error.add_note(f"(in topic {brief(topic)}, from {len(labels)} judged documents)")
+        error.add_note(f"(in query {brief(query)}, from {len(labels)} judged documents)")
         raise
     return model, margins, above
 
@@ -229,7 +229,7 @@ def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.
     """Prediction for each row from the labels of other folds; NaN for fold -1 and where none is."""
     predicted = np.full(len(folds), np.nan)
     with warnings.catch_warnings():
-        # Topics left with one label or none, texts without a term: nothing is found for them.
+        # Queries left with one label or none, texts without a term: nothing is found for them.
         warnings.simplefilter("ignore", SkfilterrankWarning)
         for fold in np.unique(folds[folds >= 0]):
             held_out = folds == fold
@@ -242,12 +242,12 @@ def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.
 
 
 def dealt_folds(index: GroupIndex, labels, random_state, *, lone: bool) -> np.ndarray:
-    """Fold of each judged row, every topic's labels dealt evenly; -1 where none is held out.
+    """Fold of each judged row, every query's labels dealt evenly; -1 where none is held out.
 
-    `lone` says whether a label that only one document of its topic has is held out, too.
+    `lone` says whether a label that only one document of its query has is held out, too.
     """
     folds = np.full(len(labels), -1)
-    for rows in rows_of_topics(index):
+    for rows in rows_of_queries(index):
         rows = rows[~np.isnan(labels[rows])]
         n_dealt = 0
         for label in np.unique(labels[rows]):

@@ -1,4 +1,4 @@
-"""What the labels of a machine are worth, measured on a sample of people's."""
+"""Quality of a machine's labels, measured on a sample of people's."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._estimates import Estimates
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MachineReport(Result):
-    """What machine labels are worth; what :func:`machine_report` returns.
+    """Quality of machine labels, the result of :func:`machine_report`.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class MachineReport(Result):
     by_label : DataFrame
         Index "judge" and "label", the machine's: "n_pool" and "n_judged" documents, and the
         estimated mean and standard deviation of people's gain among them.
-    by_topic : DataFrame
-        Index "judge" and "qid": "n_judged", and "bias" as above, of each topic: of few labels.
+    by_query : DataFrame
+        Index "judge" and "qid": "n_judged", and "bias" as above, of each query: of few labels.
     by_run : DataFrame
         Index "judge", "measure" and "run": "believed", the value by the machine's labels alone;
         "bias", its difference to the estimate, and the interval of that, "low" and "high". A bias
@@ -46,7 +46,7 @@ class MachineReport(Result):
 
     by_judge: pd.DataFrame
     by_label: pd.DataFrame
-    by_topic: pd.DataFrame
+    by_query: pd.DataFrame
     by_run: pd.DataFrame
     width_removed: pd.Series
     estimates: Estimates
@@ -89,7 +89,9 @@ def machine_report(
     Returns
     -------
     MachineReport
-        Agreement by judge, label and topic, bias by run, and what the labels do for intervals.
+        Tables `by_judge`, `by_label`, `by_query` and `by_run` of agreement and bias;
+        `width_removed`, the share of the width of intervals that machine labels remove; `estimates`
+        with the machine, and `by_people` alone.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def machine_report(
     rows = ranked.rows_of(table.index, "qrels")
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")
     weights = 1 / table["inclusion_probability"].to_numpy()
-    judges, labels, topics, values = {}, {}, {}, {}
+    judges, labels, queries, values = {}, {}, {}, {}
     machine_gains = ranked.machine_gains(gains)
     for name, label in ranked.machine.items():
         gain = machine_gains[name]
@@ -145,12 +147,12 @@ def machine_report(
         ).dropna()
         judges[name] = _agreement(sample)
         labels[name] = _of_labels(label, sample)
-        topics[name] = _of_topics(sample)
+        queries[name] = _of_queries(sample)
         values[name] = _of_runs(estimates, _believed(ranked, gain, measures))
     return MachineReport(
         by_judge=pd.DataFrame(judges.values(), pd.Index(judges, name="judge")),
         by_label=pd.concat(labels, names=["judge", "label"]),
-        by_topic=pd.concat(topics, names=["judge", "qid"]),
+        by_query=pd.concat(queries, names=["judge", "qid"]),
         by_run=pd.concat(values, names=["judge", "measure", "run"]),
         width_removed=1 - _half_widths(estimates) / _half_widths(by_people),
         estimates=estimates,
@@ -190,12 +192,12 @@ def _of_labels(label, sample):
     return pd.DataFrame(rows.values(), pd.Index(rows, name="label"))
 
 
-def _of_topics(sample):
-    """Bias of each topic."""
+def _of_queries(sample):
+    """Bias of each query."""
     more = sample["weight"] * (sample["machine"] - sample["people"])
-    topics = sample.assign(more=more).groupby("qid")
+    queries = sample.assign(more=more).groupby("qid")
     return pd.DataFrame(
-        {"n_judged": topics.size(), "bias": topics["more"].sum() / topics["weight"].sum()}
+        {"n_judged": queries.size(), "bias": queries["more"].sum() / queries["weight"].sum()}
     )
 
 

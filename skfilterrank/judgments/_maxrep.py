@@ -3,27 +3,33 @@
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_array
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, count_rows
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._facility_location import facility_location
+from skfilterrank._lists.checks import check_choice, check_count, count_rows
+from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selector import (
-    TopicSelector,
+    QuerySelector,
     check_same_rows,
+    check_texts,
     is_texts,
+    shown_rows,
 )
 from skfilterrank.judgments._similarity import (
     DECIMALS,
+    blocks_of,
     check_threshold,
+    entries_of,
     reaching,
+    running_sums,
     similarity_join,
 )
-from skfilterrank.judgments._term_weights import check_max_terms, term_weights
 
 
-class MaxRepSelector(TopicSelector):
+class MaxRepSelector(QuerySelector):
     """Judge the documents first that represent best what is probably relevant in the pool.
 
     Of several documents of nearly the same content one is enough to judge, so each next document is
@@ -40,17 +46,17 @@ class MaxRepSelector(TopicSelector):
     max_terms : int, default=1_000_000
         Of texts, only so many terms are used, the most frequent ones of all.
     n_jobs : int, default=None
-        Number of topics that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked at once. The ranking is the same for any.
     verbose : int, default=0
-        Above 0 shows the progress over topics.
+        Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What each document adds to the objective at its place, in units of the prior; 0 for what is
-        judged. The sum over the documents selected in a topic is what the selection adds to the
+        judged. The sum over the documents selected in a query is what the selection adds to the
         objective, from nothing the objective itself.
     n_features_in_ : int
         Number of features, where X has features.
@@ -61,11 +67,10 @@ class MaxRepSelector(TopicSelector):
     --------
     PriorSelector : The prior alone, the baseline.
     statap_prior : A prior from ranks in runs.
-    similarity_join : All pairs of similar documents.
 
     Notes
     -----
-    In each topic, the set L of chosen documents is to represent the pool well (eq. 1 of [1]_):
+    In each query, the set L of chosen documents is to represent the pool well (eq. 1 of [1]_):
 
         f(L) = sum_i prior_i * max_{j in L} similarity(i, j),    f(empty) = 0,
 
@@ -81,7 +86,7 @@ class MaxRepSelector(TopicSelector):
     Texts become vectors of tf * log(n / df): how often a term is in the text, times the logarithm
     of the number of documents over the number of those that have the term. (scikit-learn's idf adds
     1 to the logarithm, so terms that all documents share still count there.) n and df count the
-    documents of all topics in X, each once: rows that agree in their text, and in "docno" where the
+    documents of all queries in X, each once: rows that agree in their text, and "docno" where the
     index of X has it, are the same document. Terms are what scikit-learn's ``CountVectorizer``
     finds: lower-case words of at least two letters or digits. To count in another collection than
     X, or to find terms in another way, pass vectors (see the examples).
@@ -90,11 +95,11 @@ class MaxRepSelector(TopicSelector):
     represents itself alone, and so does one whose terms are all in every document.
 
     Precomputed similarities are an array or sparse matrix of shape (n_rows, n_rows), where entry
-    (i, j) says how well document j represents document i, at most 1. Those between topics are not
+    (i, j) says how well document j represents document i, at most 1. Those between queries are not
     read, those below the threshold count as 0, and the diagonal counts as 1.
 
-    Pairs of similar documents are found exactly and without comparing all of them, see
-    :func:`similarity_join`.
+    Pairs of similar documents are found exactly, without comparing all of them, by prefix
+    filtering (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
 
     References
     ----------
@@ -150,24 +155,24 @@ class MaxRepSelector(TopicSelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> "MaxRepSelector":
-        """Rank the documents of each topic by what each adds to the representation of the pool.
+        """Rank the documents of each query by what each adds to the representation of the pool.
 
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, topics in any order: texts, vectors, or with
+            One document per row, queries in any order: texts, vectors, or with
             ``metric="precomputed"`` similarities to all rows.
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            topics in its index must have the index of X. None takes all documents to be equally
+            queries in its index must have the index of X. None takes all documents to be equally
             likely. Documents of prior 0 need not be represented, but may represent others.
         judged : array-like of shape (n_rows,), dtype bool, default=None
             True for documents that are judged already: the set that the choice starts from, of
-            which `select` takes none. None means that nothing is judged. A Series with topics in
+            which `select` takes none. None means that nothing is judged. A Series with queries in
             its index must have the index of X.
 
         Returns
@@ -178,8 +183,8 @@ class MaxRepSelector(TopicSelector):
         Raises
         ------
         ValueError
-            If topics are missing, the prior is negative or not finite, the index of X holds a
-            document twice in a topic, no text holds a term, vectors or similarities are not finite,
+            If queries are missing, the prior is negative or not finite, the index of X holds a
+            document twice in a query, no text holds a term, vectors or similarities are not finite,
             similarities are not square or above 1, or `judged` holds anything but True and False.
 
         Warns
@@ -213,8 +218,8 @@ class MaxRepSelector(TopicSelector):
             _check_similarities(X)
         return X
 
-    def _topic_rows(self, X, rows):
-        """What `_rank_topic` needs of the topic's rows, and which of them are judged."""
+    def _query_rows(self, X, rows):
+        """Return the query's rows for `_rank_query`, and which of them are judged."""
         judged = None if self._judged is None else self._judged[rows]
         if isinstance(X, tuple):
             vectors, numbers = X
@@ -224,7 +229,7 @@ class MaxRepSelector(TopicSelector):
             return (vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]), judged
         return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), judged
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         """Greedy facility location; what is judged comes last."""
         X, judged = X
         if isinstance(X, tuple):
@@ -306,3 +311,253 @@ def _thresholded(X, threshold):
         ),
         shape=X.shape,
     ).tocsr()
+
+
+def check_max_terms(max_terms) -> int:
+    """Return a number of terms, at least 1."""
+    return check_count(max_terms, "max_terms")
+
+
+def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
+    """Weights of the terms of each distinct text, and the number of the vector of each row.
+
+    A text that comes out without weights gets a vector of its own in every row.
+    """
+    values = check_texts(texts)
+    numbers, distinct = pd.factorize(np.array(values, dtype=object))
+    try:
+        counts = CountVectorizer(max_features=max_terms).fit_transform(distinct)
+    except ValueError as error:
+        raise InputError(
+            f"X holds {len(values)} texts without a term among them ({error}): give texts with "
+            "words, or vectors."
+        ) from error
+    counts = sparse.csr_array(counts, dtype=np.float64)
+    _warn_of_empty(texts, values, np.diff(counts.indptr)[numbers] == 0)
+    n_documents = _n_documents(texts, numbers)
+    owners = np.repeat(np.arange(len(distinct)), np.diff(counts.indptr))
+    df = np.bincount(counts.indices, n_documents[owners], minlength=counts.shape[1])
+    counts.data *= np.log(n_documents.sum() / df)[counts.indices]
+    counts.eliminate_zeros()
+    return _separate_empty(counts, numbers)
+
+
+def _warn_of_empty(texts, values, is_empty):
+    """Warn of the texts that are there, but hold no term."""
+    # Missing ones have had their warning, and are equal to no text now.
+    is_text = np.array([isinstance(text, str) for text in texts], dtype=bool)
+    rows = np.flatnonzero(is_empty & is_text)
+    if len(rows):
+        warn_user(
+            f"{len(rows)} of {len(values)} texts hold no term and represent themselves alone: "
+            f"{shown_rows(texts, rows)}.",
+            DataWarning,
+        )
+
+
+def _n_documents(texts, numbers):
+    """Number of documents that have each distinct text: one, where documents have no ids."""
+    if "docno" not in getattr(getattr(texts, "index", None), "names", ()):
+        return np.ones(numbers.max() + 1)
+    docnos = texts.index.get_level_values("docno")
+    documents = pd.DataFrame({"docno": docnos, "text": numbers}).drop_duplicates()
+    return np.bincount(documents["text"]).astype(np.float64)
+
+
+def _separate_empty(vectors, numbers):
+    """Vectors of zeros of their own for all rows whose vector has no entries."""
+    rows = np.flatnonzero(np.diff(vectors.indptr)[numbers] == 0)
+    n_vectors, n_terms = vectors.shape
+    numbers[rows] = n_vectors + np.arange(len(rows))
+    indptr = np.append(vectors.indptr, np.full(len(rows), vectors.indptr[-1]))
+    shape = (n_vectors + len(rows), n_terms)
+    return sparse.csr_array((vectors.data, vectors.indices, indptr), shape=shape), numbers
+
+
+# Sums are kept in whole numbers of at most about this many bits.
+_SUM_BITS = 61
+# Gains that agree in this many leading bits (12 decimal digits) are a tie.
+_TIE_BITS = 40
+_BLOCK = 1 << 20
+
+
+def facility_location(
+    similarity, weights=None, *, symmetric=False, chosen=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Order documents greedily by how much each adds to what the chosen ones represent.
+
+    Parameters
+    ----------
+    similarity : csr_array of shape (n_documents, n_documents)
+        How well the document of a column represents that of a row, at least 0.
+    weights : ndarray of shape (n_documents,), default=None
+        How much each document counts, at least 0. None counts all alike.
+    symmetric : bool, default=False
+        Whether `similarity` is known to be symmetric, which saves a copy of it.
+    chosen : ndarray of shape (n_documents,), dtype bool, default=None
+        Documents that are chosen before the first of `order`. None starts from nothing.
+
+    Returns
+    -------
+    order : ndarray of shape (n_documents,), dtype int64
+        All documents, first choice first. Where gains agree to 12 digits the smaller number comes
+        first. Those of `chosen` have nothing left to add.
+    gains : ndarray of shape (n_documents,), dtype float64
+        What each document of `order` adds at its place; 0 where nothing is left to add.
+
+    Notes
+    -----
+    The objective is f(L) = sum_i weights_i max_{j in L} similarity_ij, f(empty) = 0. Gains never
+    grow, so unconnected parts of the graph of similarities can be ordered on their own and merged
+    by gain. Within a part, a choice changes the gains of those documents alone that are similar to
+    one that is represented better now; no others are looked at again.
+
+    Weighted similarities are rounded to whole multiples of a power of two, 2^-61 of the largest
+    gain in a part. So sums are exact: gains do not drift as they are corrected, do not depend on
+    the order of rows, and come down to 0 where nothing is left to add.
+    """
+    n = similarity.shape[0]
+    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    n_parts, part = connected_components(similarity, directed=True, connection="weak")
+    sizes = np.bincount(part, minlength=n_parts)
+    gains = np.zeros(n)
+    alone = sizes[part] == 1
+    gains[alone] = (weights * similarity.diagonal())[alone]
+    if chosen is not None:
+        gains[chosen] = 0.0
+    rest = np.flatnonzero(~alone)
+    if len(rest):
+        rest = rest[np.argsort(part[rest], kind="stable")]
+        starts = np.flatnonzero(np.diff(part[rest], prepend=-1))
+        first = np.flatnonzero(chosen[rest]) if chosen is not None else rest[:0]
+        gains[rest] = _greedy_gains(
+            similarity[rest][:, rest], weights[rest], starts, symmetric, first
+        )
+    order = np.lexsort((np.arange(n), -_tie_key(gains)))
+    return order, gains[order]
+
+
+def _tie_key(values):
+    """Whole numbers in the order of values from 0 on, equal for values that are a tie."""
+    # Adding 0 turns -0.0, whose bits are a negative number, into 0.0.
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)
+    # The bits of floats from 0 on are in the floats' order; the last ones are rounded off.
+    drop = 52 - _TIE_BITS
+    return (bits + (1 << (drop - 1))) >> drop
+
+
+def _greedy_gains(similarity, weights, starts, symmetric, first):
+    """Return the gain of each document when chosen, in all parts of the graph at once.
+
+    A part's documents stand together, from its start on. Documents of `first` are chosen already.
+    """
+    parts = _Parts(similarity, weights, starts, symmetric)
+    parts.begin_with(first)
+    gains = np.zeros(len(weights))
+    active = np.arange(len(starts))
+    while True:
+        chosen, active = parts.next_choices(active)
+        if len(chosen) == 0:
+            return gains
+        gains[chosen] = parts.gains_of(chosen)
+        parts.choose(chosen)
+
+
+class _Parts:
+    """The state of the greedy choice: how well documents are represented, and what each adds."""
+
+    def __init__(self, similarity, weights, starts, symmetric):
+        self.by_row = similarity
+        self.by_column = similarity if symmetric else similarity.T.tocsr()
+        self.starts = starts
+        self.sizes = np.diff(starts, append=len(weights))
+        self.exponents = np.repeat(self._exponents(weights), self.sizes)
+        self.weights = np.ldexp(weights, self.exponents)
+        self.best = np.zeros(len(weights), dtype=np.int64)
+        self.gains = np.zeros(len(weights), dtype=np.int64)
+        everyone = np.arange(len(weights))
+        for columns in self._blocks(self.by_column, everyone):
+            _, owners, values = self._covered_by(columns)
+            np.add.at(self.gains, columns[owners], values)
+        self.keys = _tie_key(self.gains)
+
+    def _exponents(self, weights):
+        """Power of two for each part, by which its largest gain fills the whole numbers."""
+        _, size = np.frexp(np.maximum.reduceat(weights, self.starts))
+        scaled = np.ldexp(weights, -np.repeat(size, self.sizes))
+        largest = np.maximum.reduceat(self.by_column @ scaled, self.starts)
+        return _SUM_BITS - size - np.frexp(largest)[1]
+
+    def gains_of(self, rows):
+        """Gains as floats."""
+        return np.ldexp(self.gains[rows].astype(np.float64), -self.exponents[rows])
+
+    def _blocks(self, matrix, rows):
+        """Stretches of rows that have a limited number of entries together."""
+        lengths = (matrix.indptr[rows + 1] - matrix.indptr[rows]).astype(np.int64)
+        for begin, end in blocks_of(running_sums(lengths), _BLOCK):
+            yield rows[begin:end]
+
+    def _covered_by(self, columns):
+        """Documents that some choices represent, by which of them, and how well."""
+        entries, owners = entries_of(self.by_column.indptr, columns)
+        covered = self.by_column.indices[entries]
+        return covered, owners, self._whole(covered, self.by_column.data[entries])
+
+    def _whole(self, rows, similarity):
+        """Weighted similarities as whole numbers."""
+        return np.rint(self.weights[rows] * similarity).astype(np.int64)
+
+    def next_choices(self, active):
+        """Document of the largest gain in each active part, and the parts that have one above 0."""
+        if len(active) == 1:
+            start, size = self.starts[active[0]], self.sizes[active[0]]
+            chosen = start + np.array([np.argmax(self.keys[start : start + size])])
+            left = self.keys[chosen] > 0
+            return chosen[left], active[left]
+        if len(active) == 0:
+            return active, active
+        sizes = self.sizes[active]
+        owners = np.repeat(np.arange(len(active)), sizes)
+        firsts = np.cumsum(sizes) - sizes
+        rows = (self.starts[active] - firsts)[owners] + np.arange(len(owners))
+        keys = self.keys[rows]
+        top = np.maximum.reduceat(keys, firsts)
+        hits = np.flatnonzero(keys == top[owners])
+        is_first = np.diff(owners[hits], prepend=-1) > 0
+        chosen = rows[hits[is_first]]
+        left = top > 0
+        return chosen[left], active[left]
+
+    def begin_with(self, chosen):
+        """Take documents, of which a part may have several, before any other."""
+        best = np.zeros_like(self.best)
+        for some in self._blocks(self.by_column, chosen):
+            covered, _, values = self._covered_by(some)
+            np.maximum.at(best, covered, values)
+        rows = np.flatnonzero(best)
+        self._represent(rows, best[rows])
+
+    def choose(self, chosen):
+        """Take one document of each of some parts."""
+        for some in self._blocks(self.by_column, chosen):
+            covered, _, values = self._covered_by(some)
+            better = values > self.best[covered]
+            self._represent(covered[better], values[better])
+
+    def _represent(self, rows, values):
+        """Correct the gains of all that could represent rows which are represented better now."""
+        before = self.best[rows]
+        self.best[rows] = values
+        begin = 0
+        for some in self._blocks(self.by_row, rows):
+            stretch = slice(begin, begin + len(some))
+            entries, owners = entries_of(self.by_row.indptr, some)
+            columns = self.by_row.indices[entries]
+            could = self._whole(some[owners], self.by_row.data[entries])
+            # max(0, could - before) - max(0, could - after)
+            could_after = np.minimum(could, values[stretch][owners])
+            loss = could_after - np.minimum(could, before[stretch][owners])
+            np.subtract.at(self.gains, columns, loss)
+            self.keys[columns] = _tie_key(self.gains[columns])
+            begin = stretch.stop

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
+from skfilterrank._files.named_runs import named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.teams import check_teams
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.judgments._condorcet import condorcet_counts
-from skfilterrank.judgments._pseudo_bias import most_biased
-from skfilterrank.judgments._run_pool import only_pool_of, run_pool
+from skfilterrank.io import read_runs
+from skfilterrank.judgments._rank_table import as_rank_table, rank_table
 from skfilterrank.judgments._selector import round_half_up
 
 # Shares of the pool that are relevant in the paper's experiments.
@@ -40,7 +42,7 @@ def pseudo_qrels(
         The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
         least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
-        How documents of a topic's pool come to be relevant:
+        How documents of a query's pool come to be relevant:
 
         - "nruns": those that most runs return (the simplest, and as good as any in [1]_);
         - "sakai": the same, ties to the smaller sum of ranks;
@@ -57,7 +59,7 @@ def pseudo_qrels(
         "soboroff" of its entries, the same document drawn twice being relevant once. The number
         of documents is rounded half up and at least 1. None means 0.3, with "soboroff" 0.1.
     n_relevant : int or None, default=None
-        Number of documents of each topic that are relevant, in place of a share, all those of a
+        Number of documents of each query that are relevant, in place of a share, all those of a
         smaller pool; with "soboroff" the number of entries that are drawn. Sakai's method had 100
         before [1]_.
     teams : dict or Series {run: team}, default=None
@@ -75,7 +77,7 @@ def pseudo_qrels(
     -------
     DataFrame of shape (n_documents, 3), or with "soboroff" (n_trials * n_documents, 4)
         Columns "qid", "docno" and "label" (int64): 1 where relevant, 0 for the others of the
-        pool; sorted by topic and document. With "soboroff" a last column "trial" from 0 up, the
+        pool; sorted by query and document. With "soboroff" a last column "trial" from 0 up, the
         tables one below the other: ``table[table["trial"] == 0]`` are judgments of their own.
 
     Raises
@@ -83,13 +85,13 @@ def pseudo_qrels(
     ValueError
         Unknown `method` or `ties`; `depth`, `share`, `n_relevant` or `n_trials` out of range, or
         both `share` and `n_relevant`; fewer than two
-        runs, or teams; a run without a team; a run that has no topic in common with any other;
+        runs, or teams; a run without a team; a run that has no query in common with any other;
         what :func:`rank_table` finds wrong with a run.
 
     Warns
     -----
     DataWarning
-        If `n_relevant` makes all documents of a topic's pool relevant (but with "soboroff").
+        If `n_relevant` makes all documents of a query's pool relevant (but with "soboroff").
 
     See Also
     --------
@@ -104,7 +106,7 @@ def pseudo_qrels(
 
     which is the first number, then the second for ties. Wins over all documents of a pool are
     counted from ranks, without comparing pairs. The bias of a run is one minus the cosine between
-    its response vector (for each document the sum of depth / rank over topics) and the sum of all
+    its response vector (for each document the sum of depth / rank over queries) and the sum of all
     runs' vectors, its own included; half of the runs, rounded half up, are kept, and the pool is
     theirs. "soboroff" is the variant of [1]_: it needs no guess at the number of relevant
     documents. Documents outside the pool are in none of these tables: unjudged, which measures
@@ -160,7 +162,7 @@ def pseudo_qrels(
 
 
 def check_pseudo(share, n_relevant, n_trials, ties) -> None:
-    """What can be said of the parameters before runs are looked at."""
+    """Check the parameters that do not depend on the runs."""
     check_choice(ties, "ties", ("docno", "random"))
     if share is not None:
         check_number(share, "share", above=0, most=1)
@@ -189,7 +191,7 @@ def pseudo_labels(
     docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
     last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
     number = _number(n_relevant, _SELECTED if share is None else share)
-    labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), number)
+    labels = _take_first([*_ORDERS[method](table), last_key], _queries(table), number)
     return pd.DataFrame(labels, index=table.index)
 
 
@@ -197,18 +199,18 @@ def _warn_of_all_relevant(table, n_relevant):
     """Labels that are all the same order no runs."""
     if n_relevant is None:
         return
-    sizes = np.bincount(_topics(table))
+    sizes = np.bincount(_queries(table))
     if n_short := np.count_nonzero(sizes <= n_relevant):
         warn_user(
             f"n_relevant={n_relevant} leaves no document of the pool of {n_short} of "
-            f"{counted(len(sizes), 'topic')} that is not relevant: choose less than the "
+            f"{counted(len(sizes), 'query', 'queries')} that is not relevant: choose less than the "
             f"{sizes.min():,} documents of the smallest pool, or a share.",
             DataWarning,
         )
 
 
 def _number(n_relevant, share):
-    """Number of a topic's rows that are taken, of any number of them."""
+    """Number of a query's rows that are taken, of any number of them."""
 
     def number(sizes):
         if n_relevant is not None:
@@ -246,20 +248,117 @@ METHODS = (*_ORDERS, "soboroff")
 def _draw(table, number, random_state):
     """Draw entries of runs, without replacement: 1 for the documents that came up."""
     rows = np.nonzero(table.notna().to_numpy())[0]
-    drawn = _take_first([random_state.random_sample(len(rows))], _topics(table)[rows], number)
+    drawn = _take_first([random_state.random_sample(len(rows))], _queries(table)[rows], number)
     return np.bincount(rows, weights=drawn, minlength=len(table)).astype(bool).astype(np.int64)
 
 
-def _take_first(keys, topics, number):
-    """1 for a number of each topic's rows, the smallest by the keys; topics come in order."""
-    order = np.lexsort((*reversed(keys), topics))
-    sizes = np.bincount(topics)
-    places = np.arange(len(topics)) - (np.cumsum(sizes) - sizes)[topics]
-    labels = np.empty(len(topics), dtype=np.int64)
-    labels[order] = places < number(sizes)[topics]
+def _take_first(keys, queries, number):
+    """1 for a number of each query's rows, the smallest by the keys; queries come in order."""
+    order = np.lexsort((*reversed(keys), queries))
+    sizes = np.bincount(queries)
+    places = np.arange(len(queries)) - (np.cumsum(sizes) - sizes)[queries]
+    labels = np.empty(len(queries), dtype=np.int64)
+    labels[order] = places < number(sizes)[queries]
     return labels
 
 
-def _topics(table):
-    """Number of the topic of each row, in the order of the table."""
+def _queries(table):
+    """Number of the query of each row, in the order of the table."""
     return pd.factorize(table.index.get_level_values("qid"))[0]
+
+
+def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Wins and losses of each document of a rank table against all others of its query.
+
+    A run that returns n of the N documents of a query's pool has its p-th document win against
+    the N - p that it ranks below or not at all, and lose against the p - 1 above; each document
+    that it does not return loses against all n. So the sums over pairs need no pairs.
+    """
+    ranks = table.to_numpy()
+    queries = pd.factorize(table.index.get_level_values("qid"))[0]
+    pool_sizes = np.bincount(queries)
+    is_returned = ~np.isnan(ranks)
+    # Places among what is left of a run: those of a table that lost rows have gaps.
+    places = table.groupby(queries).rank().to_numpy()
+    starts = np.flatnonzero(np.diff(queries, prepend=-1))
+    n_returned = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
+    wins = np.where(is_returned, pool_sizes[queries][:, None] - places, 0)
+    losses = np.where(is_returned, places - 1, n_returned[queries])
+    return wins.sum(axis=1).astype(np.int64), losses.sum(axis=1).astype(np.int64)
+
+
+def run_bias(table: pd.DataFrame) -> pd.Series:
+    """One minus the cosine of each run's response vector with the sum over all runs.
+
+    A document has the sum of 1 / rank over queries; the factor 30 of the paper cancels. The sum
+    over all runs includes the run itself. A run that returns nothing has bias 1.
+    """
+    docnos = pd.factorize(table.index.get_level_values("docno"))[0]
+    # A document that is in the pools of several queries is one coordinate.
+    merge = sparse.csr_array((np.ones(len(docnos)), (docnos, np.arange(len(docnos)))))
+    responses = merge @ np.nan_to_num(1 / table.to_numpy())
+    norm = responses.sum(axis=1)
+    lengths = np.sqrt((responses**2).sum(axis=0) * (norm**2).sum())
+    cosines = np.divide(norm @ responses, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    return pd.Series(1 - cosines, index=table.columns)
+
+
+def most_biased(table: pd.DataFrame) -> list:
+    """Names of the more biased half of the runs, rounded half up; ties by name."""
+    bias = run_bias(table).sort_index().sort_values(ascending=False, kind="stable")
+    return sorted(bias.index[: round_half_up(0.5, len(bias))])
+
+
+def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
+    """Rank table of the runs down to a depth, the runs as they were read, and team by run.
+
+    One run for each team is taken.
+    """
+    is_table = isinstance(runs, pd.DataFrame)
+    runs = runs if is_table else named_runs(runs)
+    names = list(runs)
+    team_of = first_runs(names, teams)
+    chosen = names if team_of is None else list(team_of)
+    if len(chosen) < 2:
+        counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
+        raise InputError(
+            f"runs must be at least 2{' (of different teams)' if teams is not None else ''}, got "
+            f"{counted}: runs are predicted from what they have in common."
+        )
+    if is_table:
+        table = as_rank_table(only_pool_of(runs, chosen), depth=depth).sort_index()
+    else:
+        runs = read_runs({name: runs[name] for name in chosen})
+        table = rank_table(runs, depth=depth)
+    _check_queries(table)
+    return table, runs, team_of
+
+
+def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
+    """The rank table of some of the runs, without the documents that only others return."""
+    return table[list(names)].dropna(how="all")
+
+
+def _check_queries(table):
+    """Every run must have a query that another run has too."""
+    has = table.notna().groupby(level="qid").any().to_numpy()
+    is_apart = ~(has & (has.sum(axis=1) > 1)[:, None]).any(axis=0)
+    if is_apart.any():
+        apart = [str(name) for name in table.columns[is_apart]]
+        shown = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
+        query = table.index.get_level_values("qid")[0]
+        raise InputError(
+            f"{len(apart)} of {len(has[0])} runs ({shown}) have no query in common with any other "
+            f"run; queries of the runs are such as {brief(query)}. Leave these runs out, or bring "
+            "their queries to one form."
+        )
+
+
+def first_runs(names, teams) -> dict | None:
+    """Team by the first run, by name, of each; None without teams."""
+    if teams is None:
+        return None
+    first: dict = {}
+    for name, team in sorted(check_teams(names, teams).items()):
+        first.setdefault(team, name)
+    return {name: team for team, name in first.items()}

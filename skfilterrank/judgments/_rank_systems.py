@@ -1,15 +1,16 @@
 """Systems in the order that judgments are expected to put them in."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.checks import check_choice, check_random_state
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief_list
-from skfilterrank.judgments._pool_overlap import N_COMPARED, mean_overlap, mean_uniqueness
-from skfilterrank.judgments._pseudo_qrels import METHODS, check_pseudo, pseudo_labels
-from skfilterrank.judgments._run_pool import run_pool
-from skfilterrank.judgments._whole_lists import mean_values
+from skfilterrank.judgments._pseudo_qrels import METHODS, check_pseudo, pseudo_labels, run_pool
+from skfilterrank.judgments._rank_table import rank_table
+from skfilterrank.metrics import evaluate
 
 FORECASTS = (*METHODS, "aslam", "spoerri")
 
@@ -62,7 +63,7 @@ default="nruns"
     -------
     DataFrame of shape (n_runs, n_measures), or with teams one column more
         Index "run", the best first, equal ones by name. Columns: with `teams` first "team"; then
-        the measures, as named, means over the topics of the pool; or for "aslam" and "spoerri" one
+        the measures, as named, means over the queries of the pool; or for "aslam" and "spoerri" one
         column of this name, up to 1 and up to 0, higher is better.
 
     Raises
@@ -82,7 +83,7 @@ default="nruns"
 
     Notes
     -----
-    With Ret(i, t) the documents that run i returns for topic t within the depth, T topics and n
+    With Ret(i, t) the documents that run i returns for query t within the depth, T queries and n
     runs [1]_::
 
         aslam    (1 / T) sum over t of 1 / (n - 1) *
@@ -91,9 +92,9 @@ default="nruns"
                  sum over t of |Ret(i, t) - union of the other four Ret(j, t)| / (1 + |Ret(i, t)|)
 
     A run j that returns nothing adds nothing and still counts in n - 1; a run i that returns
-    nothing for a topic scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
+    nothing for a query scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
     take five neighbours each from a circle on which the runs are laid out at random, so that each
-    run is in five. Topics are those for which some run returns a document.
+    run is in five. Queries are those for which some run returns a document.
 
     With the documents outside the pool unjudged, and at gain 0, a run is not punished for its
     length. Measures that need the size of the collection take it in their name, as in
@@ -183,3 +184,95 @@ def _best_first(values, measures):
         key = -key
     # Equal lists can differ by a rounding error, which should not order them.
     return values.iloc[np.lexsort((np.argsort(np.argsort(values.index)), key.round(12)))]
+
+
+# Runs that are compared in one trial of Spoerri's method.
+N_COMPARED = 5
+
+
+def mean_overlap(table: pd.DataFrame) -> np.ndarray:
+    """Mean Jaccard coefficient of each run with every other, over queries (Aslam and Savell).
+
+    Coefficients with a run that returns nothing for the query are 0, and so are all of its own.
+    """
+    is_returned, starts = _incidence(table)
+    n_runs = is_returned.shape[1]
+    total = np.zeros(n_runs)
+    for rows in np.split(is_returned, starts[1:]):
+        rows = rows.astype(np.float64)
+        both = rows.T @ rows
+        sizes = both.diagonal().copy()
+        either = sizes[:, None] + sizes - both
+        jaccard = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+        np.fill_diagonal(jaccard, 0)
+        total += jaccard.sum(axis=1)
+    return total / (len(starts) * (n_runs - 1))
+
+
+def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) -> np.ndarray:
+    """Minus the mean share of each run's documents that no other run of a trial returns (Spoerri).
+
+    Each of as many trials as there are runs compares five of them; every run is in five. The runs
+    are laid out on a circle at random, and a trial takes five neighbours.
+    """
+    is_returned, starts = _incidence(table)
+    sizes = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
+    n_runs = is_returned.shape[1]
+    circle = random_state.permutation(n_runs)
+    total = np.zeros(n_runs)
+    for trial in range(n_runs):
+        chosen = circle[(trial + np.arange(N_COMPARED)) % n_runs]
+        rows = is_returned[:, chosen]
+        alone = rows & (rows.sum(axis=1) == 1)[:, None]
+        n_alone = np.add.reduceat(alone, starts, axis=0, dtype=np.int64)
+        total[chosen] += (n_alone / (1 + sizes[:, chosen])).mean(axis=0)
+    return -total / N_COMPARED
+
+
+def _incidence(table):
+    """Return the incidence of documents and runs, and the first row of each query."""
+    queries = pd.factorize(table.index.get_level_values("qid"))[0]
+    return table.notna().to_numpy(), np.flatnonzero(np.diff(queries, prepend=-1))
+
+
+def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
+    """Mean of each measure over queries and over the columns of labels, a row for each run.
+
+    Runs are taken to their last document, whatever the depth of the pool: documents outside it
+    are unjudged.
+    """
+    queries = labels.index.unique("qid")
+    judged_queries = queries.get_indexer(labels.index.get_level_values("qid"))
+    rows = {}
+    for name, ranks in _whole_runs(runs, names):
+        values = _values(ranks, labels, queries, judged_queries, measures)
+        rows[name] = np.mean([value.mean().to_numpy() for value in values], axis=0)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(measures))
+
+
+def _whole_runs(runs, names) -> Iterator[tuple]:
+    """Name, and rank of each document, of one run after the other."""
+    for name in names:
+        if isinstance(runs, pd.DataFrame):
+            yield name, runs[name].dropna()
+        else:
+            # By itself: a table of all documents of all runs would be mostly empty.
+            yield name, rank_table({name: runs[name]})[name]
+
+
+def _values(ranks, labels, queries, judged_queries, measures):
+    """Values of one run for every query of the pool, for each column of labels."""
+    codes = queries.get_indexer(ranks.index.get_level_values("qid"))
+    ranks, codes = ranks[codes >= 0], codes[codes >= 0]
+    places = labels.index.get_indexer(ranks.index)
+    absent = np.ones(len(labels), dtype=bool)
+    absent[places[places >= 0]] = False
+    codes = np.concatenate([codes, judged_queries[absent]])
+    scores = -np.concatenate([ranks.to_numpy(), np.full(absent.sum(), np.inf)])
+    # In the order of the lists already, measures have nothing left to sort.
+    order = np.lexsort((-scores, codes))
+    codes, scores = codes[order], scores[order]
+    places = np.concatenate([places, np.flatnonzero(absent)])[order]
+    for trial in labels:
+        y_true = np.where(places >= 0, labels[trial].to_numpy()[places], np.nan)
+        yield evaluate(y_true, scores, measures, groups=codes)

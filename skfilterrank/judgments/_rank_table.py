@@ -1,4 +1,4 @@
-"""The pool of some runs: which documents they return for each topic, and where."""
+"""The pool of some runs: which documents they return for each query, and where."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -15,7 +15,7 @@ from skfilterrank.io import read_runs
 def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     """Ranks of all documents that some run returns.
 
-    The table is the pool of the runs, one row for each topic and document, and tells at which rank
+    The table is the pool of the runs, one row for each query and document, and tells at which rank
     each run returns it. What works on runs takes this table, so that it is made once.
 
     Parameters
@@ -23,7 +23,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them.
     depth : int, default=None
-        Only the first so many documents of each run and topic count. None takes all.
+        Only the first so many documents of each run and query count. None takes all.
 
     Returns
     -------
@@ -35,8 +35,8 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If there is no run, one has no rows or columns missing, holds a document twice in a topic,
-        a score that is NaN or infinite (-inf will do), or shares no topic with any other run.
+        If there is no run, one has no rows or columns missing, holds a document twice in a query,
+        a score that is NaN or infinite (-inf will do), or shares no query with any other run.
 
     See Also
     --------
@@ -67,18 +67,18 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     depth = check_depth(depth)
     frames = {name: run[run["score"] > -np.inf] for name, run in read_runs(runs).items()}
     lengths = list(map(len, frames.values()))
-    topics, topic_ids = _factorize([run["qid"] for run in frames.values()], "qid")
+    queries, query_ids = _factorize([run["qid"] for run in frames.values()], "qid")
     documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
-    if len(topics) == 0:
+    if len(queries) == 0:
         raise InputError("the runs return no document at all: each score is -inf (filtered).")
     names, offsets = list(frames), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
-    _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
-    pairs = topics.astype(np.int64) * len(document_ids) + documents
+    _check_common_queries([np.unique(queries[rows]) for rows in stretches], names, query_ids)
+    pairs = queries.astype(np.int64) * len(document_ids) + documents
     ranked = []
     for (name, run), rows in zip(frames.items(), stretches):
-        _check_no_duplicates(pairs[rows], name, topic_ids, document_ids)
-        ranked.append(_ranks(pairs[rows], topics[rows], run["score"].to_numpy(), depth))
+        _check_no_duplicates(pairs[rows], name, query_ids, document_ids)
+        ranked.append(_ranks(pairs[rows], queries[rows], run["score"].to_numpy(), depth))
     pool, places = np.unique(np.concatenate([pair for pair, _ in ranked]), return_inverse=True)
     ranks = np.full((len(ranked), len(pool)), np.nan)
     offset = 0
@@ -86,7 +86,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         row[places[offset : offset + len(own)]] = rank
         offset += len(own)
     index = pd.MultiIndex(
-        levels=[topic_ids, document_ids],
+        levels=[query_ids, document_ids],
         codes=np.divmod(pool, len(document_ids)),  # type: ignore[arg-type]  # arrays do, too
         names=["qid", "docno"],
         verify_integrity=False,
@@ -97,7 +97,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 
 
 def are_runs(X) -> bool:
-    """Whether X is a dict of runs; a sparse array of keys is a dict too."""
+    """Tell whether X is a dict of runs; a sparse array of keys is a dict too."""
     return isinstance(X, Mapping) and not sparse.issparse(X)
 
 
@@ -122,8 +122,8 @@ def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.D
         raise InputError(f"the rank table is empty, its shape is {runs.shape}.")
     ranks = rank_values(runs)
     if runs.index.has_duplicates:
-        topic_and_docno = runs.index[runs.index.duplicated()][0]
-        raise InputError(f"the rank table holds {topic_and_docno} twice: keep one of the rows.")
+        query_and_docno = runs.index[runs.index.duplicated()][0]
+        raise InputError(f"the rank table holds {query_and_docno} twice: keep one of the rows.")
     if depth is None:
         return runs
     table = runs.where(ranks <= depth)
@@ -168,37 +168,39 @@ def _factorize(columns, name):
     ), pd.Index(ids)
 
 
-def _check_common_topics(topics_of_runs, names, topic_ids):
-    """Raise on a run whose topics no other run has: its ids are of another kind."""
-    if sum(len(topics) > 0 for topics in topics_of_runs) < 2:
+def _check_common_queries(queries_of_runs, names, query_ids):
+    """Raise on a run whose queries no other run has: its ids are of another kind."""
+    if sum(len(queries) > 0 for queries in queries_of_runs) < 2:
         return
-    counts = np.bincount(np.concatenate(topics_of_runs), minlength=len(topic_ids))
-    for name, topics in zip(names, topics_of_runs):
-        if len(topics) and counts[topics].max() < 2:
-            others = np.setdiff1d(np.arange(len(topic_ids)), topics)
+    counts = np.bincount(np.concatenate(queries_of_runs), minlength=len(query_ids))
+    for name, queries in zip(names, queries_of_runs):
+        if len(queries) and counts[queries].max() < 2:
+            others = np.setdiff1d(np.arange(len(query_ids)), queries)
             raise InputError(
-                f"run {brief(name)} has no topic in common with the other runs: its topics are "
-                f"such as {brief(topic_ids[topics[0]])}, theirs such as "
-                f"{brief(topic_ids[others[0]])}. Leave it out, or give it their ids."
+                f"run {brief(name)} has no query in common with the other runs: its queries are "
+                f"such as {brief(query_ids[queries[0]])}, theirs such as "
+                f"{brief(query_ids[others[0]])}. Leave it out, or give it their ids."
             )
 
 
-def _check_no_duplicates(pairs, name, topic_ids, document_ids):
-    """Raise on the first document that is a second time in its topic."""
+def _check_no_duplicates(pairs, name, query_ids, document_ids):
+    """Raise on the first document that is a second time in its query."""
     again = pd.Series(pairs).duplicated().to_numpy()
     if again.any():
-        topic, document = np.divmod(pairs[again.argmax()], len(document_ids))
+        query, document = np.divmod(pairs[again.argmax()], len(document_ids))
         raise InputError(
-            f"run {brief(name)} holds document {brief(document_ids[document])} twice in topic "
-            f"{brief(topic_ids[topic])}: keep one of the two rows."
+            f"run {brief(name)} holds document {brief(document_ids[document])} twice in query "
+            f"{brief(query_ids[query])}: keep one of the two rows."
         )
 
 
-def _ranks(pairs, topics, scores, depth):
+def _ranks(pairs, queries, scores, depth):
     """Pairs of one run up to `depth`, and their ranks."""
-    order = np.lexsort((-pairs, -scores, topics))
-    sorted_topics = topics[order]
-    starts = np.flatnonzero(np.append(True, sorted_topics[1:] != sorted_topics[:-1]))[: len(order)]
+    order = np.lexsort((-pairs, -scores, queries))
+    sorted_queries = queries[order]
+    starts = np.flatnonzero(np.append(True, sorted_queries[1:] != sorted_queries[:-1]))[
+        : len(order)
+    ]
     sizes = np.diff(starts, append=len(order))
     ranks = np.arange(1, len(order) + 1) - np.repeat(starts, sizes)
     if depth is not None:

@@ -1,8 +1,11 @@
 """The documents whose labels matter, what the machines say of them, and where the runs put them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,6 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.user_warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
-from skfilterrank.judgments._foldings import Folding, fold_documents
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
@@ -28,7 +30,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class RankedPool:
-    """Documents of topics, what machines say of them, and their places in runs.
+    """Documents of queries, what machines say of them, and their places in runs.
 
     Made by :meth:`read`, once for many calls of :func:`draw_sample` and :func:`estimate`, which
     take it in place of runs.
@@ -36,18 +38,18 @@ class RankedPool:
     Attributes
     ----------
     index : MultiIndex of length n_rows
-        Topic ("qid") and document ("docno"), sorted.
+        Query ("qid") and document ("docno"), sorted.
     machine : dict of str to ndarray of shape (n_rows,)
         Labels of each judge, NaN where it gave none.
     runs : tuple of str
         Names of the runs.
     run, row, place : ndarray of shape (n_entries,), int
         Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
-        by run, topic and place. Documents outside the pool have a place, but no entry.
-    lengths : ndarray of shape (n_runs, n_topics), int
+        by run, query and place. Documents outside the pool have a place, but no entry.
+    lengths : ndarray of shape (n_runs, n_queries), int
         How many documents, of the pool or outside, each list holds.
-    missing_topics : dict of str to tuple of str
-        Topics of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
+    missing_queries : dict of str to tuple of str
+        Queries of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
     """
 
     index: pd.MultiIndex
@@ -57,10 +59,10 @@ class RankedPool:
     row: np.ndarray
     place: np.ndarray
     lengths: np.ndarray
-    missing_topics: dict = field(default_factory=dict, kw_only=True)
+    missing_queries: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
-    def read(cls, machine_qrels, runs, *, pool=None) -> "RankedPool":
+    def read(cls, machine_qrels, runs, *, pool=None) -> RankedPool:
         """Read judges and runs.
 
         Parameters
@@ -70,7 +72,7 @@ class RankedPool:
         runs : path, list of paths, or dict of name to run
             As :func:`skfilterrank.metrics.evaluate_runs` takes them.
         pool : qrels or data frame, default=None
-            Topics and documents; labels are not read. None takes those that a machine labelled.
+            Queries and documents; labels are not read. None takes those that a machine labelled.
 
         Returns
         -------
@@ -101,10 +103,10 @@ class RankedPool:
             if np.isnan(labels).all():
                 raise InputError(
                     f"machine_qrels has no label of {brief(name)} for any document of the pool: "
-                    "bring topics and documents to one form first."
+                    "bring queries and documents to one form first."
                 )
         *places, missing = _places(runs, index)
-        return cls(index, machine, *places, missing_topics=missing)
+        return cls(index, machine, *places, missing_queries=missing)
 
     def __len__(self):
         return len(self.index)
@@ -112,24 +114,24 @@ class RankedPool:
     def __repr__(self):
         judges = counted(len(self.machine), "judge")
         return (
-            f"<RankedPool: {len(self):,} documents of {len(self.topics)} topics, "
+            f"<RankedPool: {len(self):,} documents of {len(self.queries)} queries, "
             f"{len(self.runs)} runs, {judges}>"
         )
 
     @cached_property
     def codes(self) -> np.ndarray:
-        """Number of the topic of each row."""
+        """Number of the query of each row."""
         return pd.factorize(self.index.get_level_values("qid"))[0]
 
     @cached_property
-    def topics(self) -> pd.Index:
-        """The topics, sorted."""
+    def queries(self) -> pd.Index:
+        """The queries, sorted."""
         return self.index.get_level_values("qid").unique()
 
     @cached_property
     def segment(self) -> np.ndarray:
-        """Number of the list, run by run and topic by topic, of each entry."""
-        return self.run * len(self.topics) + self.codes[self.row]
+        """Number of the list, run by run and query by query, of each entry."""
+        return self.run * len(self.queries) + self.codes[self.row]
 
     @property
     def n_folds(self) -> int:
@@ -189,7 +191,7 @@ class RankedPool:
             lost = index[rows < 0]
             raise InputError(
                 f"{what} holds {len(lost):,} of {len(index):,} documents outside the pool of the "
-                f"machine labels, such as document {brief(lost[0][1])} of topic "
+                f"machine labels, such as document {brief(lost[0][1])} of query "
                 f"{brief(lost[0][0])}: a value of these documents alone cannot be told apart from "
                 "one of all. Give machine labels of them, or pass pool=, a table of all documents "
                 "that could have been drawn."
@@ -308,17 +310,17 @@ def judged_table(qrels, name="qrels") -> pd.DataFrame:
 class _Rows(QrelsIndex):
     """The documents of a pool."""
 
-    def _tell_of_strangers(self, aligned, topic, own, theirs):
+    def _tell_of_strangers(self, aligned, query, own, theirs):
         raise InputError(
             f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
-            f"the pool: of topic {brief(topic)} it holds {brief(own)}, and the pool {brief(theirs)}"
+            f"the pool: of query {brief(query)} it holds {brief(own)}, and the pool {brief(theirs)}"
             ". Bring them to one form, give machine labels or a pool= of what the run returns, or "
             "leave it out."
         )
 
 
 def _places(runs, index):
-    """Names of the runs; run, row of the pool and place of each entry; lengths; missing topics."""
+    """Names of the runs; run, row of the pool and place of each entry; lengths; missing queries."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
     # Each document's label is its row.
     rows_of = _Rows(frame)
@@ -340,3 +342,54 @@ def _places(runs, index):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
     columns = (np.concatenate(column) for column in zip(*entries))
     return tuple(names), *columns, np.stack(lengths), missing
+
+
+class Folding(NamedTuple):
+    """Folds and permanent random numbers of the documents of a pool.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_rows,), int
+        The documents in their order.
+    folds : ndarray of shape (n_rows,), int
+        Fold of each document.
+    random_number : ndarray of shape (n_rows,)
+        A number in [0, 1) for each document, evenly spread, by which labels are drawn.
+    queries : ndarray of shape (n_queries,), int
+        Place of each query in the order.
+    """
+
+    order: np.ndarray
+    folds: np.ndarray
+    random_number: np.ndarray
+    queries: np.ndarray
+
+
+def fold_documents(pool) -> Folding:
+    """Deal the documents of a pool to folds by turns, in an order that no name gives.
+
+    Of documents that are equal to all runs and machines, those of smaller ids come first.
+    """
+    order, queries = _ordered(pool)
+    folds, random_number = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
+    folds[order] = np.arange(len(pool)) % pool.n_folds
+    random_number[order] = (np.random.RandomState(0).permutation(len(pool)) + 0.5) / len(pool)
+    return Folding(order, folds, random_number, queries)
+
+
+def _ordered(pool):
+    """Rows in their order, query by query, and the place of each query."""
+    places = np.zeros((len(pool), len(pool.runs)), dtype=np.int64)
+    places[pool.row, pool.run] = pool.place
+    machine = [np.unique(labels, return_inverse=True)[1] for labels in pool.machine.values()]
+    # Sorted places first, which do not depend on the order of the runs.
+    keys = np.column_stack([np.sort(places, axis=1), *machine, places])
+    rows = np.ascontiguousarray(keys, dtype=">i8").view(f"V{8 * keys.shape[1]}").ravel()
+    kinds = np.unique(rows, return_inverse=True)[1].ravel()
+    # Queries by the kinds of their documents.
+    by_query = np.lexsort((kinds, pool.codes))
+    ends = np.cumsum(np.bincount(pool.codes, minlength=len(pool.queries)))[:-1]
+    contents = [part.tobytes() for part in np.split(kinds[by_query].astype(">i8"), ends)]
+    queries = np.empty(len(contents), dtype=np.int64)
+    queries[sorted(range(len(contents)), key=contents.__getitem__)] = np.arange(len(contents))
+    return np.lexsort((kinds, queries[pool.codes])), queries

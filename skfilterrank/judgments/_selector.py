@@ -1,4 +1,4 @@
-"""What all strategies share that say which documents of a topic to judge first."""
+"""Base classes of selectors, and checks of their input."""
 
 import itertools
 from collections.abc import Mapping
@@ -30,26 +30,26 @@ from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
-# Topics that one process takes at a time: most are ranked faster than they are sent.
+# Queries that one process takes at a time: most are ranked faster than they are sent.
 _TOPICS_AT_ONCE = 32
 
 
-class TopicSelector(BaseEstimator):
-    """Base class of the strategies: each ranks the documents of one topic at a time.
+class QuerySelector(BaseEstimator):
+    """Base class of the strategies: each ranks the documents of one query at a time.
 
-    A strategy defines `__init__` and `_rank_topic`, and where it looks at the documents,
+    A strategy defines `__init__` and `_rank_query`, and where it looks at the documents,
     `_prepare`. Constructor parameters `n_jobs`, `verbose` and `random_state` are served here where
     a strategy has them.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document in the order of judging, from 1, within its topic.
+        Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What each document adds to the strategy's objective when it is chosen at its place; NaN
         where the strategy has no such number.
     seed_ : int
-        Seed of the topics' random generators, drawn from `random_state` where there is one.
+        Seed of the queries' random generators, drawn from `random_state` where there is one.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -59,23 +59,23 @@ class TopicSelector(BaseEstimator):
     # scikit-learn's metadata routing brings both without being asked to.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
 
-    def _rank_topic(self, X, prior, random_state):
-        """Rank one topic: hook of each strategy.
+    def _rank_query(self, X, prior, random_state):
+        """Rank one query: hook of each strategy.
 
         Parameters
         ----------
         X : object
-            What `_topic_rows` gives for the topic's rows.
-        prior : ndarray of shape (n_rows_of_topic,), dtype float64, or None
+            What `_query_rows` gives for the query's rows.
+        prior : ndarray of shape (n_rows_of_query,), dtype float64, or None
             Prior of the rows, None where `fit` was given none.
         random_state : RandomState or None
-            The topic's own, whatever the other topics draw; None without such a parameter.
+            The query's own, whatever the other queries draw; None without such a parameter.
 
         Returns
         -------
-        order : ndarray of shape (n_rows_of_topic,), dtype int
-            The topic's rows by their number within the topic, first to be judged first.
-        gains : ndarray of shape (n_rows_of_topic,), dtype float64
+        order : ndarray of shape (n_rows_of_query,), dtype int
+            The query's rows by their number within the query, first to be judged first.
+        gains : ndarray of shape (n_rows_of_query,), dtype float64
             Gain of each, in this order.
 
         Notes
@@ -96,43 +96,43 @@ class TopicSelector(BaseEstimator):
         return X
 
     def _prepare(self, X, index):
-        """Features for all topics at once, from checked input: hook. None where none are used."""
+        """Features for all queries at once, from checked input: hook. None where none are used."""
         return None
 
     def _prepare_rows(self, X, y, index):
-        """The same with `y`, for those that look at it: hook."""
+        """Make features with `y`, for strategies that read it: hook."""
         return self._prepare(X, index)
 
-    def _topic_rows(self, X, rows):
-        """The part of what `_prepare` gave that belongs to a topic: hook."""
+    def _query_rows(self, X, rows):
+        """The part of what `_prepare` gave that belongs to a query: hook."""
         return None if X is None else safe_indexing(X, rows)
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "TopicSelector":
-        """Rank the documents of each topic.
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "QuerySelector":
+        """Rank the documents of each query.
 
         Parameters
         ----------
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
-            One document per row, topics in any order: texts or features.
+            One document per row, queries in any order: texts or features.
         y : object, default=None
             Not used; there by scikit-learn's convention.
         groups : array-like of shape (n_rows,), default=None
-            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            topics in its index must have the index of X.
+            queries in its index must have the index of X.
 
         Returns
         -------
-        self : TopicSelector
+        self : QuerySelector
             The strategy, fitted.
 
         Raises
         ------
         ValueError
-            If topics are missing, a prior is negative or not finite, or the index of X holds a
-            document twice in a topic.
+            If queries are missing, a prior is negative or not finite, or the index of X holds a
+            document twice in a query.
         """
         X = self._read(X)
         n_rows = count_rows(X)
@@ -147,13 +147,13 @@ class TopicSelector(BaseEstimator):
         features = self._prepare_rows(X, y, index)
         order = index.row_order()
         starts = np.cumsum(index.sizes) - index.sizes
-        topics = [order[start : start + size] for start, size in zip(starts, index.sizes)]
-        streams = self._streams(len(topics))
+        queries = [order[start : start + size] for start, size in zip(starts, index.sizes)]
+        streams = self._streams(len(queries))
         # The clone leaves behind what an earlier fit has found, which workers need not be sent.
         strategy = clone(self)
         parts = (
-            (self._topic_rows(features, rows), None if prior is None else prior[rows], stream)
-            for rows, stream in zip(topics, streams)
+            (self._query_rows(features, rows), None if prior is None else prior[rows], stream)
+            for rows, stream in zip(queries, streams)
         )
         n_jobs = getattr(self, "n_jobs", None)
         at_once = 1 if effective_n_jobs(n_jobs) == 1 else _TOPICS_AT_ONCE
@@ -161,15 +161,15 @@ class TopicSelector(BaseEstimator):
         selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
         selections = tqdm(
             itertools.chain.from_iterable(selections),
-            total=len(topics),
-            desc="topics",
-            unit="topic",
+            total=len(queries),
+            desc="queries",
+            unit="query",
             disable=not getattr(self, "verbose", 0),
             leave=None,
         )
         ranking = np.empty(n_rows, dtype=np.int64)
         gains = np.empty(n_rows)
-        for (places, gain), rows in zip(selections, topics):
+        for (places, gain), rows in zip(selections, queries):
             ranking[rows[places]] = np.arange(1, len(rows) + 1)
             gains[rows[places]] = gain
         self.ranking_ = ranking
@@ -219,12 +219,12 @@ class TopicSelector(BaseEstimator):
             return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]
 
-    def _streams(self, n_topics):
-        """A random generator for each topic, or None for all."""
+    def _streams(self, n_queries):
+        """A random generator for each query, or None for all."""
         if "random_state" not in self.get_params(deep=False):
-            return [None] * n_topics
+            return [None] * n_queries
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
-        return topic_streams(self.seed_, n_topics)
+        return query_streams(self.seed_, n_queries)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -233,17 +233,17 @@ class TopicSelector(BaseEstimator):
         return tags
 
 
-class RunSelector(TopicSelector):
+class RunSelector(QuerySelector):
     """Base class of the strategies that look at ranks in runs.
 
-    X is a rank table, or the runs that :func:`rank_table` makes one of; `_rank_topic` gets the
-    ranks of the topic's documents, float64 of shape (n_rows_of_topic, n_runs), NaN where a run does
+    X is a rank table, or the runs that :func:`rank_table` makes one of; `_rank_query` gets the
+    ranks of the query's documents, float64 of shape (n_rows_of_query, n_runs), NaN where a run does
     not return a document.
 
     Attributes
     ----------
     pool_ : MultiIndex of length n_rows
-        Topic and document of each row, levels "qid" and "docno".
+        Query and document of each row, levels "qid" and "docno".
     """
 
     def _read(self, X):
@@ -270,19 +270,19 @@ def _batches(items, n):
         yield batch
 
 
-def _ranked(strategy, topics):
-    """Orders and gains of some topics; a function, because workers are not sent a method's self."""
-    return [strategy._rank_topic(*topic) for topic in topics]
+def _ranked(strategy, queries):
+    """Rank some queries; a function, because workers are not sent a method's self."""
+    return [strategy._rank_query(*query) for query in queries]
 
 
-def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
-    """Independent random generators, one for each topic by its number."""
-    seeds = np.random.SeedSequence(seed).spawn(n_topics)
+def query_streams(seed: int, n_queries: int) -> list[np.random.RandomState]:
+    """Independent random generators, one for each query by its number."""
+    seeds = np.random.SeedSequence(seed).spawn(n_queries)
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
-def topic_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
-    """Number of documents to select in each topic, of None all; more than there are warns."""
+def query_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
+    """Number of documents to select in each query, of None all; more than there are warns."""
     if n_per_query is None:
         return index.sizes
     is_whole = is_whole_number(n_per_query)
@@ -291,14 +291,14 @@ def topic_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_quer
         if n_above and warn:
             warn_user(
                 f"{name}={brief(n_per_query)} is above the number of documents of {n_above} of "
-                f"{index.n_queries} topic(s): all of their documents are selected.",
+                f"{index.n_queries} queries: all of their documents are selected.",
                 DataWarning,
             )
         return np.minimum(index.sizes, min(int(n_per_query), index.n_rows))
     if not is_whole and is_finite_number(n_per_query) and 0 < n_per_query <= 1:
         return np.maximum(round_half_up(n_per_query, index.sizes), 1)
     raise InputError(
-        "n_per_query must be None (all), a number of documents per topic (an int from 1 on) or a "
+        "n_per_query must be None (all), a number of documents per query (an int from 1 on) or a "
         f"share of them (a float in (0, 1]), got {brief(n_per_query)}."
     )
 
@@ -316,9 +316,9 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
     if share is not None:
         if not is_finite_number(share) or not 0 < share <= 1:
             raise InputError(f"share must be a number in (0, 1], got {brief(share)}.")
-        return topic_budgets(float(share), index)
+        return query_budgets(float(share), index)
     if n_per_query is not None:
-        return topic_budgets(check_count(n_per_query, "n_per_query"), index, warn, "n_per_query")
+        return query_budgets(check_count(n_per_query, "n_per_query"), index, warn, "n_per_query")
     n_total = check_count(n_total, "n_total")
     if n_total >= index.n_rows:
         if n_total > index.n_rows and warn:
@@ -380,23 +380,23 @@ def check_same_rows(X, values, name: str = "prior") -> None:
 
 
 def check_no_duplicates(X, index, name: str = "X") -> None:
-    """Where the index of X has a level "docno", no document may be twice in a topic."""
+    """Raise if a document is twice in a query, where the index has a level "docno"."""
     names = getattr(getattr(X, "index", None), "names", ())
     if "docno" not in names:
         return
     docnos = X.index.get_level_values("docno")
-    again = pd.DataFrame({"topic": index.codes(), "docno": docnos}).duplicated().to_numpy()
+    again = pd.DataFrame({"query": index.codes(), "docno": docnos}).duplicated().to_numpy()
     if again.any():
         row = int(again.argmax())
         raise InputError(
-            f"{name} holds document {brief(docnos[row])} twice in topic "
+            f"{name} holds document {brief(docnos[row])} twice in query "
             f"{brief(index.query_ids[index.codes()[row]])} ({np.count_nonzero(again)} row(s) "
-            "repeat another one): keep one row for each topic and document."
+            "repeat another one): keep one row for each query and document."
         )
 
 
 def is_texts(X) -> bool:
-    """Whether X is a list, an array or a Series of texts."""
+    """Tell whether X is a list, an array or a Series of texts."""
     if isinstance(X, Mapping) or hasattr(X, "get_column") or getattr(X, "ndim", 1) != 1:
         return False
     return any(isinstance(text, str) for text in X)

@@ -6,7 +6,6 @@ from scipy import sparse
 from skfilterrank._lists.arrays import as_number_array
 from skfilterrank._lists.checks import check_number
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments._row_entries import blocks_of, entries_of, running_sums
 
 # Similarities are rounded to this many decimals, so that documents at the threshold, or on one
 # line with each other, are known for what they are in spite of floating point.
@@ -67,7 +66,7 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfilterrank.judgments import similarity_join
+    >>> from skfilterrank.judgments._similarity import similarity_join
     >>> similarity_join(np.array([[3.0, 4.0], [6.0, 8.0], [5.0, 0.0]]), 0.6).toarray()
     array([[1. , 1. , 0.6],
            [1. , 1. , 0.6],
@@ -260,7 +259,7 @@ class _Cut:
             yield first[possible], second[possible]
 
     def _bound(self, first, second, dot):
-        """What the similarity can be at most, given the dot product of the beginnings."""
+        """Return an upper bound of the similarity, given the dot product of the beginnings."""
         swap = self.cut[first] > self.cut[second]
         early, late = np.where(swap, second, first), np.where(swap, first, second)
         return dot + self.rest_norm[early] * self.left_from[late, self.place[early]]
@@ -287,7 +286,7 @@ class _Comparison:
         return values
 
     def _compare(self, rows, numbers, second, values):
-        """The same for a few rows, which are written out in full and looked up in."""
+        """Compare a few rows, which are written out in full."""
         X, spread = self.X, self.spread.reshape(-1)
         entries, owners = entries_of(X.indptr, rows)
         written = owners * X.shape[1] + X.indices[entries]
@@ -299,3 +298,26 @@ class _Comparison:
             starts = running_sums(self.lengths[second[begin:end]])[:-1]
             values[begin:end] = np.add.reduceat(products, starts)
         spread[written] = 0.0
+
+
+def running_sums(values):
+    """Sums of the first 0, 1, 2, ... values."""
+    return np.concatenate((np.zeros(1, dtype=values.dtype), np.cumsum(values)))
+
+
+def blocks_of(running, size):
+    """Yield begin and end of stretches with work of about `size`, from running sums of the work."""
+    begin = 0
+    while begin < len(running) - 1:
+        end = np.searchsorted(running, running[begin] + size, side="right") - 1
+        end = max(begin + 1, int(end))
+        yield begin, end
+        begin = end
+
+
+def entries_of(indptr, rows):
+    """Positions of the entries of some rows of a csr matrix, and the place in `rows` of each."""
+    lengths = indptr[rows + 1].astype(np.int64) - indptr[rows]
+    owners = np.repeat(np.arange(len(rows)), lengths)
+    shift = indptr[rows] - (np.cumsum(lengths) - lengths)
+    return shift[owners] + np.arange(len(owners)), owners

@@ -140,7 +140,7 @@ def judging_curve(
         The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measure : str or callable, default="ap"
         What is to be known of each system, by name, such as "ndcg@10".
-    selections : str, list of str, or dict of str to str, TopicSelector or callable, \
+    selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
         Who chooses the documents. "pooling", "prior", "maxrep", "mtf", "mtc", "statap" and
         "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is random with a

@@ -15,7 +15,6 @@ from skfilterrank._lists.measure_names import known_measure, parse_measure
 from skfilterrank._lists.own_reading import OwnReading
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import (
-    ActiveSelector,
     LabelPredictor,
     MaxRepSelector,
     MoveToFrontSelector,
@@ -24,7 +23,6 @@ from skfilterrank.judgments import (
     PriorSelector,
     RandomSelector,
     StatAPSelector,
-    TopicSelector,
 )
 from skfilterrank.metaevaluation._judged_pool import TEXT, over_runs
 from skfilterrank.metrics import unjudged_bounds
@@ -39,6 +37,7 @@ _STRATEGIES = {
     "oracle": RandomSelector,
     "statap": StatAPSelector,
 }
+_KINDS = tuple(_STRATEGIES.values())
 
 
 def named(given, name, choices, kinds) -> dict:
@@ -71,9 +70,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
             if "gains" in strategy.get_params(deep=False):
                 strategy.set_params(gains=gains)
             found[name] = strategy
-        elif isinstance(thing, TopicSelector) or (
-            callable(thing) and not isinstance(thing, type | str)
-        ):
+        elif isinstance(thing, _KINDS) or (callable(thing) and not isinstance(thing, type | str)):
             found[name] = thing
         else:
             raise InputError(
@@ -85,9 +82,7 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 def is_random(selection) -> bool:
     """Test for a selection that depends on its random state."""
-    return isinstance(selection, TopicSelector) and "random_state" in selection.get_params(
-        deep=False
-    )
+    return isinstance(selection, _KINDS) and "random_state" in selection.get_params(deep=False)
 
 
 def needs_documents(selection) -> bool:
@@ -100,7 +95,7 @@ class Judging:
 
     Parameters
     ----------
-    selection : TopicSelector or callable
+    selection : selector or callable
         Who chooses.
     table : DataFrame of n_rows rows
         Documents and their prior, index levels "qid" and "docno".
@@ -117,7 +112,7 @@ class Judging:
         self.topics = table.index.get_level_values("qid").to_numpy()
         self.selector = selection
         prior = table["prior"].to_numpy()
-        if not isinstance(selection, TopicSelector):
+        if not isinstance(selection, _KINDS):
             self.selector = self._by(_checked(selection(table.copy()), len(table)))
             return
         selector = clone(selection)
@@ -125,7 +120,7 @@ class Judging:
             selector.set_params(random_state=seed)
         X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
         self.selector = selector.fit(X, labels, groups=self.topics, prior=prior)
-        if isinstance(selector, ActiveSelector):
+        if isinstance(selector, MoveToFrontSelector | MTCSelector):
             # Asked for its order once: it makes it anew each time.
             self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
 

@@ -191,13 +191,13 @@ def assessor(world, monkeypatch):
             if self.n == Assessor.most:
                 return Answer.STOP
             self.n += 1
-            pair = (question.topic, question.docno)
+            pair = (question.query, question.docno)
             if pair in Assessor.skipped:
                 Assessor.skipped.remove(pair)
                 return Answer.SKIP
             Assessor.asked.append(pair)
             self.n_open -= 1
-            return int(truth[question.topic, question.docno])
+            return int(truth[question.query, question.docno])
 
     monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
     return Assessor

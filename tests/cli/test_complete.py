@@ -204,7 +204,7 @@ def test_columns_by_name_and_joined(complete, folder):
         (["--runs", "no.run"], "no.run: No such file or directory"),
         (
             ["--runs", "other.run"],
-            "the runs have no topic of the judgments: they have such as '99'",
+            "the runs have no query of the judgments: they have such as '99'",
         ),
         (
             [*UNJUDGED, "--text", "body"],

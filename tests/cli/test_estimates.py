@@ -125,7 +125,7 @@ _LINES = {
     "a document twice": ("9 599 2 1 .5\n9 599 2 1 .5\n", "bad.prels:2: .*twice in topic"),
     "documents outside of the pool": (
         "9 none 2 1 0.5\n9 599 2 1 0.5\n",
-        "1 of 2 documents outside the pool.*'none' of topic '9'.*bad.prels",
+        "1 of 2 documents outside the pool.*'none' of query '9'.*bad.prels",
     ),
     "one label": ("9 599 2 1 0.5\n", r"1 label: expected at least two.*bad.prels"),
 }

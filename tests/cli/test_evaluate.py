@@ -674,7 +674,7 @@ def test_evaluate_prints_what_python_returns(run, runs):
     pd.testing.assert_frame_equal(found, expected.sort_index(), check_exact=True)
     code, out, _ = run("evaluate", "people.txt", *runs, *arguments)
     assert out.startswith(
-        "95 % intervals for these topics: 150 of 807 documents judged by people, 30 topics"
+        "95 % intervals for these queries: 150 of 807 documents judged by people, 30 queries"
     )
     row = expected.loc["dcg@10", "alpha"]
     assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
@@ -694,9 +694,9 @@ def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
-    expected = estimates_of(runs, target="new topics", confidence=0.8).to_frame()
+    expected = estimates_of(runs, target="new queries", confidence=0.8).to_frame()
     assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
-    assert (records[0]["target"], records[0]["confidence"]) == ("new topics", 0.8)
+    assert (records[0]["target"], records[0]["confidence"]) == ("new queries", 0.8)
 
 
 SLICES = "qid,language,source\n1,en,web\n2,fr,web\n3,en,mail\n4,,mail\n"

@@ -28,13 +28,13 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_prels, read_qrels, read_run, write_qrels
 from skfilterrank.judgments import (
     Answer,
-    Question,
     StatAPSelector,
     draw_sample,
     rank_table,
     read_judgment_log,
     statap_prior,
 )
+from skfilterrank.judgments._judge import Question
 from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 pytestmark = pytest.mark.slow
@@ -335,7 +335,7 @@ def test_a_pool_that_grows(ask):
     assert len(judged()) == 6
     code, _, err = ask(["1"], "--depth", "1")
     assert code == 2
-    assert "does not hold document 'd2' of topic '1'" in err
+    assert "does not hold document 'd2' of query '1'" in err
 
 
 def test_inferred_ap_of_what_judge_writes(ask, run):

@@ -533,7 +533,7 @@ def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **option
     else:
         sample = read_qrels("all.txt").assign(inclusion_probability=1.0)
         pool = RankedPool.read(None, named, pool=sample)
-        params = {"pool": sample, "unit": "query", "target": "new topics"}
+        params = {"pool": sample, "unit": "query", "target": "new queries"}
         estimates = estimate(QrelsIndex(sample), named, measures, **params)
     sampled = Sampled(estimates, pool, QrelsIndex(sample), None)
     found = {}
@@ -572,7 +572,7 @@ def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
     (pair,) = found["dcg@10"][1].itertuples()
     rows = page.table("Estimated dcg@10 on each topic, the largest differences first")
     shown = [float(row[3]) for row in rows[1:]]
-    assert len(shown) == len(sampled.estimates.topics)
+    assert len(shown) == len(sampled.estimates.queries)
     assert np.mean(shown) == pytest.approx(pair.difference, abs=1e-3)
     assert sorted(map(abs, shown), reverse=True) == list(map(abs, shown))
     assert "decides" not in page.text
@@ -594,11 +594,11 @@ def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
 @pytest.mark.usefixtures("not_drawn")
 def test_topics_that_people_judged_whole_decide(sampled_runs):
     sampled, _, page = estimated(sampled_runs[:2], "ap", unit="query", judges=False)
-    n_topics = len(sampled.estimates.topics)
+    n_topics = len(sampled.estimates.queries)
     assert f"On the {n_topics} topics that people judged: By the means" in page.text
     rows = page.table("ap on each topic, those that decide first")
     assert rows[1][5] == "decides"
-    values = dict(zip(sampled.estimates.topics, sampled.estimates.results["ap"].by_topic.T))
+    values = dict(zip(sampled.estimates.queries, sampled.estimates.results["ap"].by_query.T))
     for topic, *cells in rows[1:]:
         shown = dict(zip(rows[0][1:3], map(float, cells[:2])))
         wanted = dict(zip(sampled.estimates.runs, values[topic]))

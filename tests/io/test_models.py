@@ -31,7 +31,7 @@ from all_estimators import CASES, DATA, asked
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank.exceptions import FileFormatError, InputError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
-from skfilterrank.judgments import TopicSelector
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.metrics import make_ranking_scorer, register_measure
 from skfilterrank.ranking import (
     QueryRanker,
@@ -324,7 +324,7 @@ def test_losses_with_each_learner(tmp_path, loss, learner):
 @pytest.mark.parametrize(
     "name",
     # A strategy of judging is its topics, which pandas holds, and says nothing of other documents.
-    [name for name, case in CASES.items() if not isinstance(case.estimator, TopicSelector)],
+    [name for name, case in CASES.items() if not isinstance(case.estimator, QuerySelector)],
 )
 def test_every_estimator(tmp_path, name):
     """What the library offers loads without `trusted`, and says the same."""

@@ -13,7 +13,7 @@ def T():
 
 @pytest.fixture
 def poor(T):
-    """Two good topics, one with one label, one without any."""
+    """Two good queries, one with one label, one without any."""
     rows = [("one", "wing lift", 1.0), ("one", "paper", NAN), ("one", "slab boil melt", NAN)]
     rows += [("none", "wing lift flap", NAN), ("none", "paper plate", NAN)]
     return pd.concat([T, pd.DataFrame(rows, columns=["qid", "text", "label"])], ignore_index=True)

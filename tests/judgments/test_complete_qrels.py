@@ -16,7 +16,7 @@ from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, UnjudgedWarning
 from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
-from skfilterrank.judgments._expected_precision import expected_precision
+from skfilterrank.judgments._complete_qrels import expected_precision
 
 pytestmark = pytest.mark.slow
 
@@ -26,16 +26,16 @@ BAD = ["slab", "flux", "boil", "melt", "plate"]
 
 @pytest.fixture(scope="module")
 def shared_collection():
-    """Two runs over four topics, texts by document, labels of the upper half, and the truth."""
+    """Two runs over four queries, texts by document, labels of the upper half, and the truth."""
     rng = np.random.RandomState(0)
     texts, truth, rows = {}, {}, []
-    for topic in "1234":
+    for query in "1234":
         for number in range(30):
-            docno = f"{topic}-{number}"
+            docno = f"{query}-{number}"
             grade = int(rng.rand() < 0.7 - number / 60)
             words = [*rng.choice(GOOD if grade else BAD, 3), *rng.choice(GOOD + BAD, 3)]
-            texts[docno], truth[topic, docno] = " ".join(words), float(grade)
-            rows.append((topic, docno, 30.0 - number))
+            texts[docno], truth[query, docno] = " ".join(words), float(grade)
+            rows.append((query, docno, 30.0 - number))
     run = pd.DataFrame(rows, columns=["qid", "docno", "score"])
     runs = {"a": run, "b": run[run["score"] > 8].assign(score=lambda run: run["score"] ** 2)}
     qrels = pd.DataFrame(
@@ -51,15 +51,15 @@ def collection(shared_collection):
     return copy.deepcopy(shared_collection)
 
 
-def topic_1(collection):
+def query_1(collection):
     runs, qrels, texts, _ = collection
     runs = {name: run[run["qid"] == "1"] for name, run in runs.items()}
     return runs, qrels[qrels["qid"] == "1"], texts
 
 
 @pytest.fixture(scope="module")
-def of_one_topic(shared_collection):
-    runs, qrels, texts = topic_1(shared_collection)
+def of_one_query(shared_collection):
+    runs, qrels, texts = query_1(shared_collection)
     return complete_qrels(qrels, runs, texts).qrels
 
 
@@ -89,9 +89,9 @@ def test_the_same_as_a_predictor_of_the_joined_table(collection, completed):
     np.testing.assert_array_equal(merged["label"], merged["label_expected"])
     np.testing.assert_array_equal(merged["judged_by"], merged["judged_by_expected"])
     assert (found.qrels["judged_by"] == "predicted").sum() == 60 == found.predictor.n_imputed_
-    assert found.unknown_topics == []
+    assert found.unknown_queries == []
     assert found.without_text.empty
-    # Topics in the order of the judgments, judged documents first.
+    # Queries in the order of the judgments, judged documents first.
     assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
     pd.testing.assert_frame_equal(
         found.qrels[found.qrels["judged_by"] == "people"][qrels.columns].reset_index(drop=True),
@@ -112,8 +112,8 @@ def test_depth_and_judgments_without_runs(collection):
 
 
 @pytest.mark.parametrize("kind", ["series", "frame", "index", "polars"])  # beside a dict
-def test_kinds_of_documents(collection, of_one_topic, kind):
-    runs, qrels, texts = topic_1(collection)
+def test_kinds_of_documents(collection, of_one_query, kind):
+    runs, qrels, texts = query_1(collection)
     frame = pd.DataFrame({"docno": list(texts), "text": list(texts.values())})
     documents = {
         "series": frame.set_index("docno")["text"],
@@ -121,7 +121,7 @@ def test_kinds_of_documents(collection, of_one_topic, kind):
         "index": frame.set_index("docno"),
         "polars": pl.from_pandas(frame),
     }[kind]
-    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, of_one_topic)
+    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, of_one_query)
 
 
 def test_features_of_documents(collection):
@@ -155,27 +155,27 @@ def test_documents_without_text_stay_unjudged(collection):
     assert found.predictor.n_imputed_ == 58
 
 
-def test_topics_of_the_runs_without_judgments_are_told(collection):
+def test_queries_of_the_runs_without_judgments_are_told(collection):
     runs, qrels, texts, _ = collection
     with pytest.warns(
-        DataWarning, match="2 topics of the runs without judgments.*such as '3', '4'"
+        DataWarning, match="2 queries of the runs without judgments.*such as '3', '4'"
     ):
         found = complete_qrels(qrels[qrels["qid"] < "3"], runs, texts)
-    assert found.unknown_topics == ["3", "4"]
+    assert found.unknown_queries == ["3", "4"]
     assert found.qrels["qid"].unique().tolist() == ["1", "2"]
 
 
-@pytest.mark.parametrize("says", [{"unjudged_topic": "pool"}, {"shared": True}])
-def test_a_model_of_all_topics_answers_for_topics_without_judgments(collection, says):
+@pytest.mark.parametrize("says", [{"unjudged_query": "pool"}, {"shared": True}])
+def test_a_model_of_all_queries_answers_for_queries_without_judgments(collection, says):
     runs, qrels, texts, _ = collection
     few = qrels[qrels["qid"] < "3"]
     found = complete_qrels(few, runs, texts, predictor=LabelPredictor(**says))
-    assert found.unknown_topics == []
+    assert found.unknown_queries == []
     assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
     assert found.qrels["label"].notna().all()
     assert (found.qrels.query("qid >= '3'")["judged_by"] == "predicted").all()
-    with pytest.raises(ValueError, match="no document is judged of 2 topics, such as '3', '4'"):
-        complete_qrels(few, runs, texts, predictor=LabelPredictor(unjudged_topic="raise"))
+    with pytest.raises(ValueError, match="no document is judged of 2 queries, such as '3', '4'"):
+        complete_qrels(few, runs, texts, predictor=LabelPredictor(unjudged_query="raise"))
 
 
 def test_a_second_round_learns_from_people_alone(collection, completed, tmp_path):
@@ -297,7 +297,7 @@ def test_random_labels_are_worth_what_chance_is(collection):
 
 
 @pytest.mark.nightly
-def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
+def test_after_five_judgments_a_query_most_are_wrong(data_dir):
     """Cranfield: what is expected of the labels is what they are worth, held-out rows are not."""
     collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
     docs = collection.documents.set_index("docno")["text"]
@@ -323,7 +323,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
     judged = truth[mask(PoolingSelector().fit(table), 5)].reset_index()
     with (
         pytest.warns(DataWarning, match=r"documents predicted relevant \d(\.\d)? % are expected"),
-        pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in \d+ topics"),
+        pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in \d+ queries"),
     ):
         found = complete_qrels(judged, runs, docs)
     new = found.qrels[(found.qrels["judged_by"] == "predicted") & (found.qrels["label"] > 0)]
@@ -363,7 +363,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
         ({"random_state": "x"}, "random_state must be"),
         (
             {"qrels": pd.DataFrame({"qid": ["9"], "docno": ["a"], "label": [1]})},
-            "the runs have no topic of the judgments: they have such as '1', these such as '9'",
+            "the runs have no query of the judgments: they have such as '1', these such as '9'",
         ),
     ],
 )
@@ -374,11 +374,11 @@ def test_bad_input(collection, change, message):
         complete_qrels(**arguments)
 
 
-def test_a_topic_with_one_label_is_held_out_without_one(collection):
+def test_a_query_with_one_label_is_held_out_without_one(collection):
     runs, qrels, texts, _ = collection
     one = qrels[(qrels["qid"] != "4") | (qrels["docno"] == "4-0")]
     found = quietly(
-        one, runs, texts, predictor=LabelPredictor(one_class="copy", unjudged_topic="raise")
+        one, runs, texts, predictor=LabelPredictor(one_class="copy", unjudged_query="raise")
     )
     assert found.quality["n_held_out"].sum() == len(one) - 1
     assert found.qrels["label"].notna().all()
@@ -427,13 +427,13 @@ def test_a_random_sample_is_known_by_its_ranks(collection, completed):
     ranks = truth.index.get_level_values(1).str.split("-").str[1].astype(int)
     pairs = [
         (rank < other) + (rank == other) / 2
-        for rank, topic, judged in zip(ranks, truth.index.get_level_values(0), is_judged)
+        for rank, query, judged in zip(ranks, truth.index.get_level_values(0), is_judged)
         for other, same, known in zip(ranks, truth.index.get_level_values(0), is_judged)
-        if judged and not known and same == topic
+        if judged and not known and same == query
     ]
     assert found.judged_above_unjudged == pytest.approx(np.mean(pairs), abs=0.02)
 
-    # A judged document that no run returns stands with the last of its topic, below the others.
+    # A judged document that no run returns stands with the last of its query, below the others.
     _, qrels, *_ = collection
     more = pd.concat([qrels, pd.DataFrame({"qid": ["1"], "docno": ["1-x"], "label": [0.0]})])
     below = quietly(more, runs, texts | {"1-x": "slab"})

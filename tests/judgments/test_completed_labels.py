@@ -1,13 +1,14 @@
 """CompletedLabels and make_completed_scorer: what they complete, and what they do not look at."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -19,27 +20,27 @@ from sklearn.svm import OneClassSVM
 from completions import NAN, Recorder, make_data
 from scikit_learn_checks import assert_passes_checks
 from selections import mask
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.judgments import (
     CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
     make_completed_scorer,
 )
-from skfilterrank.metrics import make_ranking_scorer
+from skfilterrank.metrics import average_precision_score, make_ranking_scorer
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold
 
 
 @pytest.fixture
 def data():
-    """Rows of which half are unjudged, topics in the index of y."""
+    """Rows of which half are unjudged, queries in the index of y."""
     return make_data(12)
 
 
 @pytest.fixture
 def less_data():
-    """The same of fewer topics, for what is completed many times."""
+    """The same of fewer queries, for what is completed many times."""
     return make_data(5)
 
 
@@ -80,7 +81,7 @@ def test_who_gave_a_label_is_told_to_whom_it_matters(less_data):
 
 
 @pytest.mark.slow
-def test_topics_by_argument_or_by_index(less_data):
+def test_queries_by_argument_or_by_index(less_data):
     X, y, groups, _ = less_data
     expected = CompletedLabels(Recorder()).fit(X, y).estimator_
     model = CompletedLabels(Recorder()).fit(X, y.to_numpy(), groups=groups)
@@ -90,7 +91,7 @@ def test_topics_by_argument_or_by_index(less_data):
     np.testing.assert_array_equal(expected.groups_, groups)
     with pytest.raises(ValueError, match="groups is missing"):
         CompletedLabels(Recorder()).fit(X, y.to_numpy())
-    # In a Pipeline the topics go to the last step.
+    # In a Pipeline the queries go to the last step.
     model = CompletedLabels(make_pipeline(sklearn.preprocessing.StandardScaler(), Recorder()))
     np.testing.assert_array_equal(model.fit(X, y).estimator_[-1].groups_, groups)
 
@@ -213,7 +214,7 @@ def test_the_estimators_methods(less_data):
 
 @pytest.mark.slow
 def test_a_training_fold_is_completed_by_itself(less_data):
-    """Labels of the held-out topics, right or wrong, change nothing in the training."""
+    """Labels of the held-out queries, right or wrong, change nothing in the training."""
     X, y, groups, _ = less_data
     rng = np.random.RandomState(1)
     for train, test in GroupKFold(2).split(X, y, groups):
@@ -347,3 +348,123 @@ def test_bad_input(data):
 )
 def test_scikit_learn_checks(learner):
     assert_passes_checks(CompletedLabels(learner))
+
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def fewer_rows():
+    """The same of fewer queries, for what is completed many times."""
+    return make_data(5)
+
+
+@pytest.mark.parametrize(
+    "predictor",
+    [
+        LabelPredictor(),
+        LabelPredictor(one_class="pool", unjudged_query="pool", output="soft"),
+    ],
+    ids=str,
+)
+def test_a_held_out_fold_is_completed_by_itself(fewer_rows, predictor):
+    """Labels of the training queries change nothing in the truth, nor does the model scored."""
+    X, y, groups, _ = fewer_rows
+    rng = np.random.RandomState(1)
+    train, test = next(GroupKFold(4).split(X, y, groups))
+    seen = []
+
+    class Spy:
+        arguments = "'ap'"
+
+        def __call__(self, estimator, X, y, groups=None, query_weight=None):
+            seen.append(np.asarray(y))
+            return 0.0
+
+    scorer = make_completed_scorer("ap", predictor=predictor)
+    scorer._scorer = Spy()
+    shuffled = y.copy()
+    shuffled.iloc[train] = rng.permutation(y.iloc[train].to_numpy())
+    for labels, model in ((y, Ridge()), (y, Ridge(1e6)), (shuffled, Ridge())):
+        cross_val_score(
+            CompletedLabels(model, predictor=predictor), X, labels, cv=[(train, test)],
+            scoring=scorer, error_score="raise",
+        )  # fmt: skip
+    assert len(seen) == 3
+    for labels in seen[1:]:
+        np.testing.assert_array_equal(labels, seen[0])
+    known = y.iloc[test].notna().to_numpy()
+    np.testing.assert_array_equal(seen[0][known], y.iloc[test][known])
+    assert not np.isnan(seen[0]).any()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("predictor", [None, LabelPredictor(one_class="pool")], ids=str)
+def test_random_labels_give_chance_scores(predictor):
+    """Labels drawn at random cannot be learned; a leak of any kind would show."""
+    rng = np.random.RandomState(0)
+    found, chance = [], []
+    for _ in range(10):
+        X = rng.normal(size=(180, 5))
+        groups = np.repeat(np.arange(6), 30)
+        y = pd.Series(rng.rand(180) < 0.4, index=pd.Index(groups, name="qid"), dtype=float)
+        y[rng.rand(180) < 0.4] = NAN
+        scorer = make_completed_scorer("ap", predictor=predictor)
+        model = CompletedLabels(Ridge(), predictor=predictor)
+        found.append(
+            cross_val_score(model, X, y, groups=groups, cv=GroupKFold(3), scoring=scorer).mean()
+        )
+        # Many scores at random against labels that are completed once.
+        labels = CompletedLabels(Recorder(), predictor=predictor).fit(X, y).estimator_.y_
+        scores = rng.rand(20, 180)
+        chance.append(
+            np.mean([average_precision_score(labels, each, groups=groups) for each in scores])
+        )
+    difference = np.array(found) - chance
+    assert abs(difference.mean()) < 3 * difference.std(ddof=1) / np.sqrt(len(difference))
+    assert abs(difference.mean()) < 0.05
+
+
+def test_score_is_the_measure_of_completed_labels(fewer_rows):
+    X, y, groups, _ = fewer_rows
+    model = Ridge().fit(X, y.fillna(0))
+    fitted = CompletedLabels(Recorder()).fit(X, y)
+    expected = average_precision_score(fitted.estimator_.y_, model.predict(X), groups=groups)
+    assert make_completed_scorer("ap")(model, X, y) == expected
+    low = make_completed_scorer("forbidden@3")
+    assert low(model, X, y) <= 0
+
+
+def test_ap_by_labels_from_texts_is_warned_of(fewer_rows):
+    X, y, groups, _ = fewer_rows
+    words = np.array(["bad", "good"])
+    texts = pd.DataFrame({"text": [f"{words[int(row[0] > 0)]} answer" for row in X]})
+
+    class Fixed(RegressorMixin, BaseEstimator):
+        def predict(self, X):
+            return np.arange(len(X), dtype=float)
+
+    y.index = pd.Index(groups, name="qid")
+    with pytest.warns(DataWarning, match=r"AP by labels .* unjudged='drop'"):
+        make_completed_scorer(["ndcg_f@5", "ap"])(Fixed(), texts, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        make_completed_scorer("ndcg_f@5")(Fixed(), texts, y)
+        make_completed_scorer("ap")(Fixed(), X, y)
+
+
+def test_metadata_routing(fewer_rows):
+    X, y, groups, _ = fewer_rows
+    ranker = RankAndFilter(Ridge(), measure="ndcg_f@5", cv=2)
+    expected = cross_val_score(
+        CompletedLabels(ranker), X, y, groups=groups, cv=GroupKFold(2),
+        scoring=make_completed_scorer("ndcg_f@5"),
+    )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=True):
+        for model in (CompletedLabels(ranker), CompletedLabels(Ridge())):
+            found = cross_val_score(
+                model, X, y.to_numpy(), params={"groups": groups}, cv=GroupKFold(2),
+                scoring=make_completed_scorer("ndcg_f@5"), error_score="raise",
+            )  # fmt: skip
+            if isinstance(model.estimator, RankAndFilter):
+                np.testing.assert_array_equal(found, expected)

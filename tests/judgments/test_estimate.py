@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
-from skfilterrank.judgments._label_sample import draw_by_folds
+from skfilterrank.judgments._sample import draw_by_folds
 from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
@@ -101,7 +102,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
     ("aim", "measures"), [("differences", ["dcg@10", "ndcg@10"]), ("uniform", ["ap"])]
 )
 def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
-    people, machine, runs = collection(n_topics=16, n_documents=30, seed=5)
+    people, machine, runs = collection(n_queries=16, n_documents=30, seed=5)
     pool = RankedPool.read(machine, runs)
     true = means(runs, people, measures)
     inside, inside_differences = [], []
@@ -135,16 +136,16 @@ def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     assert width({"good": machine} | noise) < 0.9 * alone
 
 
-def test_new_topics_are_less_sure_than_these(data, sample, estimates):
+def test_new_queries_are_less_sure_than_these(data, sample, estimates):
     _, machine, runs = data
-    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
+    found = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new queries")
     old, new = estimates.to_frame(), found.to_frame()
     np.testing.assert_allclose(old["value"], new["value"])
     assert (new["standard_error"] > old["standard_error"]).all()
-    # The standard error of the mean of what is estimated of each topic.
-    of_topics = found.results["dcg@10"].by_topic
-    np.testing.assert_allclose(new["value"], of_topics.mean(axis=1))
-    error = of_topics.std(axis=1, ddof=1) / np.sqrt(of_topics.shape[1])
+    # The standard error of the mean of what is estimated of each query.
+    of_queries = found.results["dcg@10"].by_query
+    np.testing.assert_allclose(new["value"], of_queries.mean(axis=1))
+    error = of_queries.std(axis=1, ddof=1) / np.sqrt(of_queries.shape[1])
     np.testing.assert_allclose(new["standard_error"], error)
 
 
@@ -237,7 +238,7 @@ def test_a_run_from_elsewhere(data, sample):
     assert found.results["dcg@10"].values[1] == 0
 
 
-def test_one_judged_document_in_a_topic_is_enough(data):
+def test_one_judged_document_in_a_query_is_enough(data):
     people, machine, runs = data
     drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20), people)
     assert (drawn["qid"].value_counts() == 1).any()
@@ -280,7 +281,7 @@ def test_bad_input(data, sample):
     with pytest.raises(InputError, match="different gains"):
         of(sample.assign(label=np.arange(len(sample)) / 7))
     with pytest.raises(InputError, match="target"):
-        of(sample, target="other topics")
+        of(sample, target="other queries")
     pool = RankedPool.read(machine, runs)
     with pytest.raises(InputError, match="holds its machine labels"):
         estimate(sample, pool, "dcg@10", machine_qrels=machine)
@@ -315,3 +316,111 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimat
     both = estimate(sample, runs, ["precision@10", "dcg@10"], machine_qrels=machine)
     pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
     pd.testing.assert_frame_equal(both.order("dcg@10"), estimates.order())
+
+
+@pytest.fixture(scope="module")
+def query_data():
+    people, machine, runs = collection(n_queries=40, n_documents=15, n_runs=3)
+    true = evaluate_runs(people, runs, "err").means["err"]
+    return people, machine, runs, true
+
+
+def estimated(query_data, n, seed=0, **params):
+    people, machine, runs, _ = query_data
+    sample = draw_sample(machine, runs, "err", n_total=n, unit="query", random_state=seed)
+    sample = with_labels(sample, people)
+    return estimate(sample, runs, "err", machine_qrels=machine, unit="query", **params)
+
+
+def test_all_queries_give_the_measure(query_data):
+    frame = estimated(query_data, 40).to_frame()
+    np.testing.assert_allclose(frame["value"], query_data[3])
+    np.testing.assert_allclose(frame["standard_error"], 0)
+    new = estimated(query_data, 40, target="new queries").to_frame()
+    error = evaluate_runs(query_data[0], query_data[2], "err").per_query["err"].groupby(
+        "run"
+    ).std() / np.sqrt(40)
+    np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
+
+
+@pytest.mark.nightly
+def test_intervals_hold_the_values(query_data):
+    true, inside = query_data[3], []
+    for seed in range(16):
+        frame = estimated(query_data, 14, seed).to_frame()
+        inside.append((frame["low"] <= true.to_numpy()) & (true.to_numpy() <= frame["high"]))
+    assert np.mean(inside) > 0.87
+
+
+def test_a_perfect_machine_leaves_no_doubt(query_data):
+    people, _, runs, true = query_data
+    sample = draw_sample(people, runs, "err", n_total=10, unit="query")
+    found = estimate(
+        with_labels(sample, people), runs, "err", machine_qrels=people, unit="query"
+    ).to_frame()
+    np.testing.assert_allclose(found["value"], true)
+    np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
+
+
+def test_bad_samples_of_queries(query_data):
+    people, machine, runs, _ = query_data
+    sample = with_labels(draw_sample(machine, runs, "err", n_total=10, unit="query"), people)
+
+    def of(qrels):
+        return estimate(qrels, runs, "err", machine_qrels=machine, unit="query")
+
+    with pytest.raises(InputError, match="are not, such as document"):
+        of(sample.drop(index=3))
+    with pytest.raises(InputError, match="one probability"):
+        of(sample.assign(inclusion_probability=0.9))
+    few = with_labels(draw_sample(machine, runs, "err", n_total=2, unit="query"), people)
+    with pytest.raises(InputError, match="at least 5"):
+        of(few)
+    with pytest.raises(InputError, match="labels_needed"):
+        of(sample).labels_needed()
+
+
+@pytest.fixture(scope="module")
+def ten_queries():
+    """Ten queries of two documents, the first of which all lists put first; five are judged."""
+    people = [1, 1, 0, 1, 0]
+    machine = [1, 0, 0, 1, 0, 1, 1, 1, 0, 1]
+    queries = [f"{number}" for number in range(10)]
+    rows = pd.DataFrame({"qid": np.repeat(queries, 2), "docno": ["a", "b"] * 10})
+    by_machine = rows.assign(label=np.column_stack([machine, np.zeros(10)]).ravel())
+    sample = rows[:10].assign(
+        label=np.column_stack([people, np.zeros(5)]).ravel(), inclusion_probability=0.5
+    )
+    return sample, {"one": rows.assign(score=[2.0, 1.0] * 10)}, by_machine
+
+
+@pytest.mark.parametrize("target", ["these queries", "new queries"])
+def test_prediction_powered_inference_by_hand(ten_queries, target):
+    sample, runs, machine = ten_queries
+    found = estimate(
+        sample, runs, "precision@1", machine_qrels=machine, unit="query", target=target
+    )
+    frame = found.to_frame().loc[("precision@1", "one")]
+    # Of the five queries: people less their mean 0.4, 0.4, -0.6, 0.4, -0.6, the machine 0.6, -0.4,
+    # -0.4, 0.6, -0.4: products 0.8, squares 1.2, trust 2/3. What is left of people is 1/3, 1, 0,
+    # 1/3, 0, with mean 1/3 and squares around it of 2/3; the machine's mean of all ten is 0.6.
+    assert frame["value"] == pytest.approx(1 / 3 + 2 / 3 * 0.6)
+    # Half of the queries are open; trust costs one degree of freedom more than the mean.
+    variance = (1 - 0.5) / 5 * (2 / 3) / 3
+    if target == "new queries":
+        variance += 0.5 * 1.2 / (5 * 4)
+    assert frame["standard_error"] == pytest.approx(np.sqrt(variance))
+    if target == "these queries":
+        # Squares 0, 4, 1, 0, 1: 18 / 36 - 1/5, which is more than the 4 there are.
+        assert frame["low"] == pytest.approx(11 / 15 - t.ppf(0.975, 4) * np.sqrt(variance))
+    assert frame["high"] == 1
+
+
+def test_without_a_machine_it_is_the_mean_by_hand(ten_queries):
+    sample, runs, machine = ten_queries
+    pool = machine[["qid", "docno"]]
+    found = estimate(sample, runs, "precision@1", pool=pool, unit="query").to_frame()
+    frame = found.loc[("precision@1", "one")]
+    assert frame["value"] == pytest.approx(0.6)
+    # (1 - f) s ** 2 / n, of squares of 1.2.
+    assert frame["standard_error"] == pytest.approx(np.sqrt(0.5 * (1.2 / 4) / 5))

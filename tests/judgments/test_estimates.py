@@ -8,22 +8,25 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from label_samples import collection, with_labels
+from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import (
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._estimates import (
     EstimatedDifferences,
     Estimates,
     MeasureEstimate,
-    RankedPool,
-    draw_sample,
-    estimate,
+    covariance_of_total,
+    degrees_of_freedom,
+    degrees_of_pairs,
+    shrink,
 )
+from skfilterrank.judgments._sample import inclusion_probabilities
 from skfilterrank.metrics import evaluate_runs
 
 
 @pytest.fixture(scope="module")
 def data():
-    people, machine, runs = collection(n_topics=20, n_documents=40)
+    people, machine, runs = collection(n_queries=20, n_documents=40)
     runs["copy"] = runs["run0"]
     return people, machine, runs
 
@@ -142,7 +145,7 @@ def test_one_run_is_compared_with_none(data):
     two = {"run1": runs["run1"], "run2": runs["run2"]}
     sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30), people)
     text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
-    assert "of 1 difference is significant for these topics" in text
+    assert "of 1 difference is significant for these queries" in text
 
 
 @pytest.mark.slow
@@ -187,11 +190,11 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
 
 @pytest.mark.slow
 def test_intervals_end_where_the_measure_does():
-    # Two topics, and all labels of a sample of documents that a machine knows nothing of.
-    people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
+    # Two queries, and all labels of a sample of documents that a machine knows nothing of.
+    people, machine, runs = collection(n_queries=2, n_documents=30, seed=1)
     sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_total=14), people)
     found = estimate(
-        sample, runs, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
+        sample, runs, "precision@5", machine_qrels=machine, target="new queries", confidence=0.99
     )
     frame, result = found.to_frame(), found.results["precision@5"]
     width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
@@ -239,7 +242,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
         p_adjusted=np.array([0.08, 0.02]),
         correction="holm",
         confidence=0.9,
-        target="these topics",
+        target="these queries",
     )
     assert pairs.significant().tolist() == [True, True]
     assert pairs.significant(0.05).tolist() == [False, True]
@@ -270,22 +273,22 @@ def by_hand(**params):
         greater_is_better=True,
         value_range=(0, 19),
         probability=np.full(4, 0.25),
-        matters=np.full(4, True),
+        influential=np.full(4, True),
         n_certain=2,
         n_possible=18,
-        by_topic=np.array([[10.0], [8.0]]),
+        by_query=np.array([[10.0], [8.0]]),
         is_ratio=False,
     )
     return Estimates(
         runs=("a", "b"),
         results={"dcg": dataclasses.replace(result, **params)},
-        target="these topics",
+        target="these queries",
         unit="document",
         confidence=0.95,
         n_judged=6,
         n_possible=18,
         n_other=0,
-        topics=("1",),
+        queries=("1",),
     )
 
 
@@ -356,6 +359,116 @@ def test_labels_needed_by_hand():
     assert by_hand().labels_needed() == min(2 + np.ceil(16 / (1 + ratio)), 18)
     # Documents on which the measure does not depend are not counted.
     some = np.array([True, True, False, False])
-    fewer = dataclasses.replace(alone.results["dcg"], matters=some)
+    fewer = dataclasses.replace(alone.results["dcg"], influential=some)
     fewer = dataclasses.replace(alone, results={"dcg": fewer})
     assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)
+
+
+def test_of_a_simple_random_sample():
+    """Of 4 among 10: N ** 2 (1 - f) s ** 2 / n, the formula of every textbook."""
+    changes = np.array([[1.0, 0], [2, 5], [4, 1], [9, 3]])
+    covariance, deviations = covariance_of_total(changes, np.full(4, 0.4))
+    np.testing.assert_allclose(covariance, 100 * 0.6 * np.cov(changes.T) / 4)
+    np.testing.assert_allclose(deviations.T @ deviations, covariance)
+
+
+def test_of_unequal_probabilities_by_hand():
+    # The last is certain. Of the others z = 2, 4, 8, and c = (1 - pi) * 3 / 2 = 3/4, 3/4, 9/8.
+    changes, probability = np.array([[1.0], [2], [2], [50]]), np.array([0.5, 0.5, 0.25, 1])
+    mean = (3 / 4 * 2 + 3 / 4 * 4 + 9 / 8 * 8) / (3 / 4 + 3 / 4 + 9 / 8)
+    expected = 3 / 4 * (2 - mean) ** 2 + 3 / 4 * (4 - mean) ** 2 + 9 / 8 * (8 - mean) ** 2
+    covariance, deviations = covariance_of_total(changes, probability)
+    np.testing.assert_allclose(covariance, [[expected]])
+    np.testing.assert_allclose(deviations.T @ deviations, covariance)
+
+
+def test_of_one_document_nothing_is_known():
+    covariance, deviations = covariance_of_total(np.ones((3, 2)), np.array([1, 0.5, 1]))
+    assert covariance.tolist() == [[0, 0], [0, 0]]
+    assert deviations.shape == (0, 2)
+
+
+def test_degrees_of_freedom_by_hand():
+    # Squares 25, 1, 1, 1: a share of 628 / 28 ** 2, less 1/4; of four equal ones n - 1; of one
+    # alone 2 / (3/4) - 1; and never less than one.
+    deviations = np.array([[5.0, 2, 0, 10], [1, -2, 0, 0], [1, 2, 3, 0], [-1, 2, 0, 1]])
+    expected = [2 / (628 / 784 - 1 / 4) - 1, 3, 5 / 3, 2 / (10001 / 10201 - 1 / 4) - 1]
+    np.testing.assert_allclose(degrees_of_freedom(deviations), expected)
+    assert degrees_of_freedom(np.eye(1)).tolist() == [1]
+    # Of many, one of which is all there is: 2 / (1 - 1/n) - 1.
+    np.testing.assert_allclose(degrees_of_freedom(np.eye(100)[:, :1]), [2 / 0.99 - 1])
+    # Pairs are columns of differences.
+    pairs = degrees_of_pairs(deviations)
+    for first, second in ((0, 1), (1, 3), (2, 0)):
+        own = degrees_of_freedom(deviations[:, [first]] - deviations[:, [second]])
+        np.testing.assert_allclose(pairs[first, second], own[0])
+
+
+def test_the_variance_is_about_the_true_one():
+    """Mean of the estimate over all samples, against the variance over all samples."""
+    sizes = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 1.2, 2.2, 3.1])
+    values = np.array([0.5, -1.0, 1.5, 0.3, -2.0, 1.0, 0.2, -0.4, 0.8])
+    n = 4
+    probability = inclusion_probabilities(sizes, n)
+    total = variance = estimated = 0.0
+    for rows, chance in elimination_design(sizes, n).items():
+        rows = list(rows)
+        estimate = (values[rows] / probability[rows]).sum()
+        total += chance * estimate
+        variance += chance * estimate**2
+        estimated += chance * covariance_of_total(values[rows, None], probability[rows])[0][0, 0]
+    assert total == pytest.approx(values.sum())
+    assert estimated == pytest.approx(variance - total**2, rel=0.1)
+
+
+STEADY = np.array([0.0, 1.0, 2.0, 3.0])
+# About their mean, at a right angle to the line and to the mean.
+REST = np.array([1.0, -1.0, -1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    # What all values share, and what moves them along the line, is no distance from it.
+    [
+        np.eye(4) * 4,
+        np.eye(4) * 4 + 7,
+        np.eye(4) * 4 + np.outer(STEADY - 1.5, STEADY - 1.5),
+    ],
+)
+def test_by_hand(covariance):
+    values = 10 + 2 * STEADY + 3 * REST
+    # Of four variances of 4, the mean takes one and the line another: noise is 4 + 4 of a square
+    # of 4 * 3 ** 2 = 36. The square of that share is the step.
+    step = (8 / 36) ** 2
+    expected = 10 + 2 * STEADY + 3 * (1 - step) * REST
+    np.testing.assert_allclose(shrink(values, covariance, STEADY), expected, rtol=1e-12)
+
+
+def test_all_that_noise_explains_goes():
+    values = 10 + 2 * STEADY + REST
+    np.testing.assert_allclose(shrink(values, np.eye(4) * 4, STEADY), 10 + 2 * STEADY)
+
+
+def test_few_values_stay_as_they_are():
+    values, steady = np.array([3.0, 1.0, 7.0]), np.array([3.0, 1.1, 7.0])
+    assert shrink(values, np.eye(3) * 100, steady).tolist() == [3, 1, 7]
+
+
+def test_shrinkage_believes_what_is_not_contradicted():
+    covariance = np.eye(6)
+    steady = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    chance = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
+    # On a line with the others, but for less than chance.
+    near = shrink(5 + 2 * steady + chance, covariance, steady)
+    assert np.ptp(np.diff(near)) < 0.05
+    # Against them, and on no line.
+    values = np.array([40.0, 3.0, -20.0, 10.0, 60.0, -5.0])
+    far = shrink(values, covariance, steady)
+    assert np.argsort(far).tolist() == np.argsort(values).tolist()
+    # Alike for all runs, or upside down.
+    for useless in (np.ones(6), -values):
+        assert (shrink(values, covariance, useless) == values).all()
+    # One run is praised that the sample says is bad.
+    praised = values / 100 + np.array([0, 0, 50.0, 0, 0, 0])
+    order = np.argsort(shrink(values, covariance, praised))
+    assert order.tolist() == np.argsort(values).tolist()

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from active_pools import pools, table_of
 from profiles import times
-from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_topics
+from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_queries
 from selections import mask
 from skfilterrank.judgments import (
     MoveToFrontSelector,
@@ -48,9 +48,9 @@ def test_asking_is_simulating(selector, pool, n_per_query):
 
 @pytest.mark.parametrize("n_per_query", [None, 2, 0.4])
 def test_any_strategy_can_be_asked(n_per_query):
-    table = two_topics()
+    table = two_queries()
     selector = PoolingSelector().fit(table)
-    qrels = judge(selector, truth, n_per_query=n_per_query, topics=["2", "1"])
+    qrels = judge(selector, truth, n_per_query=n_per_query, queries=["2", "1"])
     chosen = mask(selector, 1.0 if n_per_query is None else n_per_query)
     assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[chosen])
     assert qrels["qid"].tolist() == sorted(qrels["qid"], reverse=True)
@@ -64,12 +64,12 @@ def test_a_strategy_on_texts_needs_the_pool():
     with pytest.raises(ValueError, match=r"pool is missing: pass pool="):
         judge(selector, truth)
     for pool in (rows, pd.MultiIndex.from_frame(rows), rows.set_index("docno")):
-        qrels = judge(selector, lambda question: question.topic, pool=pool)
+        qrels = judge(selector, lambda question: question.query, pool=pool)
         assert sorted(labels(qrels)) == [("1", "7", 1), ("2", "7", 2), ("2", "8", 2)]
     for pool, message in [
         (rows.iloc[:2], "pool has 2 rows, but the selector was fitted on 3"),
-        (rows.assign(qid=1), "pool holds other topics"),
-        (rows.assign(docno=7), "pool holds document 7 twice in topic 2"),
+        (rows.assign(qid=1), "pool holds other queries"),
+        (rows.assign(docno=7), "pool holds document 7 twice in query 2"),
         (rows["qid"], "pool must be a DataFrame or MultiIndex with 'qid' and 'docno'"),
         ([1, 2, 3], "pool must be a DataFrame or MultiIndex"),
     ]:
@@ -79,8 +79,8 @@ def test_a_strategy_on_texts_needs_the_pool():
 
 def test_what_a_question_tells():
     script = Script()
-    judge(PoolingSelector().fit(two_topics()), script, n_per_query=2)
-    told = [(q.topic, q.place, q.n_topic, q.n_answered, q.n_total) for q in script.questions]
+    judge(PoolingSelector().fit(two_queries()), script, n_per_query=2)
+    told = [(q.query, q.place, q.n_query, q.n_answered, q.n_total) for q in script.questions]
     assert told == [("1", 1, 2, 0, 4), ("1", 2, 2, 1, 4), ("2", 1, 2, 2, 4), ("2", 2, 2, 3, 4)]
     assert {question.before for question in script.questions} == {None}
 
@@ -116,7 +116,7 @@ def test_skipped_documents_come_back_once():
 
 def test_skipping_everything_ends():
     script = Script(*[SKIP] * 20)
-    assert judge(MTCSelector().fit(two_topics()), script).empty
+    assert judge(MTCSelector().fit(two_queries()), script).empty
     assert len(script.questions) == 2 * 10
 
 
@@ -153,11 +153,11 @@ def test_undo():
     assert script.asked == "aaabcd"
     # A skip is taken back too: then c is asked about a third time, not a fourth.
     script = Script(SKIP, UNDO, SKIP, SKIP)
-    assert len(judge(PoolingSelector().fit(two_topics()), script, n_per_query=1)) == 1
+    assert len(judge(PoolingSelector().fit(two_queries()), script, n_per_query=1)) == 1
     assert script.asked == "ccccf"
-    # Undo reaches back to an earlier topic.
+    # Undo reaches back to an earlier query.
     script = Script(1, UNDO, 2)
-    qrels = judge(PoolingSelector().fit(two_topics()), script, n_per_query=1)
+    qrels = judge(PoolingSelector().fit(two_queries()), script, n_per_query=1)
     assert script.asked == "cfcf"
     assert labels(qrels) == [("1", "c", 2), ("2", "f", 0.5)]
 
@@ -172,7 +172,7 @@ def test_undo():
 )
 def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_factory):
     """Whatever is answered, the log holds it, and an interruption changes nothing."""
-    table = two_topics()
+    table = two_queries()
     fitted = clone(selector).fit(table)
     pool = table.index
     # The state machine by the letter: a stack of answers.
@@ -181,7 +181,7 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_f
 
     def watch(question):
         given_now = script(question)
-        key = (question.topic, question.docno)
+        key = (question.query, question.docno)
         if given_now is UNDO:
             if stack:
                 stack.pop()
@@ -220,7 +220,7 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_f
 def test_bad_answers(tmp_path, bad):
     log = tmp_path / "log.jsonl"
     selector = MoveToFrontSelector().fit(table_of(["abc"]))
-    with pytest.raises(ValueError, match="answer to document 'b' of topic '1' must be a finite"):
+    with pytest.raises(ValueError, match="answer to document 'b' of query '1' must be a finite"):
         judge(selector, Script("truth", bad), log=log)
     assert labels(read_judgment_log(log)) == [("1", "a", 2)]
 
@@ -244,28 +244,28 @@ def test_grades_and_labels(tmp_path):
 
 
 def test_what_is_left_out_is_never_asked():
-    table = two_topics()
+    table = two_queries()
     for selector in (PoolingSelector(), MTCSelector()):
         script = Script()
         judge(selector.fit(table), script, leave_out=[0, 1, 2, 3, 4, 6])
         assert {question.row for question in script.questions} == {5, 7, 8, 9}
-        assert {question.n_topic for question in script.questions} == {4}
+        assert {question.n_query for question in script.questions} == {4}
     with pytest.raises(ValueError, match="leave_out must hold rows from 0 to 9"):
         judge(selector, truth, leave_out=[10])
 
 
-def test_budgets_and_topics():
-    selector = PoolingSelector().fit(two_topics())
+def test_budgets_and_queries():
+    selector = PoolingSelector().fit(two_queries())
     with pytest.warns(
         UserWarning, match="n_per_query=9 is above the number of documents of 2 of 2"
     ):
         assert len(judge(selector, truth, n_per_query=9)) == 10
-    assert set(judge(selector, truth, topics=["2"])["qid"]) == {"2"}
-    for topics in (["x"], ["1", "x"]):
+    assert set(judge(selector, truth, queries=["2"])["qid"]) == {"2"}
+    for queries in (["x"], ["1", "x"]):
         with pytest.raises(ValueError, match="'x', which is not in the pool: '1', '2'"):
-            judge(selector, truth, topics=topics)
-    with pytest.raises(ValueError, match="topics is empty"):
-        judge(selector, truth, topics=[])
+            judge(selector, truth, queries=queries)
+    with pytest.raises(ValueError, match="queries is empty"):
+        judge(selector, truth, queries=[])
 
 
 @pytest.mark.slow
@@ -273,28 +273,28 @@ def test_budgets_and_topics():
 @times(1 / 3)
 @given(
     order=st.lists(st.integers(0, 5), min_size=10, max_size=10),
-    topics=st.sampled_from([None, ["1"], ["2", "1"]]),
+    queries=st.sampled_from([None, ["1"], ["2", "1"]]),
 )
-def test_an_order_over_topics(selector, order, topics):
-    """Within a topic the strategy decides, and of the topics whose document comes first."""
-    table = two_topics()
+def test_an_order_over_queries(selector, order, queries):
+    """Within a query the strategy decides, and of the queries whose document comes first."""
+    table = two_queries()
     fitted = clone(selector).fit(table)
     alone = {}
-    for topic in topics or ["1", "2"]:
+    for query in queries or ["1", "2"]:
         script = Script()
-        judge(fitted, script, topics=[topic], pool=table.index)
-        alone[topic] = [question.row for question in script.questions]
+        judge(fitted, script, queries=[query], pool=table.index)
+        alone[query] = [question.row for question in script.questions]
     merged = []
     while any(alone.values()):
-        topic = min((t for t in alone if alone[t]), key=lambda t: order[alone[t][0]])
-        merged.append(alone[topic].pop(0))
+        query = min((t for t in alone if alone[t]), key=lambda t: order[alone[t][0]])
+        merged.append(alone[query].pop(0))
     script = Script()
-    judge(fitted, script, topics=topics, order=order, pool=table.index)
+    judge(fitted, script, queries=queries, order=order, pool=table.index)
     assert [question.row for question in script.questions] == merged
 
 
-def test_an_order_over_topics_with_skips_and_undo():
-    selector = PoolingSelector().fit(two_topics())  # of topic 1 cabde, of topic 2 fghab
+def test_an_order_over_queries_with_skips_and_undo():
+    selector = PoolingSelector().fit(two_queries())  # of query 1 cabde, of query 2 fghab
     order = [1, 2, 0, 3, 4, 9, 8, 7, 6, 5]
     script = Script()
     judge(selector, script, n_per_query=2, order=order)
@@ -313,24 +313,24 @@ def test_an_order_over_topics_with_skips_and_undo():
 
 def test_a_longer_budget_goes_on(tmp_path):
     log = tmp_path / "log.jsonl"
-    selector = PoolingSelector().fit(two_topics())
+    selector = PoolingSelector().fit(two_queries())
     first = judge(selector, truth, log=log, n_per_query=2)
     script = Script()
     assert len(judge(selector, script, log=log, n_per_query=3)) == 6
     assert len(script.questions) == 2
     # A smaller one asks nothing, and another strategy goes on with the same labels.
     assert len(judge(selector, script, log=log, n_per_query=1)) == 6
-    qrels = judge(MTCSelector().fit(two_topics()), truth, log=log)
+    qrels = judge(MTCSelector().fit(two_queries()), truth, log=log)
     assert labels(qrels)[:4] == labels(first)
     assert len(qrels) == 10
 
 
 def test_progress(capsys):
-    judge(PoolingSelector().fit(two_topics()), Script(1, UNDO), verbose=1)
+    judge(PoolingSelector().fit(two_queries()), Script(1, UNDO), verbose=1)
     shown = capsys.readouterr().err
     assert "judging" in shown
     assert "10/10" in shown
-    judge(PoolingSelector().fit(two_topics()), truth)
+    judge(PoolingSelector().fit(two_queries()), truth)
     assert capsys.readouterr().err == ""
 
 
@@ -340,7 +340,7 @@ def test_an_unfitted_strategy():
 
 
 def sampled_runs():
-    """A strategy whose samples are not nested, on two topics of 30 documents."""
+    """A strategy whose samples are not nested, on two queries of 30 documents."""
     names = "abcdefghijklmnopqrstuvwxyzABCD"
     table = pd.concat([table_of([names, names[::-1][:12]]), table_of([names[::-1]], qid="2")])
     return StatAPSelector(random_state=3).fit(table)
@@ -395,7 +395,7 @@ def test_a_sample_behind_other_answers(tmp_path):
 
 @pytest.mark.parametrize("depth", [1, 2, None])
 def test_a_depth_is_kept_to(depth):
-    table = two_topics()
+    table = two_queries()
     selector = PoolingSelector(depth=depth).fit(table)
     qrels = judge(selector, truth)
     assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[mask(selector)])

@@ -55,7 +55,7 @@ def test_without_texts_queries_are_their_ids(tmp_path):
     [
         ({"pool": [("1", "d1")]}, "pool must be a DataFrame or MultiIndex with 'qid'"),
         ({"pool": POOL.iloc[:0]}, "pool is empty"),
-        ({"pool": pd.concat([POOL, POOL])}, "pool holds document 'd1' twice in topic '1'"),
+        ({"pool": pd.concat([POOL, POOL])}, "pool holds document 'd1' twice in query '1'"),
         ({"pool": POOL.assign(docno=["a", "b", ""])}, "the id '', which no file can hold"),
         ({"texts": {"d1": "text", "d/2": " "}}, "the pool holds 1 document without text: 'd/2'"),
         ({"texts": pd.Series(["a", "b"], index=["d1", "d1"])}, "holds the id 'd1' twice"),

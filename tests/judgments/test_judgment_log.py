@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from active_pools import table_of
 from profiles import CHARACTERS, times
-from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_topics
+from scripted_assessors import SKIP, STOP, UNDO, Script, labels, truth, two_queries
 from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
     MoveToFrontSelector,
@@ -50,7 +50,7 @@ def test_any_ids_and_labels_read_back_exactly(pairs, data, tmp_path_factory):
     log = tmp_path_factory.mktemp("log") / "log.jsonl"
     script = Script(*answers)
     qrels = judge(RandomSelector(random_state=0).fit(table), script, log=log, pool=pool)
-    asked = [(question.topic, question.docno) for question in script.questions]
+    asked = [(question.query, question.docno) for question in script.questions]
     assert sorted(asked) == sorted(pairs)
     expected = [(*pair, float(answer)) for pair, answer in zip(asked, answers)]
     assert labels(read_judgment_log(log)) == labels(qrels) == expected
@@ -126,7 +126,7 @@ def stripped(path):
 
 @pytest.fixture(scope="module")
 def pooling():
-    return PoolingSelector().fit(two_topics())
+    return PoolingSelector().fit(two_queries())
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def log_of_six(pooling, tmp_path_factory):
 
 @pytest.fixture
 def log(log_of_six, tmp_path):
-    """A log of three answers to each of two topics."""
+    """A log of three answers to each of two queries."""
     (tmp_path / "log.jsonl").write_bytes(log_of_six)
     return tmp_path / "log.jsonl"
 
@@ -152,17 +152,17 @@ def log(log_of_six, tmp_path):
         (b"\xff\xfe", "it is not JSON"),
         (b"\0\0", "it is not JSON"),
         (b"[1]", "it is no JSON object"),
-        (b'{"label": 1}', "it names no topic and document"),
+        (b'{"label": 1}', "it names no query and document"),
         (b'{"qid": "1", "docno": "e"}', "it holds no answer"),
         (b'{"qid": "1", "docno": "e", "label": 1, "skip": true}', "it holds no answer"),
         (b'{"qid": "1", "docno": "e", "label": "1"}', "the label '1' is no number"),
         (b'{"qid": "1", "docno": "e", "label": true}', "the label True is no number"),
         (b'{"qid": "1", "docno": "e", "label": NaN}', "the label nan is not finite"),
         (b'{"qid": "1", "docno": "e", "undo": true}', "it takes back what is not the last"),
-        (b'{"qid": "1", "docno": "h", "label": 1}', "document 'h' of topic '1' is not in the pool"),
+        (b'{"qid": "1", "docno": "h", "label": 1}', "document 'h' of query '1' is not in the pool"),
         (
             b'{"qid": "1", "docno": "a", "label": 1}',
-            "document 'a' of topic '1' has a label already",
+            "document 'a' of query '1' has a label already",
         ),
     ],
 )
@@ -188,11 +188,11 @@ def test_other_files_are_left_alone(log, pooling, tmp_path):
     other = PoolingSelector().fit(table_of(["ab"]))
     with pytest.raises(
         JudgmentLogError,
-        match="pool: to one of 10 documents of 2 topics, while this one has 2 of 1",
+        match="pool: to one of 10 documents of 2 queries, while this one has 2 of 1",
     ):
         judge(other, truth, log=log)
     # Rows in another order are the same pool.
-    judge(PoolingSelector().fit(two_topics().iloc[::-1]), truth, log=log)
+    judge(PoolingSelector().fit(two_queries().iloc[::-1]), truth, log=log)
     for content in (
         b"1 0 a 2\n",
         b"1 0 a 2",
@@ -216,11 +216,11 @@ def test_two_processes_do_not_share_a_log(tmp_path):
 
     def assessor(question):
         with pytest.raises(JudgmentLogError, match="another process is judging into this log"):
-            judge(PoolingSelector().fit(two_topics()), truth, log=log)
+            judge(PoolingSelector().fit(two_queries()), truth, log=log)
         return 1
 
-    judge(PoolingSelector().fit(two_topics()), assessor, log=log, n_per_query=1)
-    assert len(judge(PoolingSelector().fit(two_topics()), truth, log=log)) == 10
+    judge(PoolingSelector().fit(two_queries()), assessor, log=log, n_per_query=1)
+    assert len(judge(PoolingSelector().fit(two_queries()), truth, log=log)) == 10
 
 
 def test_each_answer_is_on_the_disk_before_the_next_question(tmp_path, monkeypatch):
@@ -234,7 +234,7 @@ def test_each_answer_is_on_the_disk_before_the_next_question(tmp_path, monkeypat
         assert len(synced) == question.n_answered + 2  # the first line, and the folder
         return 1
 
-    judge(PoolingSelector().fit(two_topics()), assessor, log=log)
+    judge(PoolingSelector().fit(two_queries()), assessor, log=log)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
@@ -278,7 +278,7 @@ def test_a_full_disk_leaves_a_whole_log(tmp_path, monkeypatch):
 @pytest.mark.parametrize("selector", [*ACTIVE, PoolingSelector()], ids=str)
 def test_a_pool_that_grows(selector, tmp_path):
     log = tmp_path / "log"
-    small, large = table_of(["ab"]), two_topics()
+    small, large = table_of(["ab"]), two_queries()
     judge(
         clone(selector).fit(small),
         Script(1, SKIP, UNDO, SKIP, STOP),
@@ -298,7 +298,7 @@ def test_a_pool_that_grows(selector, tmp_path):
     assert log.read_text().count('"log":') == 2
     whole = log.read_bytes()
     with pytest.raises(
-        JudgmentLogError, match=r"another pool.* not hold document '.' of topic '[12]', which is"
+        JudgmentLogError, match=r"another pool.* not hold document '.' of query '[12]', which is"
     ):
         judge(clone(selector).fit(small), truth, log=log)
     assert log.read_bytes() == whole
@@ -307,7 +307,7 @@ def test_a_pool_that_grows(selector, tmp_path):
 def test_a_log_without_answers_is_of_any_pool(tmp_path):
     log = tmp_path / "log"
     judge(
-        PoolingSelector().fit(two_topics()),
+        PoolingSelector().fit(two_queries()),
         Script(1, SKIP, UNDO, UNDO, STOP),
         log=log,
     )
@@ -321,13 +321,13 @@ def test_a_crash_while_the_pool_grows(tmp_path):
     log = tmp_path / "log"
     judge(PoolingSelector().fit(table_of(["ab"])), Script(1, STOP), log=log)
     before = len(log.read_bytes())
-    judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
+    judge(PoolingSelector().fit(two_queries()), Script(STOP), log=log)
     whole = log.read_bytes()
     for length in lengths(whole, before + 1)[:-1]:
         log.write_bytes(whole[:length])
         with warnings.catch_warnings(record=True):
             warnings.simplefilter("always")
-            qrels = judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
+            qrels = judge(PoolingSelector().fit(two_queries()), Script(STOP), log=log)
         assert labels(qrels) == [("1", "a", 1)]
         assert log.read_bytes() == whole
 

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,23 +21,28 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from judgment_tables import NAN, WORDS, make_table
+from selections import mask
 from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.judgments import (
     CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
+    PoolingSelector,
+    PriorSelector,
     RandomSelector,
+    StatAPSelector,
 )
 from skfilterrank.judgments._label_predictor import concordance
+from skfilterrank.judgments._selector import QuerySelector
 
 
-def test_labels_by_a_vector_machine_of_each_topic(T):
-    """The same by scikit-learn alone, topic by topic."""
+def test_labels_by_a_vector_machine_of_each_query(T):
+    """The same by scikit-learn alone, query by query."""
     found = LabelPredictor().fit_transform(T)
     X = TfidfVectorizer().fit(T["text"].unique()).transform(T["text"])
-    for topic in WORDS:
-        rows = (T["qid"] == topic).to_numpy()
+    for query in WORDS:
+        rows = (T["qid"] == query).to_numpy()
         judged = rows & T["label"].notna().to_numpy()
         todo = rows & ~judged
         svm = LinearSVC(class_weight="balanced", random_state=0)
@@ -58,7 +64,7 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     assert found["judged_by"].tolist() == np.where(known, "people", "predicted").tolist()
     assert predictor.n_imputed_ == (~known).sum()
     assert predictor.n_left_ == predictor.n_empty_texts_ == 0
-    assert predictor.fallback_topics_ == {}
+    assert predictor.fallback_queries_ == {}
     assert T["label"].isna().any()  # the input is as it was
 
 
@@ -72,7 +78,7 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
         (3, {"vectorizer": HashingVectorizer(n_features=256), "imputed": None}),
         (2, {"vectorizer": TfidfVectorizer(), "estimator": MultinomialNB(), "output": "soft"}),
         (2, {"text": None, "features": ["f0", "f1"], "one_class": "pool"}),
-        (3, {"features": ["f0"], "output": "soft", "unjudged_topic": "pool"}),
+        (3, {"features": ["f0"], "output": "soft", "unjudged_query": "pool"}),
     ],
     ids=str,
 )
@@ -110,7 +116,7 @@ def test_new_documents_and_a_table_without_labels(T):
     assert known["label"].tolist() == [0.0, 0.0]
 
 
-def test_order_of_rows_and_names_of_topics_do_not_matter(T):
+def test_order_of_rows_and_names_of_queries_do_not_matter(T):
     # The vector machine visits rows in a random order, so that margins differ a little.
     found = LabelPredictor(output="soft", calibration=None).fit_transform(T)
     shuffled = T.sample(frac=1, random_state=7)
@@ -120,7 +126,7 @@ def test_order_of_rows_and_names_of_topics_do_not_matter(T):
     np.testing.assert_allclose(other["label"].sort_index(), found["label"], atol=2e-3)
 
 
-def test_labels_of_other_topics_do_not_matter(T):
+def test_labels_of_other_queries_do_not_matter(T):
     other = T["qid"] == "heat"
     rng = np.random.RandomState(0)
     mixed = T["label"].copy()
@@ -142,14 +148,14 @@ def test_confidence_of_hard_labels(T):
     assert (predictor.confidence_[predictor.imputed_] >= 0.5).all()
 
 
-# Topics without a model of their own.
+# Queries without a model of their own.
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
-@pytest.mark.filterwarnings("ignore:all labels to learn from are the same one in 1 topic")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 query")
+@pytest.mark.filterwarnings("ignore:all labels to learn from are the same one in 1 query")
 @pytest.mark.parametrize(
-    ("one_class", "unjudged_topic", "one", "none"),
+    ("one_class", "unjudged_query", "one", "none"),
     [
         ("copy", "leave", [1, 1], [NAN, NAN]),
         ("leave", "leave", [NAN, NAN], [NAN, NAN]),
@@ -160,10 +166,10 @@ def test_confidence_of_hard_labels(T):
         ("auto", "pool", [NAN, NAN], [1, 0]),
     ],
 )
-def test_fallbacks(poor, one_class, unjudged_topic, one, none):
-    predictor = LabelPredictor(one_class=one_class, unjudged_topic=unjudged_topic)
+def test_fallbacks(poor, one_class, unjudged_query, one, none):
+    predictor = LabelPredictor(one_class=one_class, unjudged_query=unjudged_query)
     found = predictor.fit_transform(poor)
-    assert predictor.fallback_topics_ == {
+    assert predictor.fallback_queries_ == {
         "one": "judged labels all 1", "none": "no judged document",
     }  # fmt: skip
     labels = found["label"].to_numpy()
@@ -172,17 +178,17 @@ def test_fallbacks(poor, one_class, unjudged_topic, one, none):
     left = np.isnan(one).sum() + np.isnan(none).sum()
     assert predictor.n_left_ == left == found["label"].isna().sum()
     np.testing.assert_array_equal(found["imputed"][-4:], ~np.isnan([*one, *none]))
-    assert (predictor.pool_model_ is None) == (one_class != "pool" and unjudged_topic != "pool")
-    # A topic that fit has not seen is like one without judgments.
-    if unjudged_topic == "pool":
+    assert (predictor.pool_model_ is None) == (one_class != "pool" and unjudged_query != "pool")
+    # A query that fit has not seen is like one without judgments.
+    if unjudged_query == "pool":
         new = poor.tail(2).assign(qid="new").drop(columns="label")
         np.testing.assert_array_equal(predictor.transform(new)["label"], none)
 
 
 def test_rows_that_are_left_are_told(poor):
     with (
-        pytest.warns(UserWarning, match="no document is judged of 1 topic, such as 'none'"),
-        pytest.warns(UserWarning, match="same one in 1 topic, such as 'one': the other documents"),
+        pytest.warns(UserWarning, match="no document is judged of 1 query, such as 'none'"),
+        pytest.warns(UserWarning, match="same one in 1 query, such as 'one': the other documents"),
     ):
         predictor = LabelPredictor().fit(poor)
     new = pd.DataFrame({"qid": ["new"], "text": ["wing"]})
@@ -191,20 +197,20 @@ def test_rows_that_are_left_are_told(poor):
     assert len(told) == 1
     assert found["label"].isna().all()
     assert not found["imputed"].any()
-    with pytest.raises(ValueError, match=r"no document is judged of 1 topic.*unjudged_topic="):
-        LabelPredictor(unjudged_topic="raise").fit(poor)
-    fitted = LabelPredictor(one_class="copy", unjudged_topic="raise").fit(
+    with pytest.raises(ValueError, match=r"no document is judged of 1 query.*unjudged_query="):
+        LabelPredictor(unjudged_query="raise").fit(poor)
+    fitted = LabelPredictor(one_class="copy", unjudged_query="raise").fit(
         poor[poor["qid"] != "none"]
     )
     with pytest.raises(ValueError, match="such as 'none'"):
         fitted.transform(poor)
-    # Nothing is asked about a topic of which every row is judged.
+    # Nothing is asked about a query of which every row is judged.
     fitted.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"], "label": [1.0]}))
 
 
 @pytest.mark.slow
-def test_topics_of_one_label_are_left_where_there_are_texts_alone(poor):
-    """Numbers mean the same in every topic, and so the model of all topics is asked."""
+def test_queries_of_one_label_are_left_where_there_are_texts_alone(poor):
+    """Numbers mean the same in every query, and so the model of all queries is asked."""
     poor = poor[poor["qid"] != "none"].assign(wings=poor["text"].str.count("wing"))
     for columns in ({"features": ["wings"]}, {"text": None, "features": ["wings"]}):
         found = LabelPredictor(**columns).fit_transform(poor)
@@ -219,13 +225,13 @@ def test_a_shared_model_of_one_label_gives_it_to_all(T):
 
 
 def test_labels_that_were_hidden_are_none_to_learn_from(T):
-    with pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in 2 topics, such"):
+    with pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in 2 queries, such"):
         assert LabelPredictor(n_per_query=1).fit(T).n_left_ > 0
 
 
-def test_other_documents_of_topics_of_one_label_are_told_of(poor):
+def test_other_documents_of_queries_of_one_label_are_told_of(poor):
     """By whatever leaves them unjudged."""
-    message = "the same one in 1 topic, such as 'one'"
+    message = "the same one in 1 query, such as 'one'"
     poor = poor[poor["qid"] != "none"]
     with pytest.warns(UnjudgedWarning, match=message):
         fitted = LabelPredictor().fit(poor)
@@ -292,7 +298,7 @@ def test_score_of_expected_labels_by_hand(T):
     assert soft.score(full) == pytest.approx(lin, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 query")
 def test_rows_that_are_left_count_as_0(T):
     only = T[T["qid"] == "heat"]
     predictor = LabelPredictor().fit(only)
@@ -321,7 +327,7 @@ def test_grid_search_tunes_the_predictor():
     search = GridSearchCV(predictor, grid, cv=folds, error_score="raise")
     search.fit(T, T["qid"])
     scores = search.cv_results_["mean_test_score"].reshape(2, 2)
-    assert (scores[0] < scores[1]).all()  # two labels a topic against all
+    assert (scores[0] < scores[1]).all()  # two labels a query against all
     assert scores[0, 0] != scores[0, 1]  # by another strategy
     assert scores[1, 0] == scores[1, 1]
     assert search.best_params_["n_per_query"] != 2
@@ -350,7 +356,7 @@ def test_grid_search_tunes_the_predictor():
     [
         ({"output": "probability"}, "output must be one of 'hard', 'soft'"),
         ({"one_class": "zero"}, "one_class must be one of"),
-        ({"unjudged_topic": "drop"}, "unjudged_topic must be one of"),
+        ({"unjudged_query": "drop"}, "unjudged_query must be one of"),
         ({"calibration": "isotonic"}, "calibration must be one of"),
         ({"features": "f0"}, "features must be None or a list"),
         ({"features": ["docno"]}, "features must name columns of numbers"),
@@ -376,14 +382,14 @@ class Picky(LogisticRegression):
         raise ValueError("too little")
 
 
-def test_an_error_of_a_classifier_names_the_topic(T):
+def test_an_error_of_a_classifier_names_the_query(T):
     with pytest.raises(ValueError, match="too little") as caught:
         LabelPredictor(Picky()).fit(T)
-    assert "in topic 'heat'" in caught.value.__notes__[0]
+    assert "in query 'heat'" in caught.value.__notes__[0]
 
 
 @pytest.mark.slow
-def test_random_state_seeds_every_topic(T):
+def test_random_state_seeds_every_query(T):
     forest = RandomForestClassifier(3, max_depth=1)
     soft = {"output": "soft", "calibration": None}
     first = LabelPredictor(forest, random_state=0, **soft).fit_transform(T)
@@ -391,7 +397,7 @@ def test_random_state_seeds_every_topic(T):
     other = LabelPredictor(forest, random_state=1, **soft).fit_transform(T)
     pd.testing.assert_frame_equal(first, again)
     assert not first["label"].equals(other["label"])
-    # Two topics of the same rows have forests of their own.
+    # Two queries of the same rows have forests of their own.
     twice = pd.concat([T.assign(qid="a"), T.assign(qid="b")], ignore_index=True)
     found = LabelPredictor(forest, random_state=0, **soft).fit_transform(twice)["label"]
     assert found[: len(T)].tolist() != found[len(T) :].tolist()
@@ -458,17 +464,17 @@ def test_better_than_unjudged_is_not_relevant(data_dir):
     none = np.where(judged, truth, 0.0)
     errors = [np.sqrt(np.mean((maps(found) - maps(truth)) ** 2)) for found in (predicted, none)]
     assert errors[0] < errors[1]
-    assert 0 < len(predictor.fallback_topics_) < len(queries)
+    assert 0 < len(predictor.fallback_queries_) < len(queries)
 
 
 class TestShared:
-    """One model of all topics."""
+    """One model of all queries."""
 
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "y", "z"])
     table["qid"] = np.repeat(["a", "b", "c"], 20)
     truth = (table["x"] + 0.3 * rng.normal(size=60) > 0).astype(float)
-    # Nobody judged topic c, and topic b has one label alone.
+    # Nobody judged query c, and query b has one label alone.
     table["label"] = truth.where((table.index % 2 == 0) & (table["qid"] != "c"))
     table.loc[(table["qid"] == "b") & (truth == 0), "label"] = np.nan
 
@@ -487,9 +493,9 @@ class TestShared:
             assert found[~known].tolist() == pytest.approx(expected[~known].tolist())
             assert (found[known] == self.table["label"][known]).all()
 
-    def test_topics_do_not_matter(self):
+    def test_queries_do_not_matter(self):
         fitted = self.predictor().fit(self.table)
-        assert fitted.fallback_topics_ == {}
+        assert fitted.fallback_queries_ == {}
         assert fitted.n_left_ == 0
         other = self.table.drop(columns="label")
         renamed = fitted.transform(other.assign(qid="never seen"))["label"]
@@ -498,3 +504,227 @@ class TestShared:
     def test_flag(self):
         with pytest.raises(InputError, match="shared must be True or False"):
             LabelPredictor(shared="yes").fit(self.table.assign(text="a word"))
+
+
+def test_query_asks_for_what_is_least_sure(T):
+    predictor = LabelPredictor(output="soft", calibration=None, selector="uncertainty").fit(T)
+    asked = mask(predictor, T, 2)
+    assert asked.dtype == bool
+    assert T["label"][asked].isna().all()
+    for query in WORDS:
+        rows = ((T["qid"] == query) & T["label"].isna()).to_numpy()
+        assert (rows & asked).sum() == 2
+        others = predictor.confidence_[rows & ~asked]
+        assert predictor.confidence_[rows & asked].max() <= others.min()
+    np.testing.assert_array_equal(mask(predictor, T, 1000), T["label"].isna())
+
+
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 query")
+def test_query_in_queries_without_a_model(poor):
+    predictor = LabelPredictor(one_class="pool", selector="uncertainty")
+    asked = mask(predictor.fit(poor), poor, 1)
+    assert asked[-5:].tolist() == [False, True, False, True, False]
+
+
+class Longest(QuerySelector):
+    """The longest texts first."""
+
+    def _prepare(self, X, index):
+        return np.array([len(text) for text in X])
+
+    def _rank_query(self, X, prior, random_state):
+        return np.argsort(-X, kind="stable"), np.full(len(X), np.nan)
+
+
+def test_query_by_a_selector(T):
+    predictor = LabelPredictor(selector=Longest()).fit(T)
+    asked = mask(predictor, T, 3)
+    for query in WORDS:
+        rows = ((T["qid"] == query) & T["label"].isna()).to_numpy()
+        lengths = T["text"].str.len()
+        assert lengths[rows & asked].min() >= lengths[rows & ~asked].max()
+        assert (rows & asked).sum() == 3
+    # A prior goes to the selector.
+    prior = np.arange(len(T), dtype=float)
+    asked = mask(LabelPredictor(selector=PriorSelector()).fit(T), T, 1, prior=prior)
+    for query in WORDS:
+        rows = np.flatnonzero((T["qid"] == query) & T["label"].isna())
+        assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
+
+
+def with_copies():
+    """A query of three kinds of text, each there four times; the first rows of each are judged."""
+    texts = ["lift of a wing", "heat in slabs", "soup with bread"] * 4
+    labels = [1.0, 0.0] + 10 * [NAN]
+    return pd.DataFrame({"qid": "1", "text": texts, "label": labels})
+
+
+def test_maxrep_is_the_default_and_starts_from_what_is_judged():
+    C = with_copies()
+    prior = np.tile([3.0, 2.0, 1.0], 4)
+    # Copies of the judged texts stand higher by the prior, and tell nothing new.
+    assert np.flatnonzero(mask(LabelPredictor(), C, 1, prior=prior)).tolist() == [2]
+    asked = mask(LabelPredictor(selector=MaxRepSelector()).fit(C), C, 3, prior=prior)
+    assert np.flatnonzero(asked).tolist() == [2, 3, 4]
+    # Whatever was judged, also what no strategy would have asked for first.
+    other = C.assign(label=[NAN] * 3 + [1.0] + [NAN] * 8)
+    assert np.flatnonzero(mask(LabelPredictor(), other, 2, prior=prior)).tolist() == [1, 2]
+    # Without labels, the first round needs no fit: one of each kind.
+    first = mask(LabelPredictor(), C.drop(columns="label"), 3)
+    assert np.flatnonzero(first).tolist() == [0, 1, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_rounds_of_maxrep_by_a_greedy_choice(seed):
+    """The second round is the greedy choice of eq. 1 given the first, query by query."""
+    T = make_table(seed=seed)
+    prior = np.random.RandomState(seed).rand(len(T))
+    X = T.assign(label=NAN)
+    selector = MaxRepSelector(0.3)
+    predictor = LabelPredictor(selector=selector)
+    first = mask(predictor, X, 0.25, prior=prior)
+    assert first.sum() == 2 * 6
+    X = X.assign(label=T["truth"].where(first))
+    second = mask(predictor, X, 4, prior=prior)
+    assert not (first & second).any()
+    counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in T["text"]]).fillna(0)
+    df = (counts[~T["text"].duplicated().to_numpy()] > 0).sum()
+    vectors = (counts * np.log(T["text"].nunique() / df)).to_numpy()
+    vectors = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    similar = vectors @ vectors.T
+    similar[similar < 0.3] = 0
+    for query in WORDS:
+        rows = np.flatnonzero(T["qid"] == query)
+        best = similar[rows][:, rows[first[rows]]].max(axis=1)
+        chosen = []
+        for _ in range(4):
+            gains = [
+                -1 if first[row] or row in chosen else
+                prior[rows] @ np.maximum(similar[rows, row] - best, 0) for row in rows
+            ]  # fmt: skip
+            chosen.append(rows[int(np.argmax(gains))])
+            best = np.maximum(best, similar[rows, chosen[-1]])
+        assert sorted(chosen) == np.flatnonzero(second & (T["qid"] == query)).tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("selector", [None, Longest(), "uncertainty"])
+def test_a_share_of_the_documents(T, selector):
+    predictor = LabelPredictor(selector=selector).fit(T)
+    for share, number in ((1 / 24, 1), (0.125, 3), (0.2, 5)):
+        asked = mask(predictor, T, share)
+        np.testing.assert_array_equal(asked, mask(predictor, T, number))
+        assert T["qid"][asked].value_counts().tolist() == [number, number]
+
+
+@pytest.mark.slow
+def test_only_what_a_strategy_asks_for_is_learned_from(T):
+    full = T.assign(label=T["truth"])
+    for budget, number in ((5, 5), (0.25, 6)):
+        params = {"one_class": "pool"}
+        predictor = LabelPredictor(selector=Longest(), n_per_query=budget, **params).fit(full)
+        asked = mask(Longest().fit(T["text"], groups=T["qid"]), number)
+        hidden = LabelPredictor(**params).fit(full.assign(label=T["truth"].where(asked)))
+        np.testing.assert_array_equal(predictor.imputed_, ~asked)
+        new = T.drop(columns=["label", "docno"])
+        pd.testing.assert_frame_equal(predictor.transform(new), hidden.transform(new))
+    # Labels that are there stay.
+    assert predictor.fit_transform(full)["label"].tolist() == T["truth"].tolist()
+    assert not predictor.fit_transform(full)["imputed"].any()
+    pd.testing.assert_frame_equal(predictor.fit_transform(T), predictor.fit(T).transform(T))
+
+
+def test_a_strategy_chooses_among_what_is_judged(T):
+    """As if the judged documents were the pool."""
+    judged = T["label"].notna()
+    predictor = LabelPredictor(n_per_query=3).fit(T)
+    asked = mask(MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]), 3)
+    np.testing.assert_array_equal(~predictor.imputed_[judged], asked)
+    assert predictor.imputed_[~judged].all()
+    everything = LabelPredictor(n_per_query=1000).fit(T)
+    np.testing.assert_array_equal(everything.imputed_, ~judged)
+
+
+def test_bad_queries(T):
+    predictor = LabelPredictor().fit(T)
+    for n in (0, 1.5, True, -1):
+        with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
+            mask(predictor, T, n)
+    unsure = LabelPredictor(selector="uncertainty")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        mask(unsure, T, 1)
+    with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' makes no use"):
+        mask(unsure.fit(T), T, 1, prior=np.ones(len(T)))
+    sampling = LabelPredictor(selector=StatAPSelector())
+    with pytest.raises(
+        ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
+    ):
+        mask(sampling, T, 1, prior=np.ones(len(T)))
+    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
+        mask(LabelPredictor(selector=PoolingSelector()), T, 1)
+
+
+def test_labels_as_y_behind_a_vectorizer_are_those_of_a_table(T):
+    """A Pipeline of tf-idf and the predictor does what the predictor does with a table."""
+    table = LabelPredictor().fit(T)
+    pipeline = make_pipeline(TfidfVectorizer(), LabelPredictor())
+    completed = pipeline.fit_transform(T["text"], T["label"], labelpredictor__groups=T["qid"])
+    expected = table.transform(T)["label"]
+    assert isinstance(completed, pd.Series)
+    np.testing.assert_array_equal(completed, expected)
+    predicted = pipeline.predict(T["text"], groups=T["qid"])
+    np.testing.assert_array_equal(predicted, table.predict(T))
+    unjudged = T["label"].isna().to_numpy()
+    np.testing.assert_array_equal(predicted[unjudged], expected[unjudged])
+    # Queries in the index of y need not be passed.
+    y = T.set_index("qid")["label"]
+    np.testing.assert_array_equal(pipeline.fit_transform(T["text"], y), expected)
+    assert pipeline.score(T["text"], y) == pytest.approx(table.score(T), abs=1e-12)
+
+
+def test_kinds_of_documents_with_labels_as_y(T):
+    expected = LabelPredictor().fit_transform(T)["label"]
+    y, groups = T["label"].to_numpy(), T["qid"].to_numpy()
+    for X in (T["text"], T["text"].tolist(), T[["text"]], T[["qid", "text"]]):
+        found = LabelPredictor().fit_transform(X, y, groups=groups)
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(found, expected)
+    # Columns of numbers are taken as they come.
+    numbers = np.random.RandomState(0).rand(len(T), 3)
+    frame = pd.DataFrame(numbers, columns=list("abc")).assign(qid=groups)
+    by_array = LabelPredictor().fit_transform(numbers, y, groups=groups)
+    np.testing.assert_array_equal(LabelPredictor().fit_transform(frame, y), by_array)
+    np.testing.assert_array_equal(
+        LabelPredictor().fit_transform(sparse.csr_array(numbers), y, groups=groups), by_array
+    )
+
+
+def test_a_search_over_a_pipeline_with_labels_as_y(T):
+    y = T.set_index("qid")["label"]
+    search = GridSearchCV(
+        make_pipeline(TfidfVectorizer(), LabelPredictor()),
+        {"labelpredictor__n_per_query": [2, None]},
+        cv=KFold(3, shuffle=True, random_state=0),
+        error_score="raise",
+    ).fit(T["text"].to_numpy(), y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    best = search.best_estimator_
+    assert best.predict(T["text"].to_numpy(), groups=T["qid"]).shape == (len(T),)
+
+
+def test_selection_with_labels_as_y(T):
+    rows = LabelPredictor().select(T, n_per_query=3)
+    found = LabelPredictor().select(T["text"], T["label"], groups=T["qid"], n_per_query=3)
+    np.testing.assert_array_equal(found, rows)
+
+
+def test_labels_as_y_that_are_wrong(T):
+    with pytest.raises(ValueError, match="labels are given twice, as y and in column 'label'"):
+        LabelPredictor().fit(T, T["label"])
+    with pytest.raises(ValueError, match="y has 3 labels but X has"):
+        LabelPredictor().fit(T["text"], [1.0, 0.0, np.nan], groups=T["qid"])
+    with pytest.raises(ValueError, match="groups is missing"):
+        LabelPredictor().fit(T["text"], T["label"].to_numpy())
+    with pytest.raises(TypeError, match="or pass labels as y and queries as groups"):
+        LabelPredictor().fit(T["text"])

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from judgment_tables import NAN
+from selections import mask
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import read_qrels, write_qrels
-from skfilterrank.judgments import (
-    LabelPredictor,
-)
+from skfilterrank.judgments import LabelPredictor
 
 
 @pytest.mark.slow
@@ -24,9 +24,9 @@ def test_labels_of_machines_are_not_learned_from(T, kind):
         label=np.where(T["label"].notna() | completed["imputed"], completed["label"], NAN),
         judged_by=np.where(completed["imputed"], "large", "people"),
     ).drop(columns="imputed")
-    expected = LabelPredictor(unjudged_topic="pool").fit_transform(T)
+    expected = LabelPredictor(unjudged_query="pool").fit_transform(T)
     marked = pl.from_pandas(marked) if kind == "polars" else marked
-    predictor = LabelPredictor(unjudged_topic="pool")
+    predictor = LabelPredictor(unjudged_query="pool")
     n_machine = int(completed["imputed"].sum())
     message = rf"X holds {n_machine} labels that machines gave \(column 'judged_by': large\)"
     with pytest.warns(DataWarning, match=message):
@@ -37,7 +37,7 @@ def test_labels_of_machines_are_not_learned_from(T, kind):
     assert list(found.columns) == list(predictor.get_feature_names_out())
 
 
-@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 query")
 def test_the_mark_survives_a_file(poor, tmp_path):
     poor["docno"] = [f"d{row}" for row in range(len(poor))]
     found = LabelPredictor(one_class="leave").fit_transform(poor)
@@ -93,7 +93,7 @@ def test_set_output(T):
     assert left["label"].null_count() == 1
 
 
-def test_topics_and_documents_in_the_index(T):
+def test_queries_and_documents_in_the_index(T):
     expected = LabelPredictor().fit_transform(T)
     found = LabelPredictor(document="docno").fit_transform(T.set_index(["qid", "docno"]))
     assert found.index.names == ["qid", "docno"]
@@ -146,10 +146,10 @@ def test_minus_one_is_not_missing(T):
         (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
         (lambda T: T.assign(text=1.5), "column 'text' of X must hold texts, got 1.5"),
         (lambda T: T.assign(imputed=False), "X has a column 'imputed' already"),
-        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no topic in row 0"),
+        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no query in row 0"),
         (
             lambda T: pd.concat([T, T.iloc[[3]]]),
-            r"document '\w+' twice in topic '\w+' \(again in row 48",
+            r"document '\w+' twice in query '\w+' \(again in row 48",
         ),
         (lambda T: pd.concat([T, T["text"]], axis=1), "X has several columns 'text'"),
     ],
@@ -167,6 +167,43 @@ def test_document_ids_need_not_be_there(T):
         LabelPredictor(document="docid").fit(T)
     twice = pd.concat([T, T.iloc[[3]]])
     LabelPredictor(document=None).fit(twice)
-    with pytest.raises(ValueError, match=r"holds document '\w+' twice in topic"):
+    with pytest.raises(ValueError, match=r"holds document '\w+' twice in query"):
         LabelPredictor().fit(twice.set_index("docno"))
     LabelPredictor().fit(T.assign(docno=None))  # no id is no document twice
+
+
+def test_a_document_counts_once_however_many_queries_it_is_in(T):
+    again = pd.concat([T, T.assign(qid=T["qid"] + "2"), T.assign(qid=T["qid"] + "3")])
+    first, second = LabelPredictor().fit(T), LabelPredictor().fit(again)
+    np.testing.assert_array_equal(first.vectorizer_.idf_, second.vectorizer_.idf_)
+
+
+def test_empty_texts(T):
+    T = T.copy()
+    unjudged = T.index[T["label"].isna() & (T["qid"] == "heat")]
+    T["text"] = T["text"].astype(object)
+    T.loc[unjudged[:3], "text"] = ["", None, "a ."]
+    judged = T.index[T["label"].notna() & (T["qid"] == "wings")][0]
+    T.loc[judged, "text"] = " "
+    predictor = LabelPredictor()
+    empty = sorted([*unjudged[:3], judged])
+    rows = ", ".join(map(str, empty))
+    message = rf"no known term in 4 of 48 rows \(1 of them judged\), such as {rows} "
+    with pytest.warns(UserWarning, match=message) as caught:
+        found = predictor.fit_transform(T)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert predictor.empty_texts_.tolist() == empty
+    assert predictor.n_empty_texts_ == 4
+    intercept = predictor.models_["heat"].classifiers[0].intercept_[0]
+    assert (found["label"][unjudged[:3]] == (intercept > 0)).all()
+    with pytest.raises(ValueError, match=r"give no terms to learn from.*all empty or stop words"):
+        LabelPredictor(vectorizer=TfidfVectorizer(stop_words=["the"])).fit(T.assign(text="the"))
+
+
+def test_features_are_selected_by_in_any_unit(T):
+    rng = np.random.RandomState(0)
+    T = T.assign(f0=rng.rand(len(T)), f1=rng.rand(len(T)))
+    predictor = LabelPredictor(text=None, features=["f0", "f1"])
+    expected = mask(predictor, T, 5)
+    np.testing.assert_array_equal(mask(predictor, T.assign(f0=1 + 1000 * T["f0"]), 5), expected)

@@ -123,9 +123,9 @@ def test_expected_label_of_two_is_linear_in_the_chance(T):
     predictor = LabelPredictor(output="soft", calibration=None)
     found = predictor.fit_transform(T)
     X = predictor.vectorizer_.transform(T["text"])
-    for topic in WORDS:
-        rows = ((T["qid"] == topic) & found["imputed"]).to_numpy()
-        margins = predictor.models_[topic].classifiers[0].decision_function(X[rows])
+    for query in WORDS:
+        rows = ((T["qid"] == query) & found["imputed"]).to_numpy()
+        margins = predictor.models_[query].classifiers[0].decision_function(X[rows])
         p = 1 / (1 + np.exp(-margins))
         np.testing.assert_allclose(found["label"][rows], p * 3 + (1 - p) * -2, atol=1e-12)
         np.testing.assert_allclose(predictor.confidence_[rows], np.maximum(p, 1 - p))
@@ -169,16 +169,16 @@ def test_too_few_judged_rows_leave_margins_as_they_are():
 @pytest.mark.parametrize("lone", [True, False])
 def test_labels_are_dealt_evenly_to_folds(lone):
     rng = np.random.RandomState(0)
-    topics = rng.randint(8, size=400)
+    queries = rng.randint(8, size=400)
     labels = np.where(rng.rand(400) < 0.7, rng.randint(3, size=400).astype(float), np.nan)
-    topics[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
-    index = GroupIndex.from_groups(topics)
+    queries[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
+    index = GroupIndex.from_groups(queries)
     folds = dealt_folds(index, labels, np.random.RandomState(0), lone=lone)
     assert (folds[np.isnan(labels)] == -1).all()
     assert folds[4] == (4 if lone else -1)
     assert sorted(folds[:4]) == [0, 1, 2, 3]
-    for topic in np.unique(topics):
+    for query in np.unique(queries):
         for label in range(3):
-            same = folds[(topics == topic) & (labels == label)]
+            same = folds[(queries == query) & (labels == label)]
             counts = np.bincount(same[same >= 0], minlength=5)
             assert np.ptp(counts) <= 1

@@ -31,7 +31,7 @@ def test_a_report_of_two_judges(data):
     np.testing.assert_allclose(of_perfect["mean_gain"], of_perfect.index)
     np.testing.assert_allclose(of_perfect["sd_gain"], 0, atol=1e-12)
     assert of_perfect["n_pool"].sum() == len(people)
-    assert report.by_topic.loc["praises", "n_judged"].sum() == 120
+    assert report.by_query.loc["praises", "n_judged"].sum() == 120
     believed = evaluate_runs(machine, runs, "dcg@10").means["dcg@10"]
     found = report.by_run.loc[("praises", "dcg@10")]
     np.testing.assert_allclose(found["believed"], believed)
@@ -99,9 +99,9 @@ def test_every_number_by_hand():
     np.testing.assert_allclose(labels["mean_gain"], [(2 * 2 + 0) / 3, (0 + 2 * 1) / 7])
     # Of the gains 2 and 0 in shares 2/3 and 1/3; of 0 and 1 in shares 5/7 and 2/7.
     np.testing.assert_allclose(labels["sd_gain"], [2 * np.sqrt(2) / 3, np.sqrt(10) / 7])
-    topics = report.by_topic.loc["machine"]
-    assert topics["n_judged"].tolist() == [2, 2]
-    np.testing.assert_allclose(topics["bias"], [5 / 7, -4 / 3])
+    queries = report.by_query.loc["machine"]
+    assert queries["n_judged"].tolist() == [2, 2]
+    np.testing.assert_allclose(queries["bias"], [5 / 7, -4 / 3])
     # The first two of "up" are d, c and h, g; of "down" a, b and e, f.
     runs_of_it = report.by_run.loc[("machine", "precision@2")]
     np.testing.assert_allclose(runs_of_it["believed"], [1 / 2, 1 / 2])
@@ -130,8 +130,8 @@ def test_what_a_judge_left_out_is_of_no_class():
     assert labels["n_pool"].tolist() == [3, 3]
     assert labels["n_judged"].tolist() == [1, 2]
     np.testing.assert_allclose(labels["mean_gain"], [0, 2 / 7])
-    assert report.by_topic.loc["some", "n_judged"].tolist() == [2, 1]
-    # For a value of its own, what it left out counts 0: of "up" h of topic 2 is left.
+    assert report.by_query.loc["some", "n_judged"].tolist() == [2, 1]
+    # For a value of its own, what it left out counts 0: of "up" h of query 2 is left.
     believed = report.by_run.loc[("some", "precision@2"), "believed"]
     np.testing.assert_allclose(believed, [1 / 4, 1 / 2])
     assert report.by_judge.loc["all", "n_judged"] == 4

@@ -2,6 +2,8 @@
 
 from contextlib import nullcontext
 from fractions import Fraction
+from itertools import permutations
+from math import sqrt
 
 import numpy as np
 import pandas as pd
@@ -9,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooled_runs import few_runs, run_of, runs_of
+from pooled_runs import few_runs, random_runs, run_of, runs_of
 from profiles import times
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._pseudo_bias import most_biased
+from skfilterrank.judgments._pseudo_qrels import condorcet_counts, most_biased, run_bias
 
 METHODS = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
 # Six documents of which a is in three runs, b and c in two, and x, y, z in one.
@@ -22,7 +24,7 @@ SIX = runs_of(one="abcx", two="cay", three="zab")
 
 
 def relevant(qrels, qid="1"):
-    """Relevant documents of a topic as one word."""
+    """Relevant documents of a query as one word."""
     rows = qrels[(qrels["qid"] == qid) & (qrels["label"] == 1)]
     return "".join(sorted(rows["docno"]))
 
@@ -41,8 +43,8 @@ def selected(keys, share):
 def by_loops(lists, method, depth, share):
     """Relevant pairs, by the letter of the paper."""
     found = set()
-    for topic in {topic for topics in lists.values() for topic in topics}:
-        cut = [list(topics.get(topic, ()))[:depth] for topics in lists.values()]
+    for query in {query for queries in lists.values() for query in queries}:
+        cut = [list(queries.get(query, ()))[:depth] for queries in lists.values()]
         pool = {docno for run in cut for docno in run}
         keys = {}
         for docno in pool:
@@ -56,7 +58,7 @@ def by_loops(lists, method, depth, share):
                 losses = sum(rank - 1 for rank in ranks)
                 losses += sum(len(run) for run in cut if docno not in run)
                 keys[docno] = (-wins, losses)
-        found |= {(topic, docno) for docno in selected(keys, share)}
+        found |= {(query, docno) for docno in selected(keys, share)}
     return found
 
 
@@ -73,7 +75,7 @@ def test_nruns_by_hand():
 
 @pytest.mark.slow
 def test_a_number_of_documents_in_place_of_a_share():
-    text = r"n_relevant=\d+ leaves no document of the pool of 1 of 1 topic .* less than the 6 doc"
+    text = r"n_relevant=\d+ leaves no document of the pool of 1 of 1 query .* less than the 6 doc"
     for n_relevant, expected in ((1, "a"), (3, "abc"), (6, "abcxyz"), (100, "abcxyz")):
         heard = pytest.warns(DataWarning, match=text) if n_relevant >= 6 else nullcontext()
         with heard:
@@ -168,7 +170,7 @@ def test_it_takes_the_place_of_judgments(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_what_must_not_change_it(method):
-    runs, _ = few_runs(2, n_topics=2)
+    runs, _ = few_runs(2, n_queries=2)
     expected = pseudo_qrels(runs, method, depth=10, random_state=0)
     shuffled = {
         name: run.assign(score=np.exp(run["score"])).sample(frac=1, random_state=0)
@@ -194,7 +196,7 @@ def test_new_ids_that_keep_their_order_change_nothing(method):
     assert list(found["label"]) == list(expected["label"])
 
 
-def test_a_topic_is_by_itself():
+def test_a_query_is_by_itself():
     runs, _ = few_runs(4)
     whole = pseudo_qrels(runs, "condorcet")
     one = {name: run[run["qid"] == "q1"] for name, run in runs.items() if "q1" in set(run["qid"])}
@@ -310,8 +312,8 @@ def test_bad_parameters(params, message):
     [
         ({}, r"at least 1 run, got 0"),
         (runs_of(one="ab"), r"at least 2, got 1 run"),
-        (runs_of(one={"1": "a"}, two={"2": "a"}), "no topic in common"),
-        (runs_of(one={"1": "a"}, two={"1": "a"}, far={"01": "a"}), "'far'.* no topic in common"),
+        (runs_of(one={"1": "a"}, two={"2": "a"}), "no query in common"),
+        (runs_of(one={"1": "a"}, two={"1": "a"}, far={"01": "a"}), "'far'.* no query in common"),
     ],
 )
 def test_bad_runs(runs, message):
@@ -319,15 +321,106 @@ def test_bad_runs(runs, message):
         pseudo_qrels(runs)
 
 
-def test_a_table_of_runs_without_common_topics():
+def test_a_table_of_runs_without_common_queries():
     table = rank_table(runs_of(one={"1": "a", "2": "a"}, two={"1": "b"}, three={"2": "b"}))
-    with pytest.raises(ValueError, match=r"2 of 2 runs \(two, three\) have no topic in common"):
+    with pytest.raises(ValueError, match=r"2 of 2 runs \(two, three\) have no query in common"):
         pseudo_qrels(table[["two", "three"]])
     with pytest.raises(ValueError, match=r"2 of 2 runs \(one, none\)"):
         pseudo_qrels(table[["one"]].assign(none=np.nan))
 
 
-def test_runs_that_lack_some_topics_are_no_error():
+def test_runs_that_lack_some_queries_are_no_error():
     runs = runs_of(one={"1": "ab"}, two={"2": "ab"}, three={"1": "a", "2": "b"})
     assert relevant(pseudo_qrels(runs), "1") == "a"
     assert relevant(pseudo_qrels(runs), "2") == "b"
+
+
+def counts(table):
+    wins, losses = condorcet_counts(table)
+    return {pair: (int(won), int(lost)) for pair, won, lost in zip(table.index, wins, losses)}
+
+
+def pairwise(lists, depth):
+    """Every pair of documents of a query in every run."""
+    found = {}
+    for query in sorted({query for queries in lists.values() for query in queries}):
+        cut = [list(queries.get(query, ()))[:depth] for queries in lists.values()]
+        pool = sorted({docno for run in cut for docno in run})
+        totals = {docno: [0, 0] for docno in pool}
+        for one, other in permutations(pool, 2):
+            for run in cut:
+                if one in run and (other not in run or run.index(one) < run.index(other)):
+                    totals[one][0] += 1
+                    totals[other][1] += 1
+        found |= {(query, docno): tuple(total) for docno, total in totals.items()}
+    return found
+
+
+def test_by_hand():
+    table = rank_table(runs_of(one="ab", two="cab"))
+    # The pool is a, b, c. Run one: a wins against b and c, b against c. Run two: c wins against a
+    # and b, a against b.
+    assert counts(table) == {
+        ("1", "a"): (2 + 1, 0 + 1),
+        ("1", "b"): (1 + 0, 1 + 2),
+        ("1", "c"): (0 + 2, 2 + 0),
+    }
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 10_000), depth=st.sampled_from([1, 3, 10, None]))
+def test_the_same_as_all_pairs(seed, depth):
+    runs, lists = random_runs(seed, n_runs=5)
+    assert counts(rank_table(runs, depth=depth)) == pairwise(lists, depth)
+
+
+def test_a_table_that_lost_rows():
+    # b is gone: of run one a and c are left, at ranks 1 and 3.
+    table = rank_table(runs_of(one="abc", two="ca")).drop(("1", "b"))
+    assert counts(table) == {("1", "a"): (1, 1), ("1", "c"): (1, 1)}
+
+
+def test_bias_by_hand():
+    table = rank_table(runs_of(one={"1": "ab", "2": "a"}, two={"1": "b", "2": "c"}))
+    # Coordinates a, b, c, where a has 1/1 of query 1 and 1/1 of query 2 in run one.
+    one, two, total = np.array([2, 1 / 2, 0]), np.array([0, 1, 1]), np.array([2, 3 / 2, 1])
+    length = sqrt(4 + 9 / 4 + 1)
+    expected = {
+        "one": 1 - one @ total / (sqrt(4 + 1 / 4) * length),
+        "two": 1 - two @ total / (sqrt(1 + 1) * length),
+    }
+    assert run_bias(table).to_dict() == pytest.approx(expected)
+    assert most_biased(table) == ["two"]
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 10_000))
+def test_bias_is_that_of_a_loop(seed):
+    runs, lists = random_runs(seed, n_runs=4)
+    documents = sorted(
+        {d for queries in lists.values() for docnos in queries.values() for d in docnos}
+    )
+    responses = {}
+    for name, queries in lists.items():
+        responses[name] = np.zeros(len(documents))
+        for docnos in queries.values():
+            for rank, docno in enumerate(docnos[:5], start=1):
+                responses[name][documents.index(docno)] += 5 / rank
+    total = sum(responses.values())
+    expected = {
+        name: 1 - own @ total / (np.linalg.norm(own) * np.linalg.norm(total))
+        for name, own in responses.items()
+    }
+    assert run_bias(rank_table(runs, depth=5)).to_dict() == pytest.approx(expected)
+
+
+def test_half_of_the_runs_is_rounded_up_and_ties_go_by_name():
+    # c is alone with its document; a and b are the same run.
+    runs = runs_of(b="xyz", a="xyz", c="pq")
+    assert most_biased(rank_table(runs)) == ["a", "c"]
+    assert most_biased(rank_table(runs_of(d="x", c="x", b="x", a="x"))) == ["a", "b"]
+
+
+def test_a_run_that_returns_nothing_is_as_biased_as_can_be():
+    table = rank_table(runs_of(one="ab", two="ab")).assign(none=np.nan)
+    assert run_bias(table)["none"] == 1

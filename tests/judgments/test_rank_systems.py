@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from pooled_runs import few_runs, run_of, runs_of
 from profiles import times
-from skfilterrank.judgments import _pool_overlap as overlap
+from skfilterrank.judgments import _rank_systems as overlap
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.metrics import evaluate_runs
 
@@ -21,17 +21,17 @@ METHODS = [*PSEUDO, "aslam", "spoerri"]
 
 def overlap_by_loops(lists, depth):
     """Aslam and Savell's formula, set by set."""
-    topics = {topic for own in lists.values() for topic in own}
+    queries = {query for own in lists.values() for query in own}
     scores = {}
     for i, own in lists.items():
         total = 0
-        for t in topics:
+        for t in queries:
             ours = set(own.get(t, ())[:depth])
             for j, other in lists.items():
                 theirs = set(other.get(t, ())[:depth])
                 if j != i and theirs:
                     total += len(ours & theirs) / len(ours | theirs)
-        scores[i] = total / len(topics) / (len(lists) - 1)
+        scores[i] = total / len(queries) / (len(lists) - 1)
     return scores
 
 
@@ -39,7 +39,7 @@ def test_aslam_by_hand():
     runs = runs_of(
         one={"1": "ab", "2": "ab"}, two={"1": "bc", "2": "ba"}, three={"1": "bcd"}, four={"1": "x"}
     )
-    # Topic 1: one and two share 1 of 3, one and three 1 of 4, two and three 2 of 3. Topic 2: one
+    # Query 1: one and two share 1 of 3, one and three 1 of 4, two and three 2 of 3. Query 2: one
     # and two share all; three and four return nothing.
     expected = {
         "two": (1 / 3 + 2 / 3 + 1) / 3 / 2,
@@ -64,7 +64,7 @@ def test_aslam_is_that_of_a_loop(seed, depth):
 def test_spoerri_of_five_runs_by_hand():
     # Each of the five trials compares all five runs: the mean over trials is that of one.
     runs = runs_of(a="wxyz", b="wxy", c="wx", d="wv", e={"1": "w", "2": "x"})
-    # Alone are z of a, v of d, and in topic 2, where others return nothing, x of e.
+    # Alone are z of a, v of d, and in query 2, where others return nothing, x of e.
     expected = {
         "b": 0,
         "c": 0,
@@ -86,14 +86,14 @@ def test_spoerri_is_that_of_a_loop(seed, n_runs):
     names = list(runs)
     circle = [names[place] for place in check_random_state(seed).permutation(n_runs)]
     trials = [[circle[(trial + step) % n_runs] for step in range(5)] for trial in range(n_runs)]
-    topics = {topic for own in lists.values() for topic in own if own[topic]}
+    queries = {query for own in lists.values() for query in own if own[query]}
     scores = dict.fromkeys(names, 0)
     for trial in trials:
         for i in trial:
-            for t in topics:
+            for t in queries:
                 others = set().union(*(lists[j][t][:6] for j in trial if j != i))
                 ours = set(lists[i][t][:6])
-                scores[i] -= len(ours - others) / (1 + len(ours)) / len(topics) / 5
+                scores[i] -= len(ours - others) / (1 + len(ours)) / len(queries) / 5
     assert found.to_dict() == pytest.approx(scores)
 
 
@@ -130,7 +130,7 @@ def test_nruns_by_hand():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", PSEUDO)
 def test_the_same_as_runs_evaluated_against_the_judgments(method):
-    runs, _ = few_runs(7, n_topics=2)
+    runs, _ = few_runs(7, n_queries=2)
     params = {"depth": 5, "n_trials": 2, "random_state": 0}
     measures = ["ndcg", "bpref", "judged@3"]
     found = rank_systems(runs, method, measure=measures, **params)
@@ -168,9 +168,9 @@ def test_equal_systems_go_by_name():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["condorcet", "soboroff", "aslam", "spoerri"])
 def test_what_must_not_change_it(method):
-    runs, _ = few_runs(8, n_topics=2)
+    runs, _ = few_runs(8, n_queries=2)
     expected = rank_systems(runs, method, depth=10, random_state=0)
-    # Other names of topics and documents, rows in another order, and runs too where nothing is
+    # Other names of queries and documents, rows in another order, and runs too where nothing is
     # drawn, all at once.
     is_drawn = method in ("soboroff", "spoerri")
     renamed = {
@@ -190,7 +190,7 @@ def test_what_must_not_change_it(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["soboroff", "spoerri"])
 def test_seeds(method):
-    runs, _ = few_runs(9, n_runs=7, n_topics=1)
+    runs, _ = few_runs(9, n_runs=7, n_queries=1)
     first, again, other = (rank_systems(runs, method, random_state=seed) for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(first, again)
     assert not first.sort_index().equals(other.sort_index())
@@ -199,7 +199,7 @@ def test_seeds(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["nruns", "soboroff", "aslam", "spoerri"])
 def test_one_run_of_each_team(method):
-    runs, _ = few_runs(10, n_runs=7, n_topics=2)
+    runs, _ = few_runs(10, n_runs=7, n_queries=2)
     teams = {name: f"team {min(int(name[-1]), 4)}" for name in runs}
     found = rank_systems(runs, method, teams=teams, random_state=0)
     first = {name: runs[name] for name in sorted(runs)[:5]}
@@ -226,12 +226,12 @@ def test_better_systems_come_out_better():
     quality = {f"run{number}": number / 11 for number in range(12)}
     runs = {}
     for name, share in quality.items():
-        topics = {}
-        for topic in range(8):
+        queries = {}
+        for query in range(8):
             good = rng.permutation(30)[: rng.binomial(30, share)]
             other = 30 + rng.permutation(2000)[: 30 - len(good)]
-            topics[f"{topic}"] = [f"d{number}" for number in rng.permutation([*good, *other])]
-        runs[name] = run_of(topics)
+            queries[f"{query}"] = [f"d{number}" for number in rng.permutation([*good, *other])]
+        runs[name] = run_of(queries)
     names = sorted(quality, key=quality.get)
     for method in METHODS:
         order = list(rank_systems(runs, method, random_state=0).index)
@@ -266,17 +266,17 @@ def test_bad_parameters(params, message):
 def test_bad_runs(method):
     with pytest.raises(ValueError, match="at least 2, got 1 run"):
         rank_systems(runs_of(one="ab"), method)
-    with pytest.raises(ValueError, match="no topic in common"):
+    with pytest.raises(ValueError, match="no query in common"):
         rank_systems(runs_of(**{name: {name: "ab"} for name in "abcde"}), method)
-    with pytest.raises(ValueError, match="'b' holds document 'a' twice in topic '1'"):
+    with pytest.raises(ValueError, match="'b' holds document 'a' twice in query '1'"):
         rank_systems(runs_of(a="ab", b="aa", c="a", d="a", e="a"), method)
 
 
-def test_topics_outside_the_pool_of_the_biased_half_do_not_count():
+def test_queries_outside_the_pool_of_the_biased_half_do_not_count():
     runs = runs_of(
         near1={"1": "aby", "2": "a"}, near2={"1": "abd", "2": "a"}, far1={"1": "x"}, far2={"1": "y"}
     )
-    # Of x and y one is relevant, the greater id; topic 2 has no pool.
+    # Of x and y one is relevant, the greater id; query 2 has no pool.
     found = rank_systems(runs, "bias+condorcet")["ap"]
     assert found.to_dict() == {"far2": 1, "near1": 1 / 3, "far1": 0, "near2": 0}
 

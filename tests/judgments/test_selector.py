@@ -14,22 +14,17 @@ from sklearn.base import clone
 from scikit_learn_checks import assert_passes_checks
 from selections import budget, mask
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.judgments import (
-    PoolingSelector,
-    PriorSelector,
-    RandomSelector,
-    StatAPSelector,
-    TopicSelector,
-)
+from skfilterrank.judgments import PoolingSelector, PriorSelector, RandomSelector, StatAPSelector
 from skfilterrank.judgments._selector import (
+    QuerySelector,
     check_texts,
     is_texts,
+    query_budgets,
     round_half_up,
-    topic_budgets,
 )
 
 
-class LongestFirst(TopicSelector):
+class LongestFirst(QuerySelector):
     """Longest text first: a strategy that looks at the documents and draws random numbers."""
 
     def __init__(self, *, random_state=None, n_jobs=None, verbose=False):
@@ -40,13 +35,13 @@ class LongestFirst(TopicSelector):
     def _prepare(self, X, index):
         return np.array([len(text) for text in check_texts(X)])
 
-    def _rank_topic(self, X, prior, random_state):
+    def _rank_query(self, X, prior, random_state):
         order = np.lexsort((random_state.uniform(size=len(X)), -X))
         return order, X[order] * (1.0 if prior is None else prior[order])
 
 
-class OfOneTopic:
-    """A strategy for scikit-learn's checks, which know no topics and no prior."""
+class OfOneQuery:
+    """A strategy for scikit-learn's checks, which know no queries and no prior."""
 
     def fit(self, X, y=None, *, groups=None, prior=None):
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -58,20 +53,20 @@ class OfOneTopic:
         )
 
 
-class RandomOfOneTopic(OfOneTopic, RandomSelector):
+class RandomOfOneQuery(OfOneQuery, RandomSelector):
     pass
 
 
-class PriorOfOneTopic(OfOneTopic, PriorSelector):
+class PriorOfOneQuery(OfOneQuery, PriorSelector):
     pass
 
 
-class StatAPOfOneTopic(OfOneTopic, StatAPSelector):
+class StatAPOfOneQuery(OfOneQuery, StatAPSelector):
     pass
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("selector", [RandomOfOneTopic, PriorOfOneTopic, StatAPOfOneTopic])
+@pytest.mark.parametrize("selector", [RandomOfOneQuery, PriorOfOneQuery, StatAPOfOneQuery])
 def test_scikit_learn_checks(selector):
     assert_passes_checks(selector())
 
@@ -95,10 +90,10 @@ def assert_same(left, right):
 
 
 @by_name
-def test_ranking_is_a_permutation_of_each_topic(selector):
+def test_ranking_is_a_permutation_of_each_query(selector):
     fitted = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
-    for topic in set(TOPICS):
-        own = fitted.ranking_[np.array(TOPICS) == topic]
+    for query in set(TOPICS):
+        own = fitted.ranking_[np.array(TOPICS) == query]
         assert sorted(own) == list(range(1, len(own) + 1))
     assert fitted.ranking_.dtype == np.int64
     assert fitted.gains_.dtype == np.float64
@@ -127,7 +122,7 @@ def test_clones_and_pickles(selector):
 
 @pytest.mark.slow
 @by_name
-def test_topics_and_prior_come_in_any_form(selector):
+def test_queries_and_prior_come_in_any_form(selector):
     expected = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
     index = pd.MultiIndex.from_arrays([TOPICS, range(10)], names=["qid", "docno"])
     series = pd.Series(TEXTS, index=index)
@@ -163,8 +158,8 @@ def test_features_of_any_kind(selector):
     assert_same(clone(selector).fit(frame, groups=TOPICS, prior=PRIOR), expected)
 
 
-def test_each_topic_draws_for_itself():
-    # The last topic grows and one comes after it; those before are ranked as they were.
+def test_each_query_draws_for_itself():
+    # The last query grows and one comes after it; those before are ranked as they were.
     before = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
     after = RandomSelector(random_state=0).fit([*TEXTS, "x", "y"], groups=[*TOPICS, "t3", "t4"])
     others = np.array(TOPICS) != "t3"
@@ -192,11 +187,11 @@ def test_progress_is_shown_on_request(capsys):
     st.one_of(st.integers(1, 12), st.floats(0.001, 1.0)),
 )
 @pytest.mark.filterwarnings("ignore:n_per_query:UserWarning")
-def test_select_takes_the_first_of_each_topic(topics, n_per_query):
-    selector = RandomSelector(random_state=0).fit(np.zeros((len(topics), 1)), groups=topics)
+def test_select_takes_the_first_of_each_query(queries, n_per_query):
+    selector = RandomSelector(random_state=0).fit(np.zeros((len(queries), 1)), groups=queries)
     selected = mask(selector, n_per_query)
-    for topic in set(topics):
-        own = np.array(topics) == topic
+    for query in set(queries):
+        own = np.array(queries) == query
         n_taken = selected[own].sum()
         assert n_taken >= 1
         assert sorted(selector.ranking_[own][selected[own]]) == list(range(1, n_taken + 1))
@@ -237,7 +232,7 @@ def test_round_half_up(share, size, expected):
 def test_a_budget_above_the_pool_warns_once_with_the_count():
     selector = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
     # t1 has 4 documents, t2 5, t3 1.
-    with pytest.warns(UserWarning, match="n_per_query=5 .* of 2 of 3 topic") as caught:
+    with pytest.warns(UserWarning, match="n_per_query=5 .* of 2 of 3 queries") as caught:
         rows = selector.select(n_per_query=5)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -263,9 +258,9 @@ def test_rows_are_selected_under_a_budget_that_names_its_unit(selector):
     rows = fitted.select(n_per_query=1)
     assert rows.dtype == np.int64
     assert sorted(np.array(TOPICS)[rows]) == ["t1", "t2", "t3"]
-    # Topics of 4, 5 and 1 documents: 2, 3 and 1 of 6.
+    # Queries of 4, 5 and 1 documents: 2, 3 and 1 of 6.
     some = np.array(TOPICS)[fitted.select(n_total=6)]
-    assert [np.count_nonzero(some == topic) for topic in ("t1", "t2", "t3")] == [2, 3, 1]
+    assert [np.count_nonzero(some == query) for query in ("t1", "t2", "t3")] == [2, 3, 1]
     assert fitted.select().tolist() == list(range(10))
 
 
@@ -282,8 +277,8 @@ def test_a_total_is_spread_evenly(sizes, data):
 
 def test_numbers_of_numpy_are_budgets():
     index = GroupIndex.from_groups(TOPICS)
-    assert topic_budgets(np.int64(1), index).tolist() == [1, 1, 1]
-    assert topic_budgets(np.float64(0.5), index).tolist() == [2, 3, 1]
+    assert query_budgets(np.int64(1), index).tolist() == [1, 1, 1]
+    assert query_budgets(np.float64(0.5), index).tolist() == [2, 3, 1]
 
 
 @pytest.mark.slow
@@ -308,13 +303,13 @@ def test_bad_input(selector, changed, message):
 
 
 @by_name
-def test_a_document_twice_in_a_topic(selector):
+def test_a_document_twice_in_a_query(selector):
     index = pd.MultiIndex.from_arrays([TOPICS, list("abcdefgdci")], names=["qid", "docno"])
     series = pd.Series(TEXTS, index=index)
-    # Row 8 is document c of topic t2 again, as is row 2.
-    with pytest.raises(ValueError, match=r"X holds document 'c' twice in topic 't2' \(1 row"):
+    # Row 8 is document c of query t2 again, as is row 2.
+    with pytest.raises(ValueError, match=r"X holds document 'c' twice in query 't2' \(1 row"):
         clone(selector).fit(series, prior=PRIOR)
-    with pytest.raises(ValueError, match="prior holds document 'c' twice in topic 't2'"):
+    with pytest.raises(ValueError, match="prior holds document 'c' twice in query 't2'"):
         clone(selector).fit(TEXTS, prior=pd.Series(PRIOR, index=index))
 
 
@@ -347,7 +342,7 @@ def test_missing_texts_are_counted_and_listed():
 
 def test_base_class_has_no_strategy():
     with pytest.raises(NotImplementedError):
-        TopicSelector().fit(TEXTS, groups=TOPICS)
+        QuerySelector().fit(TEXTS, groups=TOPICS)
 
 
 def test_fitted_or_not():

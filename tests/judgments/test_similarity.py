@@ -8,7 +8,7 @@ from scipy import sparse
 
 from profiles import times
 from skfilterrank.judgments import _similarity as module
-from skfilterrank.judgments import similarity_join
+from skfilterrank.judgments._similarity import similarity_join
 
 
 def all_pairs(X, threshold):

@@ -30,7 +30,7 @@ def estimates():
         "any": rows.assign(score=np.random.RandomState(1).rand(80)),
     }
     people = rows.assign(label=labels, inclusion_probability=1.0)
-    params = {"pool": people, "unit": "query", "target": "new topics"}
+    params = {"pool": people, "unit": "query", "target": "new queries"}
     return estimate(people, runs, "ap", **params)
 
 

@@ -19,10 +19,10 @@ def table_of(lists, qid="1"):
 
 
 @st.composite
-def pools(draw, n_topics=2):
+def pools(draw, n_queries=2):
     """A rank table, labels, and rows in mixed order."""
     parts = []
-    for topic in range(draw(st.integers(1, n_topics))):
+    for topic in range(draw(st.integers(1, n_queries))):
         documents = "abcdefgh"[: draw(st.integers(1, 8))]
         lists = []
         for _ in range(draw(st.integers(1, 3)) if topic == 0 else len(parts[0].columns)):

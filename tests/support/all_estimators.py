@@ -20,7 +20,6 @@ from selections import mask
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import (
-    ActiveSelector,
     CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
@@ -30,8 +29,9 @@ from skfilterrank.judgments import (
     PriorSelector,
     RandomSelector,
     StatAPSelector,
-    TopicSelector,
 )
+from skfilterrank.judgments._active_selectors import ActiveSelector
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,
@@ -71,7 +71,7 @@ from skfilterrank.thresholds import (
 )
 
 # Of these only what is derived from them is ever fitted.
-BASES = {TopicSelector, ActiveSelector, RankerMixin, BaseThreshold}
+BASES = {QuerySelector, ActiveSelector, RankerMixin, BaseThreshold}
 
 
 def all_estimators() -> set[type]:
@@ -324,9 +324,9 @@ CASES = {
 def asked(estimator, data: Data) -> list:
     """Everything that a fitted estimator says of the data."""
     if isinstance(estimator, ActiveSelector):
-        proposed = [estimator.next_rows(3, topic=topic) for topic in estimator._index.query_ids]
+        proposed = [estimator.next_rows(3, query=topic) for topic in estimator._index.query_ids]
         return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]
-    if isinstance(estimator, TopicSelector):
+    if isinstance(estimator, QuerySelector):
         return [estimator.ranking_, estimator.gains_, mask(estimator, 3)]
     if isinstance(estimator, LabelPredictor):
         return [

@@ -15,8 +15,8 @@ PRELOADED = [
     "skfilterrank.cli._judge",
     "skfilterrank.cli.monitor.options",
     "skfilterrank.cli.monitor.run",
-    "skfilterrank.judgments._active_selector",
-    "skfilterrank.judgments._likely_errors",
+    "skfilterrank.judgments._active_selectors",
+    "skfilterrank.judgments._label_quality",
     "skfilterrank.judgments._rank_systems",
     "scipy.stats",
 ]

@@ -5,20 +5,20 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from skfilterrank.judgments._elimination import inclusion_probabilities
+from skfilterrank.judgments._sample import inclusion_probabilities
 
 
-def collection(n_topics=12, n_documents=40, n_runs=4, seed=0, noise=1.0):
+def collection(n_queries=12, n_documents=40, n_runs=4, seed=0, noise=1.0):
     """Labels by people (0 to 3), by a machine that praises too much, and runs of some quality."""
     rng = np.random.RandomState(seed)
     rows = pd.DataFrame(
         {
-            "qid": np.repeat([f"t{i:02d}" for i in range(n_topics)], n_documents),
-            "docno": [f"d{i}" for i in range(n_documents)] * n_topics,
+            "qid": np.repeat([f"t{i:02d}" for i in range(n_queries)], n_documents),
+            "docno": [f"d{i}" for i in range(n_documents)] * n_queries,
         }
     )
     n = len(rows)
-    quality = rng.normal(size=n) + np.repeat(rng.normal(scale=0.7, size=n_topics), n_documents)
+    quality = rng.normal(size=n) + np.repeat(rng.normal(scale=0.7, size=n_queries), n_documents)
     people = rows.assign(label=np.digitize(quality, [0.3, 1.0, 1.8]))
     machine = rows.assign(
         label=np.digitize(quality + rng.normal(scale=0.7, size=n), [-0.3, 0.4, 1.2])

@@ -20,13 +20,13 @@ def runs_of(**lists):
     }
 
 
-def random_runs(seed, n_runs=7, n_topics=4, n_documents=30, most=20):
+def random_runs(seed, n_runs=7, n_queries=4, n_documents=30, most=20):
     """Runs that draw from the same documents, some of them empty for a topic; as lists too."""
     rng = np.random.default_rng(seed)
     lists = {}
     for run in range(n_runs):
         topics = {}
-        for topic in range(n_topics):
+        for topic in range(n_queries):
             size = 0 if rng.random() < 0.1 and topic else int(rng.integers(1, most + 1))
             drawn = rng.permutation(n_documents)[:size]
             topics[f"q{topic}"] = [f"d{number:02d}" for number in drawn]
@@ -34,6 +34,6 @@ def random_runs(seed, n_runs=7, n_topics=4, n_documents=30, most=20):
     return {name: run_of(topics) for name, topics in lists.items()}, lists
 
 
-def few_runs(seed, n_runs=5, n_topics=3):
+def few_runs(seed, n_runs=5, n_queries=3):
     """The same, of fewer runs and topics."""
-    return random_runs(seed, n_runs, n_topics)
+    return random_runs(seed, n_runs, n_queries)

@@ -241,7 +241,6 @@ CALLS = {
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_table": {"runs": RUNS},
-    "judgments.similarity_join": {"X": FEATURES, "threshold": 0.5},
     "judgments.statap_prior": {"runs": RUNS},
 }
 # Files are read by tests of their own.

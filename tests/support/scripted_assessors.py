@@ -17,7 +17,7 @@ def truth(question):
     return TRUTH[question.docno]
 
 
-def two_topics():
+def two_queries():
     return pd.concat([table_of(["abcd", "cde"]), table_of(["hga", "fgb"], qid="2")])
 
 

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 import skfilterrank
 from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
-from skfilterrank.judgments import TopicSelector, judge
+from skfilterrank.judgments import judge
+from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import FilterAll, RankAndFilter
 from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
 from thinned import is_nightly
@@ -241,7 +242,7 @@ def test_rows_of_dask_are_collected_nowhere_unasked(case):
     if not isinstance(case.estimator, NOT_READ):
         with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
             quietly(case.fit, fresh(case.estimator), of_dask(data))
-    if not isinstance(case.estimator, RankAndFilter | TopicSelector):
+    if not isinstance(case.estimator, RankAndFilter | QuerySelector):
         with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
             quietly(asked, fitted(case), of_dask(data))
 
@@ -250,7 +251,7 @@ def test_answers_survive_what_cannot_be_judged():
     selector = Answered().fit(*DATA["runs"][0].args)
     answers = selector.answers_
     with pytest.raises(InputError, match="is not in the pool"):
-        judge(selector, lambda question: 1, topics=["no such topic"])
+        judge(selector, lambda question: 1, queries=["no such query"])
     np.testing.assert_array_equal(selector.answers_, answers)
     assert np.count_nonzero(~np.isnan(answers)) == 4
 

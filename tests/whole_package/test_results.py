@@ -17,7 +17,7 @@ from skfilterrank._lists.positions import RelevantPositions, relevant_positions
 from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
-from skfilterrank.judgments import Estimates
+from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._rows_evaluation import RowsEvaluation
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor

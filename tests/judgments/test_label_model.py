@@ -3,15 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from skfilterrank.judgments import RankedPool
-from skfilterrank.judgments._machine_calibration import LabelModel, Prediction
+from skfilterrank.judgments._label_model import Features, LabelModel, Prediction, ridge_logistic
 
 NAN = np.nan
 
 
 def pool_of(labels, **judges):
-    """A topic of documents that one run returns in their order."""
+    """A query of documents that one run returns in their order."""
     rows = pd.DataFrame({"qid": "1", "docno": [f"d{i:02}" for i in range(len(labels))]})
     judges = {"judge": labels} | judges
     machine = {name: rows.assign(label=of).dropna() for name, of in judges.items()}
@@ -30,7 +31,7 @@ def test_features_by_hand():
     expected = [[1, 0, 1, 0, high], [1, 1, 0, 0, low], [1, 0, 0, 1, 0], [1, 0, 1, 0, high]]
     np.testing.assert_allclose(features.values, expected, atol=1e-12)
     assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3]
-    assert features.topic.tolist() == [0] * 4
+    assert features.query.tolist() == [0] * 4
 
 
 def test_what_a_judge_left_out_is_a_class_of_its_own():
@@ -109,3 +110,57 @@ def test_probabilities_sum_to_1(n_grades):
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
     np.testing.assert_allclose(found.drawn.mean(axis=0).T, found.probabilities)
     assert (found.probabilities >= 0).all()
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.RandomState(0)
+    n, n_queries = 80, 6
+    values = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
+    # Query 4 has no row.
+    query = rng.choice([0, 1, 2, 3, 5], n)
+    blocks = np.array([0, 1, 1, 2] + [3] * n_queries)
+    target = rng.uniform(size=n) < expit(values[:, 1] + 0.5 * (query - 2))
+    weights = rng.uniform(size=(2, n)) * (np.arange(2)[:, None] != rng.randint(0, 3, n))
+    return Features(values, query, blocks), target, weights
+
+
+def dense(features, target, weights):
+    """The same by whole matrices, one regression: coefficients and their covariance."""
+    X = np.column_stack([features.values, np.eye(6)[features.query]])
+    blocks, penalty = features.blocks, np.array([0.01, 1, 1, 1])
+    coefficients = np.zeros(X.shape[1])
+    for step in range(12):
+        chance = expit(X @ coefficients)
+        matrix = (X.T * (weights * chance * (1 - chance))) @ X + np.diag(penalty[blocks])
+        slope = X.T @ (weights * (target - chance)) - penalty[blocks] * coefficients
+        inverse = np.linalg.inv(matrix)
+        coefficients = coefficients + inverse @ slope
+        for block in (1, 2, 3) if step >= 2 else ():
+            mine = blocks == block
+            known = mine.sum() - penalty[block] * np.diag(inverse)[mine].sum()
+            penalty[block] = np.clip(known / (coefficients[mine] ** 2).sum(), 0.1, 1e6)
+    return coefficients, inverse
+
+
+def test_coefficients_and_their_covariance_are_those_of_the_whole_matrix(data):
+    features, target, weights = data
+    n_columns = len(features.blocks)
+    numbers = np.column_stack([np.zeros(n_columns), np.eye(n_columns)])
+    drawn = ridge_logistic(features, target, weights, numbers)
+    for fit in range(2):
+        coefficients, covariance = dense(features, target, weights[fit])
+        away = drawn[fit, :, 1:] - drawn[fit, :, :1]
+        np.testing.assert_allclose(drawn[fit, :, 0], coefficients, rtol=1e-8)
+        np.testing.assert_allclose(away @ away.T, covariance, rtol=1e-7, atol=1e-12)
+
+
+def test_the_order_of_rows_does_not_matter(data):
+    features, target, weights = data
+    turned = np.random.RandomState(1).permutation(len(target))
+    numbers = np.zeros((len(features.blocks), 1))
+    np.testing.assert_allclose(
+        ridge_logistic(features.at(turned), target[turned], weights[:, turned], numbers),
+        ridge_logistic(features, target, weights, numbers),
+        rtol=1e-8,
+    )

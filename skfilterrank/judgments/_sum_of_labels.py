@@ -4,7 +4,7 @@ A measure that the library declares as a sum has the value
 
 ``F = offset(c) + scale(c) * sum of share(label_i) * (a_i + b_i * level_i)``
 
-in a topic, where ``c`` counts the topic's labels, ``level_i`` the relevant documents down to
+in a query, where ``c`` counts the query's labels, ``level_i`` the relevant documents down to
 document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision and RBP the scale is
 the same whatever the labels are, and b is 0; nDCG_f has an offset, too; for average precision b is
 1 / place and the scale 1 over the number of relevant documents.
@@ -29,7 +29,7 @@ from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._machine_calibration import Prediction
+from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import RankedPool
 
 
@@ -55,7 +55,7 @@ class SumOfLabels:
         self.shares = form.weights[: len(grades)]
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
-        self.first, self.slope = self._worth(form)
+        self.first, self.slope = self._position_weights(form)
         # Entries that count for nothing, such as those below the cut, are left out of all sums.
         shown = (self.first != 0) | (self.slope != 0)
         self.first, self.slope = self.first[shown], self.slope[shown]
@@ -87,7 +87,7 @@ class SumOfLabels:
             "recall or rbp."
         )
 
-    def _worth(self, form):
+    def _position_weights(self, form):
         """a and b of each entry."""
         place, queries = self.pool.place, (0, 1)
         if not form.uses_levels:
@@ -105,14 +105,14 @@ class SumOfLabels:
         return one - slope, slope
 
     def scale(self, counts: np.ndarray):
-        """Scale and offset of topics with so many labels of each grade, (n_topics, n_grades)."""
+        """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         return self._scale(counts)
 
     @cached_property
     def _is_depth_enough(self):
-        """Whether labels of a grade beyond as many as are looked at leave the scale as it is."""
+        """True if labels of a grade beyond the depth leave the scale unchanged."""
         random_state = np.random.RandomState(0)
         shape = 50, len(self.grades)
         probes = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
@@ -129,17 +129,17 @@ class SumOfLabels:
         ends = np.cumsum(counts.ravel()).reshape(counts.shape)
         usable = np.where(counts > 0, np.abs(self.shares), 0.0)
         grade = usable.argmax(axis=1)
-        topics = np.arange(len(counts))
+        queries = np.arange(len(counts))
         scale = np.zeros(len(counts))
-        has_end = usable[topics, grade] > 0
-        row = ends[topics, grade][has_end] - 1
+        has_end = usable[queries, grade] > 0
+        row = ends[queries, grade][has_end] - 1
         scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
         offset = np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
         inverse = inverse.ravel()
         return scale[inverse], offset[inverse]
 
     def _is_scale_constant(self):
-        """Whether topics of many and few labels, of all and of single grades, have one scale."""
+        """Tell whether the scale is the same for all numbers of labels of each grade."""
         n = len(self.grades)
         probes = np.vstack([np.ones(n), np.eye(n), 40 * np.eye(n), 1 + np.arange(n)])
         scale, offset = self.scale(probes.astype(np.int64))
@@ -147,13 +147,13 @@ class SumOfLabels:
         scale = scale[(probes > 0) @ (self.shares != 0) > 0]
         return bool((scale == scale[:1]).all() and not offset.any())
 
-    def matters(self) -> np.ndarray:
-        """Whether the label of each row can change the value of any run; shape (n_rows,)."""
+    def influential(self) -> np.ndarray:
+        """Return a mask of the rows whose label can change the value of any run."""
         if not self.is_linear:
             return np.ones(len(self.pool), dtype=bool)
-        matters = np.zeros(len(self.pool), dtype=bool)
-        matters[self.row[self.first != 0]] = True
-        return matters
+        influential = np.zeros(len(self.pool), dtype=bool)
+        influential[self.row[self.first != 0]] = True
+        return influential
 
     def expand(self, prediction: Prediction) -> "Expansion":
         """Expected values and what labels change, given probabilities of each grade of each row."""
@@ -170,9 +170,9 @@ class SumOfLabels:
         centred = _centred(scales.slope, probabilities, pool)
         # What the label of a document does to both the sum and its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
-        base = scales.offset + scales.scale * total + _per_topic(effect, joint, pool)
+        base = scales.offset + scales.scale * total + _per_query(effect, joint, pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
-        base -= total * scales.bend * scales.swing
+        base -= total * scales.curvature * scales.scale_variance
         return Expansion(
             form=self,
             probabilities=probabilities,
@@ -183,19 +183,19 @@ class SumOfLabels:
             centred=centred,
             joint=joint,
             shift=_centred(scales.offset_slope, probabilities, pool),
-            bend=scales.bend,
+            curvature=scales.curvature,
         )
 
     def _scales(self, prediction):
-        """Scale and offset of each topic under drawn labels."""
-        n_topics, n_grades = len(self.pool.topics), len(self.grades)
+        """Scale and offset of each query under drawn labels."""
+        n_queries, n_grades = len(self.pool.queries), len(self.grades)
         if self.is_linear:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
-            none, each = np.zeros((n_topics, n_grades)), np.ones(n_topics)
+            none, each = np.zeros((n_queries, n_grades)), np.ones(n_queries)
             return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
-            values.reshape(-1, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
+            values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_grades))
         )
         away = counts - counts.mean(axis=0)
         spread = np.einsum("btg,bth->tgh", away, away)
@@ -210,35 +210,35 @@ class SumOfLabels:
         square = along**2 - mean_square
         # Where all squares are equal, rounding alone keeps them from their mean.
         square[:, np.abs(square).max(axis=0) <= ROUNDING_OF_MEANS * mean_square] = 0.0
-        bend = _over(
+        curvature = _over(
             (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)
         )
         # Drawn labels are not exactly as many as are expected.
         expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
-        swing = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
+        scale_variance = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
         return Scales(
             scale=scale.mean(axis=0) + (missing * slope).sum(axis=1),
             offset=offset.mean(axis=0) + (missing * offset_slope).sum(axis=1),
             slope=slope,
             offset_slope=offset_slope,
-            swing=(swing**2).mean(axis=0),
-            bend=bend,
+            scale_variance=(scale_variance**2).mean(axis=0),
+            curvature=curvature,
         )
 
 
 class Scales(NamedTuple):
-    """Scale and offset of each topic, and how they go with the labels.
+    """Scale and offset of each query, and how they go with the labels.
 
     Attributes
     ----------
-    scale, offset : ndarray of shape (n_topics,)
+    scale, offset : ndarray of shape (n_queries,)
         Their means.
-    slope, offset_slope : ndarray of shape (n_topics, n_grades)
+    slope, offset_slope : ndarray of shape (n_queries, n_grades)
         What one more label of a grade changes.
-    swing : ndarray of shape (n_topics,)
-        Variance of the scale by what is wrong with the predictions of a topic.
-    bend : ndarray of shape (n_topics,)
+    scale_variance : ndarray of shape (n_queries,)
+        Variance of the scale by what is wrong with the predictions of a query.
+    curvature : ndarray of shape (n_queries,)
         What the square of a change of the scale, as its slope has it, adds to the change.
     """
 
@@ -246,8 +246,8 @@ class Scales(NamedTuple):
     offset: np.ndarray
     slope: np.ndarray
     offset_slope: np.ndarray
-    swing: np.ndarray
-    bend: np.ndarray
+    scale_variance: np.ndarray
+    curvature: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +256,7 @@ class Expansion:
 
     Attributes
     ----------
-    base : ndarray of shape (n_runs, n_topics)
+    base : ndarray of shape (n_runs, n_queries)
         Expected values.
     """
 
@@ -269,10 +269,10 @@ class Expansion:
     centred: np.ndarray
     joint: np.ndarray
     shift: np.ndarray
-    bend: np.ndarray
+    curvature: np.ndarray
 
     def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
-        """What the value of the topic changes when some rows have these grades (by number).
+        """Return the change of the query's value when some rows have these grades (by number).
 
         Returns
         -------
@@ -290,7 +290,7 @@ class Expansion:
         return changes
 
     def pairs(self, rows: np.ndarray, grades: np.ndarray, probability: np.ndarray):
-        """What pairs of labels change, beyond each of them, estimated from a sample.
+        """Estimate from a sample the changes by pairs of labels, beyond those by each of them.
 
         Parameters
         ----------
@@ -301,25 +301,29 @@ class Expansion:
 
         Returns
         -------
-        total : ndarray of shape (n_runs, n_topics)
-            Estimated sum over all pairs of documents of a topic.
+        total : ndarray of shape (n_runs, n_queries)
+            Estimated sum over all pairs of documents of a query.
         effect : ndarray of shape (n_judged, n_runs)
             Estimated sum over the pairs with one document.
         """
         form, pool = self.form, self.form.pool
-        codes, n_topics = pool.codes[rows], len(pool.topics)
+        codes, n_queries = pool.codes[rows], len(pool.queries)
         more = form.shares[grades] - self.probabilities[rows] @ form.shares
-        lift = self.effect[rows].toarray() * more[:, None]
-        swing = self.centred[rows, grades]
+        gain_effect = self.effect[rows].toarray() * more[:, None]
+        scale_change = self.centred[rows, grades]
         weighted = sparse.csr_array(
-            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_topics, len(rows))
+            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_queries, len(rows))
         )
-        # Sums over the other documents of the topic.
-        other_lift = (weighted @ lift)[codes] - lift / probability[:, None]
-        other_swing = (weighted @ swing)[codes] - swing / probability
-        bend = (self.total * self.bend).T[codes]
-        one = lift * other_swing[:, None] + bend * (swing * other_swing)[:, None]
-        effect = one + swing[:, None] * other_lift + bend * (swing * other_swing)[:, None]
+        # Sums over the other documents of the query.
+        other_effect = (weighted @ gain_effect)[codes] - gain_effect / probability[:, None]
+        other_scale = (weighted @ scale_change)[codes] - scale_change / probability
+        curvature = (self.total * self.curvature).T[codes]
+        one = gain_effect * other_scale[:, None] + curvature * (scale_change * other_scale)[:, None]
+        effect = (
+            one
+            + scale_change[:, None] * other_effect
+            + curvature * (scale_change * other_scale)[:, None]
+        )
         total = (weighted @ one).T
         if form.slope.any():
             weights = np.zeros(len(pool))
@@ -344,17 +348,17 @@ def _centred(slope, probabilities, pool):
     return own - (probabilities * own).sum(axis=1, keepdims=True)
 
 
-def _per_topic(effect, values, pool):
-    """Sums of effect times values over each topic's documents: (n_runs, n_topics)."""
-    topics = sparse.csr_array(
-        (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.topics), len(pool))
+def _per_query(effect, values, pool):
+    """Sums of effect times values over each query's documents: (n_runs, n_queries)."""
+    queries = sparse.csr_array(
+        (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.queries), len(pool))
     )
-    return (topics @ effect).toarray().T
+    return (queries @ effect).toarray().T
 
 
 def _per_list(values, form):
-    """Sums over the entries of each list: (n_runs, n_topics)."""
-    shape = len(form.pool.runs), len(form.pool.topics)
+    """Sums over the entries of each list: (n_runs, n_queries)."""
+    shape = len(form.pool.runs), len(form.pool.queries)
     return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
 
 

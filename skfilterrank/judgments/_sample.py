@@ -1,4 +1,4 @@
-"""Which documents to judge: a sample of known probabilities."""
+"""Samples of documents to judge, with known inclusion probabilities."""
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,9 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._elimination import elimination_order, inclusion_probabilities
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import LabelModel, Prediction
+from skfilterrank.judgments._label_model import LabelModel, Prediction
 from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool, warn_of_outside
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 UNITS = ("document", "query")
 AIMS = ("differences", "values", "uniform")
@@ -61,13 +60,13 @@ def draw_sample(
         Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
         can be drawn. With ``unit="query"`` the number or share of queries.
     unit : {"document", "query"}, default="document"
-        "query" draws topics, each as likely as the others, with all their documents: for measures
+        "query" draws queries, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval.
     aim : {"differences", "values", "uniform"}, default="differences"
         What the sample is best for: differences between runs, the value of each run by itself, or
         nothing in particular: "uniform" makes all documents equally likely.
     pool : qrels or data frame, default=None
-        Topics and documents that count; labels are not read. None takes those of `machine_qrels`.
+        Queries and documents that count; labels are not read. None takes those of `machine_qrels`.
     judged : qrels, default=None
         Documents that people have judged already, whoever chose them. They are kept, with
         probability 1, and the sample is drawn from the rest. From 50 on, how unsure the
@@ -174,7 +173,7 @@ def _as_table(pool, rows, label, probability):
 
 
 def _number(n_total, n_possible, what):
-    """How many to draw."""
+    """Return the number to draw."""
     if is_number(n_total) and not is_whole_number(n_total):
         if not 0 < n_total <= 1:
             raise InputError(
@@ -191,18 +190,18 @@ def _number(n_total, n_possible, what):
 
 
 def _draw_queries(pool, n_total, known, random_state):
-    """All documents of some topics."""
+    """All documents of some queries."""
     if known is not None:
-        raise InputError("judged is of no use with unit='query': topics are drawn whole.")
-    n_topics = len(pool.topics)
-    n_draw = _number(n_total, n_topics, "topics")
-    order = np.argsort(pool.folding.topics)[random_state.permutation(n_topics)[:n_draw]]
-    place = np.full(n_topics, n_topics)
+        raise InputError("judged is of no use with unit='query': queries are drawn whole.")
+    n_queries = len(pool.queries)
+    n_draw = _number(n_total, n_queries, "queries")
+    order = np.argsort(pool.folding.queries)[random_state.permutation(n_queries)[:n_draw]]
+    place = np.full(n_queries, n_queries)
     place[order] = np.arange(n_draw)
     rows = np.argsort(place[pool.codes], kind="stable")
     rows = rows[: np.count_nonzero(place[pool.codes] < n_draw)]
     none = np.full(len(pool), np.nan)
-    return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_topics))
+    return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_queries))
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):
@@ -238,11 +237,11 @@ def _sizes(pool, parsed, gains, aim, known):
     grades, probabilities = _taken_for_granted(pool, gains)
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, known)
-    total, matters = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
+    total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows = np.arange(len(pool))
     for each in parsed.values():
         form = SumOfLabels(each, pool, grades)
-        matters |= form.matters()
+        influential |= form.influential()
         expansion = form.expand(Prediction.sure(pool, probabilities))
         own = np.zeros(len(pool))
         for grade in range(len(grades)):
@@ -252,14 +251,14 @@ def _sizes(pool, parsed, gains, aim, known):
                 square -= (1 - _OF_MEAN) * changes.sum(axis=1) ** 2 / changes.shape[1]
             own += probabilities[:, grade] * np.maximum(square, 0.0)
         total += own / max(own.sum(), 1e-300)
-    if not matters.any():
+    if not influential.any():
         raise InputError(
-            f"no label of the pool can change {', '.join(parsed)} of any run: do topics and "
+            f"no label of the pool can change {', '.join(parsed)} of any run: do queries and "
             "documents of runs and pool have one form?"
         )
     sizes = np.sqrt(total)
-    sizes = np.maximum(sizes, _LEAST * sizes[matters].mean())
-    return np.where(matters, 1.0 if aim == "uniform" else sizes, 0.0)
+    sizes = np.maximum(sizes, _LEAST * sizes[influential].mean())
+    return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 
 def _taken_for_granted(pool, gains):
@@ -283,7 +282,10 @@ def _taken_for_granted(pool, gains):
 
 
 def _learned(pool, gains, known):
-    """The same after some have judged; a tenth of chance keeps sizes from being too sure."""
+    """Return grades and probabilities learned from judged documents.
+
+    A tenth of chance keeps sizes from being too sure.
+    """
     label = as_gains(known["label"].to_numpy(), gains, name="judged")
     grades, codes = np.unique(label, return_inverse=True)
     rows = pool.rows_of(known.index, "judged")
@@ -293,3 +295,64 @@ def _learned(pool, gains, known):
         rows, codes, len(grades), np.ones(len(rows), dtype=bool)
     ).probabilities
     return grades, 0.9 * probabilities + 0.1 / len(grades)
+
+
+def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:
+    """Probabilities of a sample of n documents: n times the share of the sizes, at most 1.
+
+    Those of size 0 have 0; n must not be above the number of the others.
+    """
+    sizes = np.asarray(sizes, dtype=np.float64)
+    order = np.argsort(-sizes, kind="stable")
+    ordered = sizes[order]
+    rest = np.cumsum(ordered[::-1])[::-1]
+    places = np.arange(len(sizes))
+    # The first that would have less than 1, were all before it certain.
+    below = (ordered * (n - places) < rest) | (places >= n)
+    n_certain = int(below.argmax()) if below.any() else len(sizes)
+    ordered_probability = np.ones(len(sizes))
+    tail = rest[n_certain] if n_certain < len(sizes) else 0.0
+    if tail > 0:
+        ordered_probability[n_certain:] = (n - n_certain) * ordered[n_certain:] / tail
+    else:
+        ordered_probability[n_certain:] = 0.0
+    # Of sums that are rounded nothing certain may be left at a little less.
+    ordered_probability[ordered_probability > 1 - 1e-9] = 1.0
+    probability = np.empty(len(sizes))
+    probability[order] = ordered_probability
+    return probability
+
+
+def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
+    """Rows of sizes above 0 in the order to judge them."""
+    rows = np.flatnonzero(sizes > 0)
+    rows = rows[np.argsort(sizes[rows], kind="stable")]
+    ordered = sizes[rows].tolist()
+    n_rows = len(rows)
+    sums = np.concatenate(([0.0], np.cumsum(ordered))).tolist()
+    lots, places = random_state.uniform(size=(2, n_rows)).tolist()
+    # Ascending, the first n_free rows are those that are not certain of their places any more, and
+    # `free` are those of them that are left.
+    free: list[int] = []
+    n_free, gone = 0, []
+    for n in range(n_rows - 1, -1, -1):
+        begin = n_free
+        while n_free < n_rows and ordered[n_free] * (n - n_rows + n_free + 1) < sums[n_free + 1]:
+            n_free += 1
+        lot, out = lots[n], None
+        for row in range(begin, n_free):
+            # Certain until now, it stays with its new probability.
+            lot -= 1 - (n - n_rows + n_free) * ordered[row] / sums[n_free]
+            if lot < 0:
+                out = row
+                break
+        if out is None and free:
+            # All others are as likely as each other.
+            place = int(places[n] * len(free))
+            out, free[place] = free[place], free[-1]
+            free.pop()
+        elif out is None:
+            out = n_free - 1
+        gone.append(out)
+        free.extend(row for row in range(begin, n_free) if row != out)
+    return rows[gone[::-1]]

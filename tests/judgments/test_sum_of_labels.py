@@ -9,9 +9,9 @@ from label_samples import collection
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool
-from skfilterrank.judgments._estimate import _worth
-from skfilterrank.judgments._label_sums import SumOfLabels
-from skfilterrank.judgments._machine_calibration import N_DRAWS, Prediction
+from skfilterrank.judgments._estimate import _position_weights
+from skfilterrank.judgments._label_model import N_DRAWS, Prediction
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 LINEAR = ["dcg@5", "dcg", "precision@5", "rbp"]
@@ -21,7 +21,7 @@ RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10",
 
 @pytest.fixture(scope="module")
 def parts():
-    people, machine, runs = collection(n_topics=3, n_documents=12, n_runs=3)
+    people, machine, runs = collection(n_queries=3, n_documents=12, n_runs=3)
     people = people.assign(label=people["label"] - (people["label"] == 0))  # -1, 1, 2, 3
     runs["run0"] = runs["run0"].groupby("qid").head(7)
     runs["run1"] = runs["run1"][runs["run1"]["qid"] != "t01"]
@@ -37,8 +37,8 @@ def uncertain(pool, n_grades, seed=0):
     return rng.dirichlet(np.full(n_grades, 0.7), size=len(pool))
 
 
-def of_topics(pool, changes):
-    """Sums of what documents change over each topic: (n_runs, n_topics)."""
+def of_queries(pool, changes):
+    """Sums of what documents change over each query: (n_runs, n_queries)."""
     return np.stack([np.bincount(pool.codes, column) for column in changes.T])
 
 
@@ -57,7 +57,7 @@ def test_how_much_documents_count_by_their_places(parts):
     _, _, pool, grades, _ = parts
     for name, of_place in (("ap", 1 / pool.place), ("precision@5", pool.place <= 5)):
         expected = np.bincount(pool.row, of_place, minlength=len(pool)) / of_place.sum()
-        worth = _worth(SumOfLabels(parse_measure(name), pool, grades))
+        worth = _position_weights(SumOfLabels(parse_measure(name), pool, grades))
         np.testing.assert_allclose(worth, expected, atol=1e-12)
 
 
@@ -70,7 +70,7 @@ def test_labels_change_a_linear_measure_one_by_one(parts, name):
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     changes = expansion.changes(np.arange(len(pool)), codes)
     expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
-    np.testing.assert_allclose(expansion.base + of_topics(pool, changes), expected, atol=1e-12)
+    np.testing.assert_allclose(expansion.base + of_queries(pool, changes), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", QUADRATIC)
@@ -82,7 +82,7 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     changes = expansion.changes(rows, codes)
     pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
     expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
-    np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
+    np.testing.assert_allclose(expansion.base + of_queries(pool, changes) + pairs, expected)
 
 
 @pytest.mark.slow
@@ -127,11 +127,11 @@ def test_how_a_scale_goes_with_the_number_of_labels(
     _, _, pool, grades, _ = parts
     form = SumOfLabels(parse_measure("ndcg@5"), pool, grades)
     monkeypatch.setattr(form, "scale", lambda counts: (scale(counts[:, 1]), 0.0 * counts[:, 1]))
-    counts = np.zeros((3, len(pool.topics), len(grades)))
+    counts = np.zeros((3, len(pool.queries), len(grades)))
     counts[:, :, 1] = np.array(numbers)[:, None]
     found = form._scales(SimpleNamespace(counts=counts, expected=counts))
     np.testing.assert_allclose(found.slope[:, 1], slope)
-    np.testing.assert_allclose(found.bend, bend, atol=1e-12)
+    np.testing.assert_allclose(found.curvature, bend, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def over_drawn_labels(parts):
     drawn = np.array([rng.choice(grades, size=n_draws, p=each) for each in probabilities])
 
     def again(frame):
-        """The rows once for each draw, which has topics of its own."""
+        """The rows once for each draw, which has queries of its own."""
         rows = frame.iloc[np.tile(np.arange(len(frame)), n_draws)]
         draws = np.repeat([f"{draw:03d} " for draw in range(n_draws)], len(frame))
         return rows.assign(qid=draws + rows["qid"])
@@ -178,9 +178,9 @@ def test_what_is_no_such_sum_is_refused(parts, name):
 
 def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
     _, _, pool, grades, _ = parts
-    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
+    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).influential()
     assert 0 < matters.sum() <= 3 * 3
-    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
+    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).influential().all()
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_what_a_label_changes_is_what_knowing_it_changes(parts, name, tolerance)
 
 @pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
 def test_what_bends_counts_once(name, tolerance):
-    """Chances of a topic that go up and down together: the mean error where all is judged."""
-    people, machine, runs = collection(n_topics=6, n_runs=3)
+    """Chances of a query that go up and down together: the mean error where all is judged."""
+    people, machine, runs = collection(n_queries=6, n_runs=3)
     people = people.assign(label=1 * (people["label"] > 1))
     pool = RankedPool.read(machine, runs)
     label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
@@ -242,6 +242,6 @@ def test_what_bends_counts_once(name, tolerance):
     expansion = form.expand(Prediction(pool, drawn.mean(axis=0).T, drawn))
     rows = np.arange(len(pool))
     pairs, _ = expansion.pairs(rows, label, np.ones(len(rows)))
-    found = expansion.base + of_topics(pool, expansion.changes(rows, label)) + pairs
+    found = expansion.base + of_queries(pool, expansion.changes(rows, label)) + pairs
     expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     assert abs((found - expected.to_numpy()).mean()) < tolerance

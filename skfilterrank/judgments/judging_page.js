@@ -9,7 +9,7 @@
   const MOST_UNDOS = 1000;
   let at = 0, state, keeps = true;
 
-  // Answers, by topic and document, under a name of their own for each pool and assessor.
+  // Answers, by query and document, under a name of their own for each pool and assessor.
   const empty = () => ({ answers: {}, undo: [], count: 0, at: items[0].key });
   const slot = (name) => `${pool.key}:${name}`;
   function stored(name) {

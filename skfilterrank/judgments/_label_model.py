@@ -1,7 +1,7 @@
-"""What a human label will probably be, learned from the sample of them.
+"""Probabilities of human labels, learned from a sample of them.
 
 Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
-read what the machines say, the topic, and how high the runs rank the document. Each of these blocks
+read what the machines say, the query, and how high the runs rank the document. Each of these blocks
 has a penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block
 is one over the mean square of its coefficients, counting those that the labels determine). A block
 that says nothing gets a penalty without bounds, so a useless judge costs next to nothing;
@@ -13,6 +13,7 @@ given the predictions, whatever those are: calibration cannot make an estimate b
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +21,6 @@ from scipy.special import expit, ndtri
 
 from skfilterrank._lists.arrays import cached_property
 from skfilterrank.judgments._ranked_pool import RankedPool
-from skfilterrank.judgments._regression import Features, ridge_logistic
 
 # A judge with more distinct labels is cut into as many classes.
 _MOST_LABELS = 10
@@ -38,13 +38,13 @@ class LabelModel:
         The documents.
     worth : ndarray of shape (n_rows,)
         How much a document's label counts in the mean of the runs; a feature.
-    matters : ndarray of shape (n_rows,), bool
+    influential : ndarray of shape (n_rows,), bool
         Documents that are to be predicted.
     use_runs : bool
         Whether `worth`, and the share of runs that return a document, are features.
     """
 
-    def __init__(self, pool: RankedPool, worth: np.ndarray, matters, use_runs: bool = True):
+    def __init__(self, pool: RankedPool, worth: np.ndarray, influential, use_runs: bool = True):
         blocks = [np.ones((len(pool), 1))]
         for labels in pool.machine.values():
             blocks += [_classes(labels), _standardized(labels)]
@@ -52,11 +52,11 @@ class LabelModel:
             returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
             root = _standardized(np.sqrt(worth))
             blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
-        sizes = [*(block.shape[1] for block in blocks), len(pool.topics)]
+        sizes = [*(block.shape[1] for block in blocks), len(pool.queries)]
         self.features = Features(
             np.hstack(blocks), pool.codes, np.repeat(np.arange(len(sizes)), sizes)
         )
-        self.pool, self.matters = pool, matters
+        self.pool, self.influential = pool, influential
 
     def predict(self, rows, grades, n_grades, is_certain, weights=None) -> "Prediction":
         """Probabilities of the grades of every document of the pool.
@@ -83,12 +83,12 @@ class LabelModel:
         if weights is not None:
             total = np.maximum(is_learned @ weights, 1e-300)
             is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
-        fits = np.where(self.matters, fits.ravel()[folding.folds], -1)
+        fits = np.where(self.influential, fits.ravel()[folding.folds], -1)
         random_state = np.random.RandomState(0)
-        # The random numbers of a topic go by its place in the order that no name gives.
+        # The random numbers of a query go by its place in the order that no name gives.
         columns = np.arange(len(self.features.blocks))
         n_values = self.features.values.shape[1]
-        columns[n_values:] = n_values + folding.topics
+        columns[n_values:] = n_values + folding.queries
         reached = np.ones((N_DRAWS, len(self.pool)))
         drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
         for grade in range(n_grades - 1):
@@ -132,7 +132,7 @@ class Prediction:
         From 0 to 1, each row summing to 1.
     drawn : ndarray of shape (n_draws, n_grades, n_rows)
         The same by other coefficients, drawn from their distribution given the labels: what is
-        wrong for one document of a topic is wrong for others, too. Their mean is `probabilities`.
+        wrong for one document of a query is wrong for others, too. Their mean is `probabilities`.
     """
 
     pool: RankedPool
@@ -146,7 +146,7 @@ class Prediction:
         return cls(pool, probabilities, drawn)
 
     def with_known(self, rows, grades) -> "Prediction":
-        """The same where some labels are known."""
+        """Return the prediction with some labels known."""
         known = np.eye(self.probabilities.shape[1])[grades]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, :, rows] = known, known.T
@@ -154,29 +154,29 @@ class Prediction:
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """Expected number of labels of each grade, by each draw: (n_draws, n_topics, n_grades)."""
+        """Expected number of labels of each grade, by each draw: (n_draws, n_queries, n_grades)."""
         n_rows = len(self.pool)
-        topics = sparse.csr_array(
+        queries = sparse.csr_array(
             (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
-            shape=(len(self.pool.topics), n_rows),
+            shape=(len(self.pool.queries), n_rows),
         )
-        return np.stack([topics @ each.T for each in self.drawn])
+        return np.stack([queries @ each.T for each in self.drawn])
 
     @cached_property
     def counts(self) -> np.ndarray:
         """Number of labels of each grade where labels are drawn, too.
 
-        Shape (n_draws * N_LABELS, n_topics, n_grades), the label vectors of a draw one after the
+        Shape (n_draws * N_LABELS, n_queries, n_grades), the label vectors of a draw one after the
         other.
         """
         n_draws, n_grades, _ = self.drawn.shape
-        n_cells = len(self.pool.topics) * n_grades
+        n_cells = len(self.pool.queries) * n_grades
         counts = np.empty((n_draws, N_LABELS, n_cells), dtype=np.int64)
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
             # The same numbers, turned round: each label is drawn as often as it is likely.
-            numbers = self.pool.folding.luck + (turns + draw / (n_draws * N_LABELS))
+            numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
             cells, end = first.copy(), 0.0
             for grade in each[:-1]:
@@ -192,7 +192,7 @@ class Prediction:
 def _normal(n_rows, random_state):
     """Standard normal numbers, (n_rows, N_DRAWS): a row has one of each N_DRAWS-th of the normal.
 
-    A row is a coefficient, and little of a topic depends on more than its own (Latin hypercube
+    A row is a coefficient, and little of a query depends on more than its own (Latin hypercube
     sampling; McKay, Beckman and Conover 1979).
     """
     parts = random_state.uniform(size=(n_rows, N_DRAWS)).argsort(axis=1)
@@ -220,3 +220,109 @@ def _standardized(values):
     deviation = np.sqrt(np.nanmean(centred**2))
     column = np.nan_to_num(centred / deviation if deviation > 0 else 0.0 * centred)
     return column[:, None]
+
+
+_N_STEPS = 12
+_PENALTIES = 0.1, 1e6
+_OF_INTERCEPT = 0.01
+
+
+class Features(NamedTuple):
+    """Columns of a regression: some values, and indicators of the query.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_values)
+        All but the indicators; the first column is 1.
+    query : ndarray of shape (n_rows,), int
+        Number of the query.
+    blocks : ndarray of shape (n_values + n_queries,), int
+        Block of each column, the queries' last; block 0 is the intercept.
+    """
+
+    values: np.ndarray
+    query: np.ndarray
+    blocks: np.ndarray
+
+    def at(self, rows) -> "Features":
+        """Return the features of some rows."""
+        return Features(self.values[rows], self.query[rows], self.blocks)
+
+    def times(self, coefficients) -> np.ndarray:
+        """Sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
+        n_values = self.values.shape[1]
+        return self.values @ coefficients[:n_values] + coefficients[n_values:][self.query]
+
+
+def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
+    """Drawn coefficients of ridge logistic regressions, which Newton's steps find.
+
+    Penalties of blocks go along by the evidence of the target (MacKay 1992). The indicators of
+    queries make a diagonal block of the matrix of each step, which leaves a small one to invert
+    (its Schur complement).
+
+    Parameters
+    ----------
+    features : Features
+        Of the rows to learn from.
+    target : ndarray of shape (n_rows,), bool
+        What is to be predicted.
+    weights : ndarray of shape (n_fits, n_rows)
+        Weights of the rows in each regression.
+    numbers : ndarray of shape (n_columns, n_draws)
+        Standard normal numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_fits, n_columns, n_draws)
+        From the normal distribution around the coefficients that the labels leave.
+    """
+    order = np.argsort(features.query, kind="stable")
+    values, query, blocks = features.at(order)
+    target, weights = target[order], weights[:, order]
+    n_fits, n_values = len(weights), values.shape[1]
+    n_columns, n_blocks = len(blocks), blocks[-1] + 1
+    seen, starts = np.unique(query, return_index=True)
+    members = np.eye(n_blocks)[blocks]
+    penalty = np.full((n_fits, n_blocks), 1.0)
+    penalty[:, 0] = _OF_INTERCEPT
+    coefficients = np.zeros((n_fits, n_columns))
+    diagonal = np.arange(n_values)
+    for step in range(_N_STEPS):
+        ridge = penalty[:, blocks]
+        eta = coefficients[:, :n_values] @ values.T + coefficients[:, n_values:][:, query]
+        chance = expit(eta)
+        spread = weights * chance * (1 - chance)
+        error = weights * (target - chance)
+        slope = -ridge * coefficients
+        slope[:, :n_values] += error @ values
+        inner = np.stack([(values.T * each) @ values for each in spread])
+        inner[:, diagonal, diagonal] += ridge[:, :n_values]
+        outer, cross = ridge[:, n_values:], np.zeros((n_fits, n_columns - n_values, n_values))
+        if len(starts):
+            slope[:, n_values + seen] += np.add.reduceat(error, starts, axis=1)
+            outer[:, seen] += np.add.reduceat(spread, starts, axis=1)
+            cross[:, seen] = np.add.reduceat(spread[:, :, None] * values, starts, axis=1)
+        scaled = cross / outer[:, :, None]
+        inverse = np.linalg.inv(inner - np.swapaxes(cross, 1, 2) @ scaled)
+        rest = slope[:, :n_values] - np.einsum("ktp,kt->kp", scaled, slope[:, n_values:])
+        change = np.einsum("kpq,kq->kp", inverse, rest)
+        coefficients[:, :n_values] += change
+        change = slope[:, n_values:] / outer - np.einsum("ktp,kp->kt", scaled, change)
+        coefficients[:, n_values:] += change
+        if step < 2:
+            continue
+        # Coefficients that the labels determine, of each block.
+        turned = scaled @ inverse
+        variance = np.hstack(
+            [inverse[:, diagonal, diagonal], 1 / outer + (turned * scaled).sum(axis=2)]
+        )
+        known = members.sum(axis=0) - penalty * (variance @ members)
+        needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
+        penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)
+    # Those of queries are independent given the others.
+    drawn = np.repeat(coefficients[:, :, None], numbers.shape[1], axis=2)
+    away = np.linalg.cholesky(inverse) @ numbers[:n_values]
+    drawn[:, :n_values] += away
+    drawn[:, n_values:] += numbers[n_values:] / np.sqrt(outer)[:, :, None] - scaled @ away
+    return drawn

@@ -1,0 +1,747 @@
+"""Strategies that look at each answer before they say which document to judge next."""
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Collection
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+from tqdm.auto import tqdm
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_groups,
+    check_numbers,
+    is_whole_number,
+)
+from skfilterrank._lists.gains import as_gains, check_gains
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._selector import (
+    RunSelector,
+    check_no_duplicates,
+    check_prior,
+    check_same_rows,
+    query_budgets,
+)
+
+# Queries whose state stays in memory; that of others is made again from their answers.
+_KEPT_TOPICS = 8
+
+
+class ActiveSelector(RunSelector):
+    """Base class of the strategies that choose by the answers so far.
+
+    After `fit`, `next_rows` says what to judge, `update` takes the answer, and `retract` takes one
+    back; :func:`judge` is the loop around them. `simulate` answers from labels that are known.
+
+    A strategy defines `__init__` with a parameter `gains`, and `_query_state`, which gives an
+    object with the methods ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
+
+    Attributes
+    ----------
+    answers_ : ndarray of shape (n_rows,), dtype float64
+        Gains of the answers, NaN where there is none.
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document within its query, from 1: those that were answered in the order of
+        the answers, then the others in the order of ``next_rows(n_per_query)``.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        What the strategy promised itself from each document when it was answered, and from the
+        others now; NaN where the strategy has no such number.
+    pool_ : MultiIndex of length n_rows
+        Query and document of each row, levels "qid" and "docno".
+    """
+
+    def _query_state(self, ranks):
+        """Return the state of a query before the first answer: hook.
+
+        Parameters
+        ----------
+        ranks : ndarray of shape (n_rows_of_query, n_runs), dtype float64
+            Ranks of the query's documents, NaN where a run does not return one.
+
+        Returns
+        -------
+        state : object
+            ``propose(n, allowed)`` gives at most n of the rows that the mask `allowed` marks, the
+            best first, and the gain of each; ``answer(row, is_relevant)`` takes a judgment.
+        """
+        raise NotImplementedError
+
+    def _check_parameters(self):
+        """Raise for bad constructor parameters: hook."""
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "ActiveSelector":
+        """Take the pool, and forget all answers.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_runs) or dict of DataFrames
+            The table of :func:`rank_table`, or the runs that it makes one of.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid" of X.
+        prior : array-like of shape (n_rows,), default=None
+            Not used, but checked as in the other strategies.
+
+        Returns
+        -------
+        self : ActiveSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If the table holds no ranks, or a document twice in a query, or the prior is negative
+            or not finite.
+        """
+        self._check_parameters()
+        check_gains(self.gains)
+        X = self._read(X)
+        check_same_rows(X, prior)
+        index = check_groups(groups, X, n_rows=len(X), carrier="X as a pandas object")
+        check_no_duplicates(X, index)
+        check_prior(prior, len(X))
+        validate_data(self, X, skip_check_array=True)
+        self._ranks = self._prepare(X, index)
+        self._rows = np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
+        self._codes = index.codes()
+        self._index = index
+        return self.reset()
+
+    @all_or_nothing
+    def reset(self) -> "ActiveSelector":
+        """Forget all answers.
+
+        Returns
+        -------
+        self : ActiveSelector
+            The strategy, as it was after `fit`.
+        """
+        check_is_fitted(self, "_index")
+        n_rows = self._index.n_rows
+        self.answers_ = np.full(n_rows, np.nan)
+        self._promised = np.full(n_rows, np.nan)
+        self._answered: list[list[int]] = [[] for _ in self._rows]
+        self._states: OrderedDict = OrderedDict()
+        return self
+
+    def next_rows(
+        self, n_per_query: int = 1, *, query=None, leave_out: Collection[int] = ()
+    ) -> np.ndarray:
+        """Say which documents to judge next.
+
+        Parameters
+        ----------
+        n_per_query : int, default=1
+            How many. More than one are chosen without knowing each other's answers.
+        query : object, default=None
+            Id of the query. None takes the first one, by id, that has documents left.
+        leave_out : collection of int, default=()
+            Rows not to propose.
+
+        Returns
+        -------
+        rows : ndarray of shape (at most n_per_query,), dtype int64
+            Rows of X, all of one query, the first to be judged first; empty where none is left.
+
+        Raises
+        ------
+        ValueError
+            If `n_per_query` is no number of documents, or the query is not in the pool.
+        """
+        check_is_fitted(self, "_index")
+        n_per_query = check_count(n_per_query, "n_per_query")
+        open_rows = np.isnan(self.answers_)
+        open_rows[np.fromiter(leave_out, dtype=np.int64, count=len(leave_out))] = False
+        codes = range(len(self._rows)) if query is None else [self._code_of(query)]
+        for code in codes:
+            rows = self._rows[code]
+            allowed = open_rows[rows]
+            if allowed.any():
+                return rows[self._state(code).propose(n_per_query, allowed)[0]].astype(np.int64)
+        return np.empty(0, dtype=np.int64)
+
+    @all_or_nothing
+    def update(self, rows, labels) -> "ActiveSelector":
+        """Take answers.
+
+        Parameters
+        ----------
+        rows : int or array-like of int
+            Rows of X that were judged, whether they were proposed or not.
+        labels : number or array-like of the same length
+            Their labels.
+
+        Returns
+        -------
+        self : ActiveSelector
+            The strategy, which knows them now.
+
+        Raises
+        ------
+        ValueError
+            If a row is not in the pool, there twice or has an answer already, or a label is missing
+            or none. No answer is taken then.
+        """
+        check_is_fitted(self, "_index")
+        rows = check_numbers([rows] if np.isscalar(rows) else rows, "rows", entry="row number")
+        if rows.dtype.kind not in "iu":
+            raise InputError(f"rows must be row numbers of X, got {brief(rows.tolist())}.")
+        gains = self.check_label(labels)
+        if len(rows) != len(gains):
+            raise InputError(f"labels must hold one label for each of {len(rows)} row(s).")
+        taken = set()
+        for row in rows.tolist():
+            self._check_row(row)
+            if not np.isnan(self.answers_[row]):
+                raise InputError(f"row {row} has an answer already: retract({row}) first.")
+            if row in taken:
+                raise InputError(f"rows holds row {row} twice: give one answer for each document.")
+            taken.add(row)
+        self._own_answers()
+        changed = {}
+        for row, gain in zip(rows.tolist(), gains.tolist()):
+            code = self._codes[row]
+            if code not in changed:
+                changed[code] = self._state(code)
+                # An answer changes a state in place: it stays away until all answers are taken.
+                del self._states[code]
+                self._answered[code] = self._answered[code].copy()
+            place, state = self._place(row), changed[code]
+            self._promised[row] = _promise(state, np.isnan(self.answers_[self._rows[code]]), place)
+            state.answer(place, gain > 0)
+            self.answers_[row] = gain
+            self._answered[code].append(row)
+        # In a copy: who is stopped here has the old answers, and no state that knows the new ones.
+        self._states = self._states.copy()
+        for code, state in changed.items():
+            self._keep_state(code, state)
+        return self
+
+    def check_label(self, labels) -> np.ndarray:
+        """Check labels before `update` gets them.
+
+        Parameters
+        ----------
+        labels : number or array-like
+            Labels of any documents.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_labels,), dtype float64
+            Their gains.
+
+        Raises
+        ------
+        ValueError
+            If a label is missing, or none that has a gain.
+        """
+        gains = as_gains([labels] if np.isscalar(labels) else labels, self.gains, name="labels")
+        if np.isnan(gains).any():
+            raise InputError("labels holds NaN: an answer is a label; leave unjudged rows out.")
+        return gains
+
+    @all_or_nothing
+    def retract(self, row: int) -> "ActiveSelector":
+        """Take an answer back, as if it had never been given.
+
+        Parameters
+        ----------
+        row : int
+            A row that has an answer.
+
+        Returns
+        -------
+        self : ActiveSelector
+            The strategy, without this answer.
+
+        Raises
+        ------
+        ValueError
+            If the row has no answer.
+        """
+        check_is_fitted(self, "_index")
+        self._check_row(row)
+        if np.isnan(self.answers_[row]):
+            raise InputError(f"row {row} has no answer to take back.")
+        code = self._codes[row]
+        self._states.pop(code, None)
+        self._own_answers()
+        self.answers_[row] = self._promised[row] = np.nan
+        self._answered[code] = [other for other in self._answered[code] if other != row]
+        return self
+
+    @all_or_nothing
+    def simulate(self, y_true, *, n_per_query=None) -> "ActiveSelector":
+        """Answer from known labels, from the start, query by query.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Label of each row of X.
+        n_per_query : int or float, default=None
+            Number of answers per query, as in `select`: the rest of each ranking is what the
+            strategy proposes after them. None answers all.
+
+        Returns
+        -------
+        self : ActiveSelector
+            The strategy with these answers: `ranking_`, `gains_` and `select` as in a strategy
+            that asks for no answers.
+
+        Raises
+        ------
+        ValueError
+            If a label is missing, or there is not one for each row.
+        """
+        check_is_fitted(self, "_index")
+        n_rows = self._index.n_rows
+        gains = as_gains(y_true, self.gains)
+        if len(gains) != n_rows:
+            raise InputError(
+                f"y_true needs one label per row: expected {n_rows}, got {len(gains)}."
+            )
+        if (missing := np.isnan(gains)).any():
+            raise InputError(
+                f"y_true has {missing.sum()} NaN, the first at row {missing.argmax()}: answers "
+                "need every label; to take unjudged documents as not relevant, pass "
+                "y_true.fillna(0)."
+            )
+        budgets = query_budgets(n_per_query, self._index)
+        self.reset()
+        jobs = (
+            delayed(_simulated)(self._query_state(self._ranks[rows]), gains[rows] > 0, budget)
+            for rows, budget in zip(self._rows, budgets.tolist())
+        )
+        selections = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
+        selections = tqdm(
+            selections,
+            total=len(self._rows),
+            desc="queries",
+            unit="query",
+            disable=not getattr(self, "verbose", 0),
+            leave=None,
+        )
+        for code, (places, promised) in enumerate(selections):
+            rows = self._rows[code][places]
+            self._answered[code] = rows.tolist()
+            self.answers_[rows] = gains[rows]
+            self._promised[rows] = promised
+        return self
+
+    @property
+    def ranking_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
+        """Place of each row within its query, from 1."""
+        return self._ranking()[0]
+
+    @property
+    def gains_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
+        """Gain of each row when it was answered, or now."""
+        return self._ranking()[1]
+
+    def _ranking(self):
+        """Places and gains of all rows: the answered ones, then the others as they stand now."""
+        check_is_fitted(self, "_index")
+        ranking = np.empty(self._index.n_rows, dtype=np.int64)
+        gains = self._promised.copy()
+        for code, rows in enumerate(self._rows):
+            answered = np.array(self._answered[code], dtype=np.int64)
+            open_rows = np.isnan(self.answers_[rows])
+            if open_rows.any():
+                places, promised = self._state(code).propose(len(rows), open_rows)
+                gains[rows[places]] = promised
+                answered = np.concatenate([answered, rows[places]])
+            ranking[answered] = np.arange(1, len(rows) + 1)
+        return ranking, gains
+
+    def _state(self, code):
+        """State of a query, made from its answers where it is not at hand."""
+        if code not in self._states:
+            rows = self._rows[code]
+            state = self._query_state(self._ranks[rows])
+            for row in self._answered[code]:
+                state.answer(self._place(row), self.answers_[row] > 0)
+            self._keep_state(code, state)
+        self._states.move_to_end(code)
+        return self._states[code]
+
+    def _keep_state(self, code, state):
+        """Keep the state of a query at hand, in the place of another's."""
+        self._states[code] = state
+        if len(self._states) > _KEPT_TOPICS:
+            self._states.popitem(last=False)
+
+    def _own_answers(self):
+        """Go on with copies of what is known of the answers; a failure puts the old ones back."""
+        self.answers_, self._promised = self.answers_.copy(), self._promised.copy()
+        self._answered = self._answered.copy()
+
+    def _place(self, row):
+        """Number of a row within its query, whose rows ascend."""
+        return int(np.searchsorted(self._rows[self._codes[row]], row))
+
+    def _code_of(self, query):
+        """Number of a query."""
+        ids = self._index.query_ids
+        places = np.flatnonzero(ids == query)
+        if not len(places):
+            raise InputError(
+                f"query {brief(query)} is not in the pool; its queries are {_some(ids)}."
+            )
+        return int(places[0])
+
+    def _check_row(self, row):
+        """Raise on what is no row of the pool."""
+        if not is_whole_number(row) or not 0 <= row < self._index.n_rows:
+            raise InputError(f"row {brief(row)} is not in the pool of {self._index.n_rows} rows.")
+
+    def __getstate__(self):
+        # States can be made again, and are as large as the pool.
+        state = super().__getstate__()
+        return {**state, "_states": OrderedDict()} if "_states" in state else state
+
+
+def _promise(state, open_rows, place):
+    """Return the gain that the strategy expects of one row."""
+    allowed = np.zeros(len(open_rows), dtype=bool)
+    allowed[place] = True
+    return state.propose(1, allowed)[1][0]
+
+
+def _simulated(state, relevant, budget):
+    """Rows in the order in which they are answered, and their gains."""
+    open_rows = np.ones(len(relevant), dtype=bool)
+    places = np.empty(budget, dtype=np.int64)
+    promised = np.empty(budget)
+    for step in range(budget):
+        (place,), (promised[step],) = state.propose(1, open_rows)
+        places[step] = place
+        open_rows[place] = False
+        state.answer(place, bool(relevant[place]))
+    return places, promised
+
+
+def _some(ids):
+    """The first few ids."""
+    shown = ", ".join(map(brief, ids[:5].tolist()))
+    return shown + (", ..." if len(ids) > 5 else "")
+
+
+class MoveToFrontSelector(ActiveSelector):
+    """Judge what the run at the front returns next, as long as it is relevant.
+
+    Move-to-front pooling finds relevant documents early: a run that has just returned one is asked
+    for more, a run that has not steps back behind the others. It needs the answers one at a time,
+    see :func:`judge`.
+
+    Parameters
+    ----------
+    gains : None, "exp2", dict or callable, default=None
+        Gain of each label; a document is relevant where its gain is above 0. None takes the label
+        as the gain.
+    n_jobs : int, default=None
+        Queries that `simulate` works on at a time.
+    verbose : int, default=0
+        Whether `simulate` shows progress.
+
+    Attributes
+    ----------
+    answers_ : ndarray of shape (n_rows,), dtype float64
+        Gains of the answers, NaN where there is none.
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document within its query, from 1: those that were answered in the order of
+        the answers, then the others in the order of ``next_rows(n)``.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: the strategy has no objective.
+    pool_ : MultiIndex of length n_rows
+        Query and document of each row, levels "qid" and "docno".
+
+    See Also
+    --------
+    MTCSelector : Judge what decides between runs.
+    PoolingSelector : By the best rank, without asking.
+    judge : The loop that asks and saves.
+
+    Notes
+    -----
+    The variant is the one for each query by itself, with whole priorities. All runs start with the
+    same priority. The run at the front is that of the highest priority that has unjudged documents;
+    of equal ones, the first in the order of the table's columns. Its highest ranked unjudged
+    document is judged. Where the answer is relevant, nothing changes, and so the run stays in
+    front; where it is not, its priority falls by 1. As only the run at the front ever falls, and by
+    1, this is the same as a list of runs whose first one moves to the end.
+
+    * A document that was judged because of another run is passed over, and costs its run nothing.
+    * An answer falls to the account of the run of the highest priority that returns the document;
+      for documents that `next_rows` proposed one at a time, this is the run at the front.
+    * ``next_rows(n)`` proposes what would be asked if each answer was not relevant.
+    * Documents that no run returns come last, by row.
+
+    References
+    ----------
+    Cormack, Palmer and Clarke, "Efficient construction of large test collections", SIGIR 1998.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MoveToFrontSelector, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d4", "d5"], "score": [3.0, 2.0]})
+    >>> table = rank_table({"a": a, "b": b})
+    >>> selector = MoveToFrontSelector().fit(table)
+    >>> table.index[selector.next_rows()].tolist()
+    [('1', 'd1')]
+
+    As d1 is not relevant, the other run comes to the front, and stays there with d4.
+
+    >>> selector = selector.update(0, 0).update(3, 1)
+    >>> table.index[selector.next_rows()].tolist()
+    [('1', 'd5')]
+    """
+
+    def __init__(self, *, gains=None, n_jobs=None, verbose=0):
+        self.gains = gains
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _query_state(self, ranks):
+        """The runs in a row."""
+        return _Front(ranks)
+
+
+class _Front:
+    """Runs of one query by priority."""
+
+    def __init__(self, ranks):
+        self.returned = ~np.isnan(ranks)
+        # NaN sorts last; of equal ranks, which rank_table does not make, the first row is first.
+        by_rank = np.argsort(ranks, axis=0, kind="stable")
+        self.lists = [
+            by_rank[:length, run].tolist() for run, length in enumerate(self.returned.sum(axis=0))
+        ]
+        self.falls = np.zeros(len(self.lists), dtype=np.int64)
+        self.orphans = np.flatnonzero(~self.returned.any(axis=1))
+
+    def propose(self, n, allowed):
+        """Rows that are asked if no answer is relevant."""
+        free = allowed.tolist()
+        begins = [0] * len(self.lists)
+        line = [(falls, run) for run, falls in enumerate(self.falls.tolist())]
+        heapq.heapify(line)
+        rows = []
+        while line and len(rows) < n:
+            falls, run = line[0]
+            documents, place = self.lists[run], begins[run]
+            while place < len(documents) and not free[documents[place]]:
+                place += 1
+            begins[run] = place
+            if place == len(documents):
+                heapq.heappop(line)
+                continue
+            rows.append(documents[place])
+            free[documents[place]] = False
+            heapq.heapreplace(line, (falls + 1, run))
+        rest = self.orphans[allowed[self.orphans]][: n - len(rows)]
+        rows = np.concatenate([np.array(rows, dtype=np.int64), rest])
+        return rows, np.full(len(rows), np.nan)
+
+    def answer(self, row, is_relevant):
+        """The first run that returns the document stays or falls."""
+        runs = np.flatnonzero(self.returned[row])
+        if len(runs) and not is_relevant:
+            self.falls[runs[self.falls[runs].argmin()]] += 1
+
+
+_AGGREGATES = ("sum", "max")
+# Weights that differ by less, relative to the query's largest one, are equal: they are sums of
+# the same fractions in another order.
+_TOLERANCE = 1e-10
+
+
+class MTCSelector(ActiveSelector):
+    r"""Judge the document that may change the differences in AP between runs most.
+
+    Minimal test collections compare runs with few judgments: a document at the same rank in all
+    runs says nothing about which is better, and is judged last. The strategy needs the answers one
+    at a time, see :func:`judge`.
+
+    Parameters
+    ----------
+    aggregate : {"sum", "max"}, default="sum"
+        How the weights of all pairs of runs become that of a document: their sum, or that of the
+        pair that the document tells most about.
+    gains : None, "exp2", dict or callable, default=None
+        Gain of each label; a document is relevant where its gain is above 0. None takes the label
+        as the gain.
+    n_jobs : int, default=None
+        Queries that `simulate` works on at a time.
+    verbose : int, default=0
+        Whether `simulate` shows progress.
+
+    Attributes
+    ----------
+    answers_ : ndarray of shape (n_rows,), dtype float64
+        Gains of the answers, NaN where there is none.
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document within its query, from 1: those that were answered in the order of
+        the answers, then the others in the order of ``next_rows(n)``.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        Weight of each document when it was answered, and of the others now.
+    pool_ : MultiIndex of length n_rows
+        Query and document of each row, levels "qid" and "docno".
+
+    See Also
+    --------
+    MoveToFrontSelector : Judge what is likely to be relevant.
+    judge : The loop that asks and saves.
+
+    Notes
+    -----
+    Let :math:`x_i` be 1 where document i is relevant, else 0, and :math:`r_s(i)` its rank in run s,
+    infinite where s does not return it. Average precision times the number of relevant documents is
+
+    .. math:: SP_s = \sum_{i \le j} a^s_{ij} x_i x_j, \qquad
+        a^s_{ij} = 1 / \max(r_s(i), r_s(j)),
+
+    one term for each document and each unordered pair. For two runs,
+    :math:`\Delta SP = \sum_{i \le j} c_{ij} x_i x_j` with :math:`c_{ij} = a^s_{ij} - a^t_{ij}`.
+    With R the documents judged relevant and U those not yet judged, an unjudged document i has two
+    weights for the pair of runs:
+
+    .. math:: w^R_i = \Big| \sum_{j \in R \cup \{i\}} c_{ij} \Big|, \qquad
+        w^N_i = \Big| \sum_{j \in R \cup U} c_{ij} \Big|.
+
+    :math:`w^R_i` is by how much :math:`\Delta SP` changes if i turns out to be relevant, where
+    unjudged documents count as not relevant. :math:`w^N_i` is by how much it changes if i turns out
+    to be not relevant, where unjudged documents count as relevant. Each is summed over all pairs of
+    runs (``aggregate="sum"``), or taken from the pair where it is largest (``"max"``), and the
+    weight of the document is the larger of the two results. For two runs this is the pairwise
+    algorithm in the reading taken here: the effect of an answer is that of all its terms together,
+    with their signs, and both weights leave out the factor 1 / (number of relevant documents),
+    which all runs share. The aggregate over the pairs of more runs is a choice of this library.
+
+    The stopping rule is left out: the strategy never says that enough is judged for the order of
+    two runs to be certain. Where to end is up to the budget.
+
+    Documents of equal weight are judged by row. With a single run all weights are 0.
+
+    Both results take a sort of the runs for each document: for values :math:`v_1 \le ... \le v_m`
+    the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`, and the largest one
+    is :math:`v_m - v_1`. Each answer costs O(n m log m) for n documents and m runs.
+
+    References
+    ----------
+    Carterette, Allan and Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR
+    2006.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MTCSelector, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d1", "d4", "d2"], "score": [3.0, 2.0, 1.0]})
+    >>> table = rank_table({"a": a, "b": b})
+    >>> selector = MTCSelector().fit(table)
+    >>> selector.ranking_
+    array([4, 3, 2, 1])
+
+    Only b returns d4, at rank 2: if all are relevant, it adds 1/2 together with d1, 1/3 with d2,
+    and 1/2 by itself.
+
+    >>> selector.gains_.round(3)
+    array([0.   , 0.333, 1.   , 1.333])
+    """
+
+    def __init__(self, *, aggregate="sum", gains=None, n_jobs=None, verbose=0):
+        self.aggregate = aggregate
+        self.gains = gains
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        check_choice(self.aggregate, "aggregate", _AGGREGATES)
+
+    def _query_state(self, ranks):
+        """Sums of the coefficients of each document."""
+        return _Effects(ranks, _PAIRS[self.aggregate])
+
+
+class _Effects:
+    """By how much each document of a query changes the differences of all pairs of runs."""
+
+    def __init__(self, ranks, of_pairs):
+        self.ranks = np.where(np.isnan(ranks), np.inf, ranks)
+        self.of_pairs = of_pairs
+        self.is_open = np.ones(len(ranks), dtype=bool)
+        # Sums of a_ij over j in R and i itself, and over j in R or U.
+        self.if_relevant = 1 / self.ranks
+        self.if_not = _sums_over_all(self.ranks)
+        self.weights_if_relevant = of_pairs(self.if_relevant)
+        self.weights_if_not = of_pairs(self.if_not)
+        self.tolerance = _TOLERANCE * self.weights().max(initial=0.0)
+
+    def weights(self):
+        """Weight of each row; that of an answered row means nothing."""
+        return np.maximum(self.weights_if_relevant, self.weights_if_not)
+
+    def propose(self, n, allowed):
+        """Rows of the largest weights."""
+        rows = np.flatnonzero(allowed)
+        weights = self.weights()[rows]
+        if n == 1:
+            best = int((weights >= weights.max() - self.tolerance).argmax())
+            return rows[[best]], weights[[best]]
+        order = _descending(weights, self.tolerance)[:n]
+        return rows[order], weights[order]
+
+    def answer(self, row, is_relevant):
+        """Move a row out of U: to R, or away."""
+        self.is_open[row] = False
+        rows = np.flatnonzero(self.is_open)
+        shared = 1 / np.maximum(self.ranks[rows], self.ranks[row])
+        if is_relevant:
+            sums = self.if_relevant[rows] + shared
+            self.if_relevant[rows] = sums
+            self.weights_if_relevant[rows] = self.of_pairs(sums)
+        else:
+            sums = self.if_not[rows] - shared
+            self.if_not[rows] = sums
+            self.weights_if_not[rows] = self.of_pairs(sums)
+
+
+def _sums_over_all(ranks):
+    """Sum of 1 / max(rank of i, rank of j) over all j, i among them, for each i and run."""
+    order = np.argsort(ranks, axis=0, kind="stable")
+    inverse = 1 / np.take_along_axis(ranks, order, axis=0)
+    above = np.arange(1, len(ranks) + 1)[:, None] * inverse
+    below = np.cumsum(inverse[::-1], axis=0)[::-1] - inverse
+    sums = np.empty_like(inverse)
+    np.put_along_axis(sums, order, above + below, axis=0)
+    return sums
+
+
+def _sum_of_differences(values):
+    """Sum over all pairs of columns of the absolute difference, for each row."""
+    n_runs = values.shape[1]
+    return np.sort(values, axis=1) @ (2.0 * np.arange(n_runs) - n_runs + 1)
+
+
+def _largest_difference(values):
+    """Largest absolute difference of two columns, for each row."""
+    return values.max(axis=1) - values.min(axis=1)
+
+
+_PAIRS = {"sum": _sum_of_differences, "max": _largest_difference}
+
+
+def _descending(weights, tolerance):
+    """Places from the largest weight down, equal ones by place."""
+    order = np.argsort(-weights, kind="stable")
+    # Neighbours within the tolerance share a class, in which places ascend.
+    steps = -np.diff(weights[order], prepend=weights[order[:1]]) > tolerance
+    return order[np.lexsort((order, np.cumsum(steps)))]

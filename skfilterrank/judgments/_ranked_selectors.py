@@ -1,0 +1,764 @@
+"""Selectors that rank documents without answers: by prior, pooling, at random, statAP."""
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtrc, gammaln
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.gains import as_gains, check_gains
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._rank_table import are_runs, as_rank_table, check_depth
+from skfilterrank.judgments._selector import (
+    QuerySelector,
+    RunSelector,
+    named_budgets,
+    query_streams,
+    round_half_up,
+)
+
+
+class PriorSelector(QuerySelector):
+    """Judge the documents of the highest prior first.
+
+    The baseline for strategies that start from a prior and look at more than that: what they gain
+    is what looking further was worth.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        Number of queries that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over queries.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its query.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        The prior of each document.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    statap_prior : A prior from ranks in runs.
+    PoolingSelector : From ranks in runs without a prior.
+
+    Notes
+    -----
+    Documents of equal prior are judged in the order of their rows. Of X only the number of rows
+    counts.
+
+    Examples
+    --------
+    >>> from skfilterrank.judgments import PriorSelector
+    >>> texts, queries = ["a cat", "two cats", "no dog"], ["1", "1", "1"]
+    >>> selector = PriorSelector().fit(texts, groups=queries, prior=[0.2, 0.5, 0.3])
+    >>> selector.ranking_
+    array([3, 1, 2])
+    >>> selector.select(n_per_query=2)
+    array([1, 2])
+    """
+
+    def __init__(self, *, n_jobs=None, verbose=0):
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _prepare(self, X, index):
+        """Nothing: the prior says it all."""
+        return None
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
+        """Rank the documents of each query by their prior.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, queries in any order.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,)
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            queries in its index must have the index of X.
+
+        Returns
+        -------
+        self : PriorSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is no prior, it is negative or not finite, queries are missing, or the index of
+            X holds a document twice in a query.
+        """
+        if prior is None:
+            raise InputError(
+                "prior is missing: PriorSelector ranks by nothing else. Pass prior=, such as, for "
+                "runs, fit(table, prior=statap_prior(table)) of table = rank_table(runs)."
+            )
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _rank_query(self, X, prior, random_state):
+        """Highest prior first, ties by row."""
+        order = np.argsort(-prior, kind="stable")
+        return order, prior[order]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+
+class PoolingSelector(RunSelector):
+    """Judge what stands highest in any run first.
+
+    Incremental pooling: all documents that some run has at rank 1, then all that some run has at
+    rank 2, and so on.
+
+    Parameters
+    ----------
+    depth : int, default=None
+        How deep the pool is that ``select()`` takes. The order of judging does not depend on it:
+        the pool of any depth comes before everything deeper.
+    n_jobs : int, default=None
+        Number of queries that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over queries.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its query.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: pooling has no objective.
+    best_rank_ : ndarray of shape (n_rows,), dtype float64
+        Best rank of each document in any run; inf where no run returns it.
+    pool_ : MultiIndex of length n_rows
+        Query and document of each row, levels "qid" and "docno".
+    n_features_in_ : int
+        Number of runs.
+    feature_names_in_ : ndarray of str
+        Names of the runs, where all are strings.
+
+    See Also
+    --------
+    rank_table : The ranks in all runs.
+    StatAPSelector : A sample that prefers what stands high.
+
+    Notes
+    -----
+    Documents are ordered by the best rank in any run, then by the mean rank over all runs, then by
+    their row, which in a rank table is the order of their ids. In the mean, a run that does not
+    return a document counts with the rank after the last one it returns for the query. A run
+    without any document for a query so says nothing about it. This is the incremental pooling of
+    section 4.2 of [1]_, which leaves open what documents that a run does not return count with.
+
+    References
+    ----------
+    .. [1] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import PoolingSelector
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d3", "d1"], "score": [2.0, 1.0]})
+    >>> selector = PoolingSelector(depth=1).fit({"a": a, "b": b})
+
+    Both d1 and d3 are first somewhere, but d1 has the better mean rank, (1 + 2) / 2; of d3 it is
+    (3 + 1) / 2.
+
+    >>> pd.Series(selector.ranking_, index=selector.pool_)
+    qid  docno
+    1    d1       1
+         d2       3
+         d3       2
+    dtype: int64
+
+    The pool of depth 1, and the first document alone:
+
+    >>> selector.pool_[selector.select()].get_level_values("docno").tolist()
+    ['d1', 'd3']
+    >>> selector.pool_[selector.select(n_per_query=1)].get_level_values("docno").tolist()
+    ['d1']
+    """
+
+    def __init__(self, depth=None, *, n_jobs=None, verbose=0):
+        self.depth = depth
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "PoolingSelector":
+        """Rank the documents of each query by their ranks in the runs.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_runs), or dict of str to DataFrame
+            A rank table, or runs as :func:`rank_table` takes them. Then the rows are those of
+            ``rank_table(X)``, as `pool_` has them.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid".
+        prior : array-like of shape (n_rows,), default=None
+            Not used, but checked.
+
+        Returns
+        -------
+        self : PoolingSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If X is no rank table and no runs, holds a document twice in a query, or `depth` is not
+            a positive integer.
+        """
+        check_depth(self.depth)
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _is_selected(self, budgets):
+        """Select rows, without a budget those at most `depth` deep, as a mask."""
+        if budgets is not None or self.depth is None:
+            return super()._is_selected(budgets)
+        return self.best_rank_ <= check_depth(self.depth)
+
+    def _prepare(self, X, index):
+        """Ranks as an array."""
+        ranks = super()._prepare(X, index)
+        self.best_rank_ = best_ranks(ranks)
+        return ranks
+
+    def _rank_query(self, X, prior, random_state):
+        """Best rank, then mean rank, then row."""
+        order = np.lexsort((_rank_sums(X), best_ranks(X)))
+        return order, np.full(len(order), np.nan)
+
+
+def best_ranks(ranks) -> np.ndarray:
+    """Best rank of each row of a rank table; inf where no run returns the document."""
+    best = np.fmin.reduce(ranks, axis=1)
+    return np.where(np.isnan(best), np.inf, best)
+
+
+def _rank_sums(ranks):
+    """Sum of the ranks in all runs, of which those that do not return a document say last + 1."""
+    last = np.nan_to_num(np.fmax.reduce(ranks, axis=0))
+    return np.where(np.isnan(ranks), last + 1, ranks).sum(axis=1)
+
+
+class RandomSelector(QuerySelector):
+    """Judge the documents of each query in random order.
+
+    The baseline that every strategy should beat. With ``oracle=True`` it is given an advantage no
+    strategy can have in practice: it knows which documents are relevant, and judges relevant and
+    other documents in the proportion in which they stand in the pool.
+
+    Parameters
+    ----------
+    oracle : bool, default=False
+        Whether to look at the truth: `fit` then needs the true labels `y`. Only for experiments on
+        documents that are all judged already.
+    gains : None, "exp2", dict or callable, default=None
+        With ``oracle=True``, from labels to gains; a document is relevant where its gain is above
+        0. None takes the label as the gain.
+    random_state : int, RandomState instance or None, default=None
+        Where the random order comes from. An int repeats it in every fit.
+    n_jobs : int, default=None
+        Number of queries that are ranked at once. The ranking is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over queries.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its query.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: chance has no objective.
+    seed_ : int
+        Seed of the queries' random generators, drawn from `random_state` by `fit`.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+
+    See Also
+    --------
+    StatAPSelector : A random sample that prefers what stands high in the runs.
+
+    Notes
+    -----
+    Without the oracle all orders of a query's documents are equally likely.
+
+    With it, of a query's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
+    the first m are relevant, for every m: the number that the proportion says, rounded half up,
+    and at least 1 where something is relevant, as a sample without any is of no use. Which
+    ones, and in which order, is random within both kinds. Sampling retrospectively from
+    relevant and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_,
+    after [2]_. Forbidden documents count as not relevant.
+
+    Of X only the number of rows counts. Each query has its own random generator by its place among
+    the sorted queries.
+
+    References
+    ----------
+    .. [1] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation".
+    .. [2] Buckley and Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004.
+
+    Examples
+    --------
+    >>> from skfilterrank.judgments import RandomSelector
+    >>> texts, queries = ["cat", "dog", "cow", "hen", "fox", "owl"], [1, 1, 1, 1, 2, 2]
+    >>> selector = RandomSelector(random_state=0).fit(texts, groups=queries)
+    >>> len(selector.select(n_per_query=1))
+    2
+
+    In query 1 every second document is relevant, and so it is in any half of its pool:
+
+    >>> truth = [1, 0, 1, 0, 0, 0]
+    >>> selector = RandomSelector(oracle=True, random_state=0).fit(texts, truth, groups=queries)
+    >>> sorted(truth[row] for row in selector.select(share=0.5) if row < 4)
+    [0, 1]
+    """
+
+    def __init__(self, *, oracle=False, gains=None, random_state=None, n_jobs=None, verbose=0):
+        self.oracle = oracle
+        self.gains = gains
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "RandomSelector":
+        """Rank the documents of each query at random.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, queries in any order.
+        y : array-like of shape (n_rows,), default=None
+            True label of each document, for ``oracle=True`` alone; else not used.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            Not used, but checked.
+
+        Returns
+        -------
+        self : RandomSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If queries are missing, the index of X holds a document twice in a query, or
+            ``oracle=True`` and some true label is missing.
+        """
+        check_choice(self.oracle, "oracle", (False, True))
+        check_gains(self.gains)
+        return super().fit(X, y, groups=groups, prior=prior)
+
+    def _prepare_rows(self, X, y, index):
+        """Return a mask of the documents that the oracle knows to be relevant."""
+        if not self.oracle:
+            return np.zeros(index.n_rows, dtype=bool)
+        if y is None:
+            raise InputError("y is missing: with oracle=True, pass the true label of each row.")
+        gains = as_gains(y, self.gains, name="y")
+        if len(gains) != index.n_rows:
+            raise InputError(f"y has {len(gains)} entries but X has {index.n_rows} rows.")
+        unknown = np.isnan(gains)
+        if unknown.any():
+            raise InputError(
+                f"y holds {np.count_nonzero(unknown)} NaN, the first at row {unknown.argmax()}: "
+                "oracle=True needs the true label of every row. Leave unjudged rows out."
+            )
+        return gains > 0
+
+    def _rank_query(self, X, prior, random_state):
+        """Relevant and other documents, each in random order, where their proportion puts them."""
+        n_rows, n_relevant = len(X), np.count_nonzero(X)
+        shuffled = random_state.permutation(n_rows)
+        places = np.arange(n_rows + 1)
+        n_relevant_first = (2 * places * n_relevant + n_rows) // (2 * n_rows)
+        n_relevant_first[1:] = np.maximum(n_relevant_first[1:], min(n_relevant, 1))
+        is_relevant = np.diff(n_relevant_first) > 0
+        order = np.empty(n_rows, dtype=np.int64)
+        order[is_relevant] = shuffled[X[shuffled]]
+        order[~is_relevant] = shuffled[~X[shuffled]]
+        return order, np.full(n_rows, np.nan)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+
+def statap_prior(runs, *, method: str = "exact") -> pd.Series:
+    """Compute the probability of each pooled document to be drawn by statAP.
+
+    The sampling distribution of statAP: documents that stand high in many runs, and are therefore
+    expected to be relevant, get more of it.
+
+    Parameters
+    ----------
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`.
+    method : {"exact", "approximate"}, default="exact"
+        "exact" takes the distribution itself, "approximate" the logarithm that [2]_ prints for it,
+        divided by its sum over the list. The latter gives the last document of a list 0.
+
+    Returns
+    -------
+    prior : Series of shape (n_rows,), dtype float64
+        Probability of each document within its query; the index is that of the rank table, levels
+        "qid" and "docno".
+
+    Raises
+    ------
+    ValueError
+        If `runs` is anything else, or `method` is unknown.
+
+    See Also
+    --------
+    StatAPSelector : Draws by it.
+    PriorSelector : Takes the highest first.
+
+    Notes
+    -----
+    In a run that returns n documents for a query, the one at rank r has the probability [1]_
+
+    ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
+
+    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)``, up to
+    a constant, which is what [2]_ prints; that sums to about 1 / 2. The prior is the mean over the
+    runs. A run without any document for a query adds 0 to all of them: where k of m runs return
+    documents for a query, its priors sum to k / m.
+
+    The length n is the last rank that the run has in the query. Where the rows of a rank table are
+    cut down to some documents, these keep their probabilities as long as the last document of each
+    list is among them; better, take the prior first and cut it down likewise.
+
+    References
+    ----------
+    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
+       technical report, Northeastern University, 2007.
+    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation", section 2.1.
+
+    Examples
+    --------
+    In run a, d1 has 1/4 * (1 + 1/1 + 1/2) and d2 has 1/4 * (1 + 1/2); in run b, d1 has all.
+
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import statap_prior
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d1"], "score": [3.0]})
+    >>> statap_prior({"a": a, "b": b})
+    qid  docno
+    1    d1       0.8125
+         d2       0.1875
+    Name: prior, dtype: float64
+    """
+    check_choice(method, "method", ("exact", "approximate"))
+    table = as_rank_table(runs)
+    queries = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
+    shares = _exact_shares if method == "exact" else _approximate_shares
+    total = np.zeros(len(table))
+    for column in range(table.shape[1]):
+        ranks = table.iloc[:, column].to_numpy(dtype=np.float64, na_value=np.nan)
+        rows = np.flatnonzero(~np.isnan(ranks))
+        if len(rows) == 0:
+            continue
+        own, own_queries = ranks[rows].astype(np.int64), queries[rows]
+        lengths = np.zeros(queries.max() + 1, dtype=np.int64)
+        np.maximum.at(lengths, own_queries, own)
+        total[rows] += shares(own, lengths[own_queries])
+    return pd.Series(total / table.shape[1], index=table.index, name="prior")
+
+
+def _exact_shares(ranks, lengths):
+    """W(r) of each rank in a list of the given length."""
+    harmonic = np.cumsum(np.append(0.0, 1 / np.arange(1.0, lengths.max() + 1)))
+    return (1 + harmonic[lengths] - harmonic[ranks - 1]) / (2 * lengths)
+
+
+def _approximate_shares(ranks, lengths):
+    """log(n / r), divided by its sum over r; the only document of a list gets 1."""
+    is_only = lengths == 1
+    # The sum of log(n / r) over r is n log(n) - log(n!).
+    sums = lengths * np.log(lengths) - gammaln(lengths + 1)
+    return np.where(is_only, 1.0, np.log(lengths / ranks) / np.where(is_only, 1.0, sums))
+
+
+class StatAPSelector(QuerySelector):
+    """Judge a random sample that prefers documents of high prior, by known probabilities.
+
+    Every document can be drawn, so that :func:`skfilterrank.metrics.stat_ap_score` estimates the
+    average precision of the fully judged pool, given the judgments of the sample and the
+    probabilities of `inclusion_probability`.
+
+    Parameters
+    ----------
+    pooled : float, default=0.0
+        Share of each query's budget, from 0 to 1 and rounded half up, that is spent on the first
+        documents of incremental pooling instead, which are certain to be judged. The sample is
+        drawn from what they leave. Needs runs.
+    random_state : int, RandomState instance or None, default=None
+        Where the samples come from. An int repeats them in every fit.
+    n_jobs : int, default=None
+        Number of queries that are ranked at once. The result is the same for any.
+    verbose : int, default=0
+        Above 0 shows the progress over queries.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document, from 1, in an order of drawing one by one in proportion to the
+        prior, within its query. `select` does *not* take its first documents: see Notes.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        NaN: a sample has no objective.
+    prior_ : ndarray of shape (n_rows,), dtype float64
+        The prior that documents are drawn by.
+    pool_ : MultiIndex of length n_rows, or None
+        Query and document of each row, levels "qid" and "docno", where X is runs or has these in
+        its index; else None.
+    seed_ : int
+        Seed of the queries' random generators, drawn from `random_state` by `fit`.
+    n_features_in_ : int
+        Number of features or runs, where X has such.
+    feature_names_in_ : ndarray of str
+        Their names, where all are strings.
+
+    See Also
+    --------
+    statap_prior : The prior that is used where none is given.
+    skfilterrank.metrics.stat_ap_score : Average precision from such a sample.
+
+    Notes
+    -----
+    The stratified sampling of [1]_. To draw m documents of a query, its documents are ordered by
+    prior, ties by row, and cut into buckets of m. Bucket after bucket is drawn with replacement,
+    m times, each time in proportion to the sum of its priors; a bucket that was drawn k times gives
+    k of its documents, without replacement, each as likely as the others.
+
+    The last bucket may hold fewer than m documents and be drawn more often than that. What it
+    cannot give is drawn from the other buckets, so that every sample has m distinct documents. With
+    s documents in the last bucket and P its share of the priors, it gives ``L = E[min(K, s)]`` on
+    average, K binomial of m and P, and another bucket of share Q gives ``(m - L) * Q / (1 - P)``.
+    Divided by the size of the bucket these are the inclusion probabilities. They sum to m, and
+    sums over the sample divided by them are unbiased estimates of sums over the pool, unless
+    documents of prior 0 make up a bucket of their own: they are never drawn. Where all priors of a
+    query are 0, all its documents are equally likely.
+
+    Buckets depend on the budget, hence samples for two budgets are not nested: `select` draws a
+    sample for each. It draws the same one however often it is called with the same budget, and
+    another one after a fit with another seed. For tools that need one order for all budgets,
+    `ranking_` is one by which documents of high prior are likely to be early: the first m of it are
+    m successive draws without replacement. Their inclusion probabilities have no simple form.
+
+    References
+    ----------
+    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
+       technical report, Northeastern University, 2007.
+
+    Examples
+    --------
+    Ten documents, returned by one run:
+
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import StatAPSelector
+    >>> run = pd.DataFrame(
+    ...     {"qid": "1", "docno": list("abcdefghij"), "score": range(10, 0, -1)}
+    ... )
+    >>> selector = StatAPSelector(random_state=0).fit({"run": run})
+    >>> len(selector.select(n_per_query=4))
+    4
+
+    The first four make up a bucket, likewise the next four, then two:
+
+    >>> selector.inclusion_probability(n_per_query=4).round(2)
+    array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
+    """
+
+    _select_is_nested = False
+
+    def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=0):
+        self.pooled = pooled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "StatAPSelector":
+        """Get ready to draw.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_runs), or dict of str to DataFrame
+            A rank table, or runs as :func:`rank_table` takes them. Then the rows are those of
+            ``rank_table(X)``. With a prior, X may be anything of length n_rows.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Query of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            queries in its index must have the index of X. None takes ``statap_prior(X)``.
+
+        Returns
+        -------
+        self : StatAPSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is no prior and X is no rank table and no runs, a prior is negative or not
+            finite, queries are missing, X holds a document twice in a query, or `pooled` lies
+            outside of 0 to 1.
+        """
+        if isinstance(self.pooled, bool | np.bool_) or not (
+            isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
+        ):
+            raise InputError(f"pooled must be a number from 0 to 1, got {brief(self.pooled)}.")
+        check_container(X)
+        if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
+            raise InputError(
+                "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "
+                f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
+            )
+        if prior is None or self.pooled > 0 or are_runs(X):
+            X = as_rank_table(X, name="X")
+        names = getattr(getattr(X, "index", None), "names", ())
+        pool = X.index if {"qid", "docno"} <= set(names) else None
+        if prior is None:
+            prior = statap_prior(X)
+        super().fit(X, y, groups=groups, prior=prior)
+        self.pool_ = pool
+        self._pooled = self.pooled
+        self.prior_ = np.array(prior, dtype=np.float64)
+        self.pooling_places_ = None
+        if self.pooled > 0:
+            queries = self._index.query_ids[self._index.codes()]
+            self.pooling_places_ = PoolingSelector().fit(X, groups=queries).ranking_
+        return self
+
+    def _prepare(self, X, index):
+        """Nothing: the prior says it all."""
+        return None
+
+    def _rank_query(self, X, prior, random_state):
+        """Successive draws in proportion to the prior; those of prior 0 last, at random."""
+        # The order of exponential times over weights is that of such draws (a Poisson race).
+        times = random_state.exponential(size=len(prior))
+        with np.errstate(divide="ignore", over="ignore"):
+            order = np.lexsort((times, np.where(prior > 0, times / prior, np.inf)))
+        return order, np.full(len(order), np.nan)
+
+    def _is_selected(self, budgets):
+        """Draw rows under a budget of each query, as a mask."""
+        budgets = self._index.sizes if budgets is None else budgets
+        selected = np.zeros(self._index.n_rows, dtype=bool)
+        streams = query_streams(self.seed_, self._index.n_queries)
+        for (certain, rest, n_draws), stream in zip(self._queries(budgets), streams):
+            selected[certain] = True
+            selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
+        return selected
+
+    def inclusion_probability(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
+        """Say how likely `select` is to take each document.
+
+        Parameters
+        ----------
+        n_per_query, n_total, share
+            The budget, as `select` takes it.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_rows,), dtype float64
+            From 0 to 1, over all seeds; what `select` takes has more than 0. Within each query the
+            probabilities sum to the number of documents that `select` takes.
+        """
+        check_is_fitted(self)
+        budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
+        budgets = self._index.sizes if budgets is None else budgets
+        probability = np.empty(self._index.n_rows)
+        for certain, rest, n_draws in self._queries(budgets):
+            probability[certain] = 1.0
+            probability[rest] = draw_probability(self.prior_[rest], n_draws)
+        return probability
+
+    def _queries(self, budgets):
+        """Rows of each query that are certain, all others by prior, and how many to draw."""
+        order = self._index.row_order()
+        ends = np.cumsum(self._index.sizes)
+        n_certain = round_half_up(self._pooled, budgets)
+        for start, end, budget, first in zip(ends - self._index.sizes, ends, budgets, n_certain):
+            rows = order[start:end]
+            rows = rows[np.argsort(-self.prior_[rows], kind="stable")]
+            certain = rows[:0]
+            if first:
+                is_certain = self.pooling_places_[rows] <= first
+                certain, rows = rows[is_certain], rows[~is_certain]
+            yield certain, rows, budget - first
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+
+def draw(weights, n_draws, random_state) -> np.ndarray:
+    """Draw from documents sorted by weight, descending: their numbers."""
+    if n_draws == 0 or n_draws >= len(weights):
+        return np.arange(min(n_draws, len(weights)))
+    shares, sizes = _buckets(weights, n_draws)
+    counts = np.zeros(len(sizes), dtype=np.int64)
+    # First the last bucket, cut at its size; the others share what it leaves.
+    counts[-1] = min(random_state.binomial(n_draws, shares[-1]), sizes[-1])
+    full = shares[:-1] / shares[:-1].sum()
+    counts[:-1] = random_state.multinomial(n_draws - counts[-1], full)
+    buckets = np.repeat(np.arange(len(sizes)), sizes)
+    shuffled = np.lexsort((random_state.uniform(size=len(weights)), buckets))
+    place = np.arange(len(weights)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return shuffled[place < counts[buckets]]
+
+
+def draw_probability(weights, n_draws) -> np.ndarray:
+    """Probability of each of these documents to be in such a draw."""
+    if n_draws == 0 or n_draws >= len(weights):
+        return np.full(len(weights), float(n_draws > 0))
+    shares, sizes = _buckets(weights, n_draws)
+    # E[min(K, s)] is the sum of P(K > x) over x below s.
+    last = bdtrc(np.arange(sizes[-1]), n_draws, shares[-1]).sum()
+    full = shares[:-1] / shares[:-1].sum()
+    expected = np.append((n_draws - last) * full, last)
+    return np.repeat(np.minimum(expected / sizes, 1.0), sizes)
+
+
+def _buckets(weights, size):
+    """Share of the weights, and number of documents, of each bucket."""
+    starts = np.arange(0, len(weights), size)
+    sizes = np.diff(starts, append=len(weights))
+    if weights[0] > 0:
+        # Divided by the largest, the sum of large weights stays finite.
+        sums = np.add.reduceat(weights / weights[0], starts)
+    else:
+        sums = sizes.astype(np.float64)
+    return sums / sums.sum(), sizes

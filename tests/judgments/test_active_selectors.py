@@ -1,0 +1,436 @@
+"""What all strategies have in common that look at the answers."""
+
+import inspect
+import pickle
+import sys
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from active_pools import NAN, pools, table_of
+from profiles import times
+from selections import mask
+from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
+from skfilterrank.judgments._active_selectors import ActiveSelector
+from skfilterrank.metrics import average_precision_score
+
+pytestmark = pytest.mark.slow
+
+SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(0.5)
+@given(pool=pools())
+def test_simulation_is_the_loop(selector, pool):
+    table, y_true = pool
+    simulated = clone(selector).fit(table).simulate(y_true)
+    asking = clone(selector).fit(table)
+    order = []
+    while len(rows := asking.next_rows()):
+        order.append(int(rows[0]))
+        asking.update(rows, y_true[rows])
+    queries = table.index.get_level_values("qid").to_numpy()
+    assert sorted(order) == list(range(len(table)))
+    assert list(queries[order]) == sorted(queries)
+    np.testing.assert_array_equal(simulated.ranking_, asking.ranking_)
+    np.testing.assert_array_equal(simulated.gains_, asking.gains_)
+    np.testing.assert_array_equal(simulated.answers_, y_true)
+    for query in set(queries):
+        places = simulated.ranking_[queries == query]
+        assert sorted(places) == list(range(1, len(places) + 1))
+
+
+@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+@times(0.5)
+@given(pool=pools(), data=st.data())
+def test_an_answer_taken_back_was_never_given(selector, pool, data):
+    table, y_true = pool
+    with_undo, without = clone(selector).fit(table), clone(selector).fit(table)
+    rows = data.draw(st.permutations(range(len(table))))[: data.draw(st.integers(1, len(table)))]
+    wrong = data.draw(st.sets(st.sampled_from(rows)))
+    for row in rows:
+        with_undo.update(row, y_true[row])
+        if row not in wrong:
+            without.update(row, y_true[row])
+    for row in wrong:
+        with_undo.retract(row)
+    np.testing.assert_array_equal(with_undo.answers_, without.answers_)
+    np.testing.assert_array_equal(with_undo.ranking_, without.ranking_)
+    np.testing.assert_array_equal(with_undo.next_rows(5), without.next_rows(5))
+
+
+@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+@times(0.5)
+@given(pool=pools(), n_per_query=st.integers(1, 8))
+def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_per_query):
+    table, y_true = pool
+    whole = clone(selector).fit(table).simulate(y_true)
+    n_largest = whole._index.sizes.max()
+    part = clone(selector).fit(table)
+    part.simulate(y_true, n_per_query=min(n_per_query, int(whole._index.sizes.min())))
+    first = ~np.isnan(part.answers_)
+    np.testing.assert_array_equal(part.ranking_[first], whole.ranking_[first])
+    np.testing.assert_array_equal(
+        mask(part, 1.0), np.ones(len(table), dtype=bool), err_msg=str(n_largest)
+    )
+
+
+@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+@times(0.5)
+@given(pool=pools())
+def test_skipped_rows_are_not_proposed(selector, pool):
+    table, _ = pool
+    fitted = clone(selector).fit(table)
+    every = fitted.next_rows(100)
+    rest = fitted.next_rows(100, query=table.index[every[0]][0], leave_out=every[:1].tolist())
+    assert set(rest.tolist()) == set(every[1:].tolist())
+
+
+def random_pool(n_queries=12, n_documents=15, n_runs=4):
+    """Enough queries that not all of them stay in memory."""
+    rng = np.random.RandomState(0)
+    parts = []
+    for query in range(n_queries):
+        ranks = np.argsort(rng.rand(n_documents, n_runs), axis=0).argsort(axis=0) + 1.0
+        index = pd.MultiIndex.from_product(
+            [[query], [f"d{number}" for number in range(n_documents)]], names=["qid", "docno"]
+        )
+        parts.append(
+            pd.DataFrame(np.where(ranks > 10, NAN, ranks), index=index, columns=list("abcd"))
+        )
+    table = pd.concat(parts)
+    return table, rng.randint(0, 2, len(table)).astype(float)
+
+
+@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+def test_queries_in_turn_and_copies(selector):
+    table, y_true = random_pool()
+    simulated = clone(selector).fit(table).simulate(y_true)
+    turns = clone(selector).fit(table)
+    for step in range(15):
+        for query in range(12):
+            rows = turns.next_rows(query=query)
+            turns.update(rows, y_true[rows])
+            if step == query == 5:
+                turns = pickle.loads(pickle.dumps(turns))
+    np.testing.assert_array_equal(turns.ranking_, simulated.ranking_)
+    parallel = clone(selector).set_params(n_jobs=2).fit(table).simulate(y_true)
+    np.testing.assert_array_equal(parallel.ranking_, simulated.ranking_)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_bad_input(selector):
+    table = table_of(["abc", "cb"])
+    selector = clone(selector)
+    with pytest.raises(NotFittedError):
+        selector.next_rows()
+    with pytest.raises(NotFittedError):
+        selector.update(0, 1)
+    with pytest.raises(NotFittedError):
+        selector.simulate([1, 1, 1])
+    selector.fit(table)
+    for bad in (0, -1, 1.5, True, None):
+        with pytest.raises(ValueError, match="n_per_query must be a whole number from 1 up"):
+            selector.next_rows(bad)
+    with pytest.raises(ValueError, match="query 'x' is not in the pool; its queries are '1'"):
+        selector.next_rows(query="x")
+    for row in (-1, 3):
+        with pytest.raises(ValueError, match=f"row {row} is not in the pool of 3 rows"):
+            selector.update(row, 1)
+    with pytest.raises(ValueError, match="labels holds NaN"):
+        selector.update(0, NAN)
+    with pytest.raises(ValueError, match="labels must hold one label for each of 2 row"):
+        selector.update([0, 1], [1])
+    with pytest.raises(ValueError, match="row 1 has no answer to take back"):
+        selector.retract(1)
+    selector.update([0, 1], [1, 0])
+    with pytest.raises(ValueError, match="row 0 has an answer already"):
+        selector.update(0, 1)
+    with pytest.raises(ValueError, match="y_true has 1 NaN, the first at row 1"):
+        selector.simulate([1, NAN, 0])
+    with pytest.raises(ValueError, match="expected 3, got 2"):
+        selector.simulate([1, 0])
+    with pytest.raises(ValueError, match="prior must be finite and at least 0"):
+        selector.fit(table, prior=[1, -1, 0])
+    with pytest.raises(ValueError, match="gains must be None"):
+        clone(selector).set_params(gains=3).fit(table)
+
+
+def test_labels_become_gains():
+    table = table_of(["abc", "def"])
+    gains = {"no": 0, "bad": -1, "yes": 1}
+    selector = MoveToFrontSelector(gains=gains).fit(table)
+    selector.simulate(["bad", "no", "no", "yes", "no", "no"])
+    np.testing.assert_array_equal(selector.ranking_, [1, 4, 6, 2, 3, 5])
+    np.testing.assert_array_equal(selector.answers_, [-1, 0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize("selector", [MoveToFrontSelector(), MTCSelector()], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0, 1, 1], "rows holds row 1 twice"),
+        ([0, 2], "row 2 has an answer already"),
+        ([0, 4], "row 4 is not in the pool"),
+        ([0, -1], "row -1 is not in the pool"),
+    ],
+)
+def test_bad_answers_are_not_taken_by_halves(selector, rows, message):
+    selector = clone(selector).fit(table_of(["abc", "bda"])).update(2, 1)
+    answers, ranking = selector.answers_.copy(), selector.ranking_
+    with pytest.raises(ValueError, match=message):
+        selector.update(rows, [1] * len(rows))
+    np.testing.assert_array_equal(selector.answers_, answers)
+    np.testing.assert_array_equal(selector.ranking_, ranking)
+
+
+def stopped_at(number, call):
+    """Run a call, and press Ctrl-C at one of the lines of active.py; whether it came so far."""
+    file, left = inspect.getsourcefile(ActiveSelector), [number]
+
+    def line(frame, event, arg):
+        if event == "line":
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, arg: line if frame.f_code.co_filename == file else None)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [MoveToFrontSelector(), pytest.param(MTCSelector(), marks=pytest.mark.nightly)],
+    ids=str,
+)
+def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
+    table = pd.concat([table_of(["abcd", "dbca"]), table_of(["abc", "cab"], qid="2")])
+    taken = clone(selector).fit(table).update([0, 4], [0, 1])
+    before = clone(selector).fit(table)
+    order = before.next_rows(4), before.next_rows(4, query="2")
+    ranking, gains = before.ranking_, before.gains_
+    for number in range(200):
+        asking = clone(selector).fit(table)
+        asking.next_rows(4)  # what is known of a query is at hand
+        if not stopped_at(number, partial(asking.update, [0, 4], [0, 1])):
+            break
+        assert np.isnan(asking.answers_).all()
+        np.testing.assert_array_equal(asking.next_rows(4), order[0], err_msg=str(number))
+        np.testing.assert_array_equal(asking.next_rows(4, query="2"), order[1])
+        np.testing.assert_array_equal(asking.ranking_, ranking)
+        np.testing.assert_array_equal(asking.gains_, gains)
+        # They can be given again.
+        asking.update([0, 4], [0, 1])
+        np.testing.assert_array_equal(asking.ranking_, taken.ranking_)
+    assert 30 < number < 200
+
+
+def asked(selector, table, relevant):
+    """Documents in the order in which they are asked."""
+    y_true = [docno in relevant for docno in table.index.get_level_values("docno")]
+    ranking = selector.fit(table).simulate(np.array(y_true, dtype=float)).ranking_
+    return "".join(table.index.get_level_values("docno")[np.argsort(ranking)])
+
+
+# a and b stay with relevant documents; all others step back.
+BY_HAND = [
+    # Nothing is relevant: round robin, the runs in turn, each its next document.
+    (["abc", "def"], "", "adbecf"),
+    # Everything is relevant: the first run to its end, then the second.
+    (["abc", "def"], "abcdef", "abcdef"),
+    # a no: the second run; d yes, e yes, f no: the first again (1 fall each), b no, c no.
+    (["abc", "def"], "de", "adefbc"),
+    # a no; d yes; e no; b yes; c (first run again) no; f.
+    (["abc", "def"], "db", "adebcf"),
+    # Both begin with a, judged for the first run, which alone falls; the second goes on with d.
+    (["abc", "ad"], "", "adbc"),
+    # a no; run1: b yes, c no; now both have fallen once: the first is in front with b judged: d.
+    (["abd", "bce"], "b", "abcde"),
+    # The first run is at its end after a, though a is relevant.
+    (["a", "bc"], "ac", "abc"),
+    # Three runs, one of them empty.
+    (["ab", "", "cd"], "c", "acdb"),
+]
+
+
+@pytest.mark.parametrize(("lists", "relevant", "expected"), BY_HAND)
+def test_move_to_front_by_hand(lists, relevant, expected):
+    assert asked(MoveToFrontSelector(), table_of(lists), relevant) == expected
+
+
+def move_to_front(lists, relevant):
+    """The list of runs by the letter: the first one moves to the end if its document is none."""
+    queue, order = [list(documents) for documents in lists], ""
+    while queue:
+        while queue[0] and queue[0][0] in order:
+            queue[0].pop(0)
+        if not queue[0]:
+            queue.pop(0)
+            continue
+        order += queue[0].pop(0)
+        if order[-1] not in relevant:
+            queue.append(queue.pop(0))
+    return order
+
+
+@pytest.mark.slow
+@given(st.data())
+def test_move_to_front_is_a_list_whose_first_moves_to_the_end(data):
+    documents = "abcdefghij"
+    lists = [
+        "".join(data.draw(st.permutations(documents))[: data.draw(st.integers(1, 10))])
+        for _ in range(data.draw(st.integers(1, 4)))
+    ]
+    relevant = data.draw(st.sets(st.sampled_from(documents)))
+    table = table_of(lists)
+    assert asked(MoveToFrontSelector(), table, relevant) == move_to_front(lists, relevant)
+
+
+def test_documents_that_no_run_returns_come_last():
+    table = table_of(["cb", "b"]).reindex(
+        pd.MultiIndex.from_product([["1"], list("abcd")], names=["qid", "docno"])
+    )
+    assert asked(MoveToFrontSelector(), table, "") == "cbad"
+
+
+def test_a_batch_is_what_comes_if_nothing_is_relevant():
+    table = table_of(["abc", "def"])
+    selector = MoveToFrontSelector().fit(table)
+    assert "".join(table.index[row][1] for row in selector.next_rows(10)) == "adbecf"
+    selector.update(0, 1)
+    assert "".join(table.index[row][1] for row in selector.next_rows(3)) == "bdc"
+
+
+def test_an_answer_falls_to_the_first_run_that_returns_the_document():
+    table = table_of(["abc", "dec"])
+    selector = MoveToFrontSelector().fit(table)
+    # c was not asked for: it counts against the first run, so the second is in front.
+    selector.update(2, 0)
+    assert table.index[selector.next_rows()[0]][1] == "d"
+
+
+AGGREGATES = {"sum": sum, "max": max}
+
+
+def sum_of_precisions(ranks, relevant):
+    """AP times the number of relevant documents, by its definition: precisions at their ranks."""
+    total = 0.0
+    for i in np.flatnonzero(relevant & ~np.isnan(ranks)):
+        total += np.count_nonzero(relevant & (ranks <= ranks[i])) / ranks[i]
+    return total
+
+
+def weights(ranks, answers, aggregate):
+    """Weight of each unjudged document, by counting what its answer changes."""
+    open_rows = np.isnan(answers)
+    found = {}
+    for i in np.flatnonzero(open_rows):
+        only_judged = np.nan_to_num(answers) > 0
+        every = open_rows | only_judged
+        effects = []
+        for relevant in (only_judged, every):
+            with_i, without_i = relevant.copy(), relevant.copy()
+            with_i[i], without_i[i] = True, False
+            change = [
+                sum_of_precisions(run, with_i) - sum_of_precisions(run, without_i)
+                for run in ranks.T
+            ]
+            pairs = [abs(s - t) for s, t in combinations(change, 2)]
+            effects.append(AGGREGATES[aggregate](pairs) if pairs else 0.0)
+        found[i] = max(effects)
+    return found
+
+
+def test_the_definition_is_average_precision():
+    ranks = np.array([1.0, 2, 3, 4, NAN])
+    relevant = np.array([True, False, True, True, True])
+    # Relevant at ranks 1, 3 and 4, and one that is not returned.
+    assert sum_of_precisions(ranks, relevant) == pytest.approx(1 / 1 + 2 / 3 + 3 / 4)
+    y_score = np.where(np.isnan(ranks), -np.inf, -ranks)
+    ap = average_precision_score(relevant.astype(float), y_score, groups=np.zeros(5))
+    assert sum_of_precisions(ranks, relevant) / 4 == pytest.approx(ap)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aggregate", AGGREGATES)
+@times(1 / 2)
+@given(pool=pools(n_queries=1))
+def test_each_choice_has_the_largest_effect(aggregate, pool):
+    table, y_true = pool
+    ranks = table.to_numpy()
+    selector = MTCSelector(aggregate=aggregate).fit(table)
+    answers = np.full(len(table), NAN)
+    for _ in range(len(table)):
+        expected = weights(ranks, answers, aggregate)
+        order = selector.next_rows(100)
+        np.testing.assert_allclose(
+            selector.gains_[order], [expected[row] for row in order], atol=1e-12
+        )
+        largest = max(expected.values())
+        first = min(row for row, weight in expected.items() if weight > largest - 1e-9)
+        assert selector.next_rows().tolist() == [first]
+        assert order[0] == first
+        answers[first] = y_true[first]
+        selector.update(first, y_true[first])
+        assert selector.gains_[first] == pytest.approx(largest, abs=1e-12)
+
+
+def test_by_hand():
+    # Run 0 returns a, b; run 1 returns b, c. Before any answer, with all relevant:
+    #   a: 1/1 + 1/2 in run 0 (alone, and with b at rank 2), nothing in run 1: 3/2
+    #   b: 1/2 + 1/2 in run 0 (alone, with a), 1 + 1/2 in run 1 (alone, with c): 1/2
+    #   c: nothing in run 0, 1/2 + 1/2 in run 1: 1
+    # and each by itself: a 1, b 1/2, c 1/2.
+    table = table_of(["ab", "bc"])
+    selector = MTCSelector().fit(table)
+    np.testing.assert_allclose(selector.gains_, [3 / 2, 1 / 2, 1])
+    # a is not relevant: c 1/2 by itself, 1 with b; b 1/2 by itself, |1/2 - 3/2| = 1 with c.
+    selector.update(0, 0)
+    np.testing.assert_allclose(selector.gains_, [3 / 2, 1, 1])
+    assert selector.ranking_.tolist() == [1, 2, 3]
+    # b is relevant: c with b, and by itself, 1/2 + 1/2.
+    selector.update(1, 2)
+    np.testing.assert_allclose(selector.gains_, [3 / 2, 1, 1])
+
+
+def test_what_tells_nothing_comes_last():
+    # a is first in both runs: it pairs with b and c alike, up to their order.
+    table = table_of(["abc", "acb"])
+    assert MTCSelector().fit(table).next_rows(3).tolist() == [1, 2, 0]
+    # A single run has nothing to be compared with.
+    alone = MTCSelector().fit(table[["run0"]])
+    assert alone.next_rows(3).tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(alone.gains_, [0, 0, 0])
+
+
+@pytest.mark.slow
+@times(0.5)
+@given(pool=pools(), data=st.data())
+def test_the_order_of_runs_does_not_matter(pool, data):
+    table, y_true = pool
+    columns = data.draw(st.permutations(list(table.columns)))
+    one = MTCSelector().fit(table).simulate(y_true)
+    other = MTCSelector().fit(table[columns]).simulate(y_true)
+    np.testing.assert_array_equal(one.ranking_, other.ranking_)
+    np.testing.assert_allclose(one.gains_, other.gains_, atol=1e-12)
+
+
+def test_unknown_aggregate():
+    with pytest.raises(ValueError, match="aggregate must be one of 'sum', 'max', got 'mean'"):
+        MTCSelector(aggregate="mean").fit(table_of(["ab"]))
