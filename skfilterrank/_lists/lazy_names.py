@@ -1,8 +1,10 @@
-"""Parts and names that are imported when first asked for, and where a name is that a part lacks."""
+"""Parts, names and packages that are imported when first asked for, and hints for wrong names."""
 
 import importlib
 import importlib.util
 import sys
+
+from skfilterrank.exceptions import MissingPackageError
 
 PARTS = (
     "comparison",
@@ -62,3 +64,21 @@ def _nearest(name):
             places.setdefault(each, []).append(module.__name__)
     near = difflib.get_close_matches(name, places, n=4)
     return ", ".join(f"{place}.{each}" for each in near for place in places[each])
+
+
+def import_optional(package: str, needed_by: str):
+    """Import a package, or raise an error that says how to install it."""
+    wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise MissingPackageError(
+            f"{needed_by} needs {package}, which is not installed: pip install {wanted}."
+        ) from error
+    except OSError as error:  # a shared library that the package loads
+        raise MissingPackageError(
+            f"{needed_by} needs {package}, which cannot be loaded: {error}. On macOS, LightGBM and "
+            "XGBoost need OpenMP: brew install libomp."
+        ) from error

@@ -22,8 +22,8 @@ from skfilterrank.ranking._fitting.out_of_fold import (
     is_prefit,
     make_splits,
 )
-from skfilterrank.ranking._methods.shared_features import share_features
 from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
+from skfilterrank.ranking._shared_features import share_features
 from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 
 _RANK_ONLY = "rank-only ({})"

@@ -17,7 +17,7 @@ import skfilterrank.metrics
         ("metrics", "make_scorer", "skfilterrank.metrics.make_ranking_scorer"),
         ("datasets", "load_letor", "skfilterrank.io.read_letor"),
         ("comparison", "compare_runs", "skfilterrank.comparison.compare_systems"),
-        ("ranking", "LearnedFusion", "skfilterrank.ranking.LinearRankFusion"),
+        ("ranking", "RanksFusion", "skfilterrank.ranking.RankFusion"),
         ("", "RankAndFilter", "skfilterrank.ranking.RankAndFilter"),
     ],
 )

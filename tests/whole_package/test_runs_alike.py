@@ -37,7 +37,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation, moved_documents
 from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations
-from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs, score_table
+from skfilterrank.ranking import RankFusion, fuse_runs
 from thinned import is_nightly, thinned
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})
@@ -66,7 +66,6 @@ ALONE = {
     "pseudo_qrels": pseudo_qrels,
     "rank_systems": rank_systems,
     "fuse_runs": fuse_runs,
-    "score_table": score_table,
 }
 FUNCTIONS = ALONE | {
     name: lambda runs, of=of: of(QRELS, runs, "ap") for name, of in ON_JUDGMENTS.items()
@@ -286,8 +285,8 @@ OF_ONE_RUN = {
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
     "moved_documents": lambda run: moved_documents(QRELS, run, RUNS["two"]),
     "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
-    "fuse_learned": lambda run: fuse_learned(
-        QRELS, {"a": run, "b": RUNS["two"]}, fusion="logistic", cv=None
+    "fuse_runs": lambda run: fuse_runs(
+        {"a": run, "b": RUNS["two"]}, "logistic", qrels=QRELS, cv=None
     ),
 }
 
@@ -318,7 +317,7 @@ OF_JUDGMENTS = {
     "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
     "moved_documents": lambda qrels, _: moved_documents(qrels, RUNS["one"], RUNS["two"]),
-    "fuse_learned": lambda qrels, _: fuse_learned(qrels, RUNS, fusion="logistic", cv=None),
+    "fuse_runs": lambda qrels, _: fuse_runs(RUNS, "logistic", qrels=qrels, cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
 }
 
@@ -521,16 +520,19 @@ def test_kinds_of_judgments(name, tmp_path):
 @pytest.mark.slow
 def test_learned_fusion_takes_files(paths, tmp_path):
     write_qrels(tmp_path / "qrels.txt", QRELS)
-    expected = fuse_learned(QRELS, RUNS, fusion="logistic", cv=None)
+    expected = fuse_runs(RUNS, "logistic", qrels=QRELS, cv=None)
     for runs in (paths, dict(zip(RUNS, paths)), tuple(map(str, paths))):
-        fused = fuse_learned(tmp_path / "qrels.txt", runs, fusion="logistic", cv=None)
+        fused = fuse_runs(runs, "logistic", qrels=tmp_path / "qrels.txt", cv=None)
         pd.testing.assert_frame_equal(fused, expected)
 
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearRankFusion(), r"X must hold the scores .* fuse_learned\(qrels, runs, fusion="),
+        (
+            RankFusion("coordinate_ascent"),
+            r"X must hold the scores .* fuse_runs\(runs, method, qrels=",
+        ),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
 )
