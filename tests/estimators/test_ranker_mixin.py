@@ -136,7 +136,7 @@ def data():
 
 
 def test_rankers_have_the_surface():
-    assert len({type(ranker) for ranker in OURS.values()}) == 12
+    assert len({type(ranker) for ranker in OURS.values()}) == 11
 
 
 @pytest.mark.slow
