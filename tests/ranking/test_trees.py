@@ -2,6 +2,8 @@
 
 import functools
 import importlib
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -198,3 +200,21 @@ def test_losses_by_the_names_of_the_libraries():
                 "n_jobs": 1,
             }.items()
         )
+
+
+def test_lightgbm_is_imported_where_it_is_used():
+    code = (
+        "import sys\n"
+        "sys.modules['lightgbm'] = None\n"
+        "import skfilterrank.ranking as ranking\n"
+        "from skfilterrank.exceptions import MissingPackageError\n"
+        "for name in ranking.__all__: getattr(ranking, name)\n"
+        "for make in (lambda: ranking.make_ranker('lambdamart'),\n"
+        "             lambda: ranking.LambdaRankRanker().fit([[1.0], [2.0]], [0, 1], [1, 1])):\n"
+        "    try: make()\n"
+        "    except MissingPackageError as error: print(error)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines = found.stdout.splitlines()
+    assert len(lines) == 2
+    assert all("pip install lightgbm" in line for line in lines), lines
