@@ -9,12 +9,7 @@ from _common import arguments, best_time, write_report
 
 from skfilterrank.comparison import compare_systems, score_systems
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.ranking import (
-    CoordinateAscentRanker,
-    LinearRankFusion,
-    fuse_learned,
-    fuse_runs,
-)
+from skfilterrank.ranking import CoordinateAscentRanker, RankFusion, fuse_runs
 
 MEASURES = ("ndcg_0@10", "ap")
 DEPTH = 1000
@@ -25,13 +20,13 @@ UNLEARNED = {
     "CombMNZ": {"method": "combmnz"},
 }
 LEARNED = {
-    "learned, coordinate ascent on nDCG@10": LinearRankFusion(
+    "learned, coordinate ascent on nDCG@10": RankFusion(
         CoordinateAscentRanker(measure="ndcg_0@10", init="uniform", max_iter=5, random_state=0)
     ),
-    "learned, coordinate ascent on AP": LinearRankFusion(
+    "learned, coordinate ascent on AP": RankFusion(
         CoordinateAscentRanker(measure="ap", init="uniform", max_iter=5, random_state=0)
     ),
-    "learned, logistic regression": LinearRankFusion("logistic"),
+    "learned, logistic regression": RankFusion("logistic"),
 }
 CHOICES = (
     ("best", "The ten best runs of different teams by AP"),
@@ -110,8 +105,8 @@ def main():
             )
         for name, fusion in LEARNED.items():
             seconds[name], fused[name] = best_time(
-                lambda fusion=fusion, runs=runs: fuse_learned(
-                    qrels, runs, fusion=fusion, unjudged="drop"
+                lambda fusion=fusion, runs=runs: fuse_runs(
+                    runs, fusion, qrels=qrels, unjudged="drop"
                 ),
                 repeats=1,
             )

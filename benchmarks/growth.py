@@ -35,7 +35,7 @@ MEMBER = b"\x1f\x8b\x08" + bytes(6) + b"\xff\x01"
 # What an exponent above 1.1 is due to, by the beginning of the cell.
 REASONS = {
     "align": "sorts and joins ids: n log n",
-    "fuse_scores": "sorts the lists of each system: n log n",
+    "fuse_runs": "sorts the lists of each system: n log n",
     "read csv, columns": "pandas makes each column by itself",
     "tau_ap": "counts in a merge sort: n log(n)**2",
 }
@@ -258,7 +258,7 @@ def estimator_cells():
         ),
         "CalibratedRanker": lambda: ranking.CalibratedRanker(LogisticRegression()),
         "FilterOnly": lambda: ranking.FilterOnly(LogisticRegression()),
-        "LinearRankFusion": lambda: ranking.LinearRankFusion(random_state=0),
+        "RankFusion": lambda: ranking.RankFusion("coordinate_ascent", random_state=0),
     }
     folds = ("RankAndFilter", "CalibratedRanker")
     for name, make in makers.items():
@@ -289,9 +289,9 @@ def estimator_cells():
             def fuse(n, arrays=arrays, method=method):
                 _, y_score, groups = arrays(n)
                 scores = {"a": y_score, "b": y_score[::-1]}
-                return lambda: ranking.fuse_scores(scores, groups=groups, method=method)
+                return lambda: ranking.fuse_runs(scores, method, groups=groups)
 
-            yield f"fuse_scores {method}", axis, fuse
+            yield f"fuse_runs {method}", axis, fuse
 
     def risk(n):
         y_true, y_score, groups = judged("rows", n)

@@ -129,7 +129,7 @@ share `w / (N - 1)` and log `log(1 + w) / log N`. The other candidates bend log_
 The share fails on runs, of which it counts the topics found completely; log on models, whose
 rankings are complete and nearly all at its end. log_odds does neither, ties least, and reads best
 among those that do: 1/2 is a random ranking. Models that are nearly alike are ordered safely by the
-preferences alone: `search_by_preferences` selects by them.
+preferences alone: `order_systems` orders models by them.
 """,
     )
 

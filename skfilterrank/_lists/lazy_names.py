@@ -1,4 +1,4 @@
-"""Lazy imports of rooms and names, and suggestions for misspelled names."""
+"""Lazy imports of rooms, names and optional packages, and suggestions for misspelled names."""
 
 import importlib
 import importlib.util
@@ -133,3 +133,23 @@ def _nearest(name):
             places.setdefault(each, []).append(module.__name__)
     near = difflib.get_close_matches(name, places, n=4)
     return ", ".join(f"{place}.{each}" for each in near for place in places[each])
+
+
+def import_optional(package: str, needed_by: str):
+    """Import a package, or raise an error that says how to install it."""
+    from skfilterrank.exceptions import MissingPackageError
+
+    wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise MissingPackageError(
+            f"{needed_by} needs {package}, which is not installed: pip install {wanted}."
+        ) from error
+    except OSError as error:  # a shared library that the package loads
+        raise MissingPackageError(
+            f"{needed_by} needs {package}, which cannot be loaded: {error}. On macOS, LightGBM and "
+            "XGBoost need OpenMP: brew install libomp."
+        ) from error

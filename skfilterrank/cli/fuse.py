@@ -155,11 +155,11 @@ class _Learned:
         from sklearn.model_selection import GridSearchCV, GroupKFold
 
         from skfilterrank.metrics import make_ranking_scorer
-        from skfilterrank.ranking import LinearRankFusion, RankFusion
+        from skfilterrank.ranking import RankFusion
 
         if learn in ("weights", "logistic"):
             how = "logistic" if learn == "logistic" else "coordinate_ascent"
-            return LinearRankFusion(how, measure=self._measure, filtered=filtered, **settings)
+            return RankFusion(how, measure=self._measure, filtered=filtered, **settings)
         # Nothing is fitted, so that the number of folds makes no difference.
         scoring = make_ranking_scorer(self._measure)
         return GridSearchCV(RankFusion(filtered=filtered), _GRID, scoring=scoring, cv=GroupKFold(2))
@@ -167,12 +167,13 @@ class _Learned:
     def fused(self, search, random_state, n_jobs, depth):
         """Return the run; judged topics are fused by what was learned from others."""
         from skfilterrank.cli._output import progress
-        from skfilterrank.ranking import fuse_learned
+        from skfilterrank.ranking import fuse_runs
 
-        fused = fuse_learned(
-            self._qrels,
+        fused = fuse_runs(
             self._runs,
-            fusion=search,
+            search,
+            qrels=self._qrels,
+            depth=depth,
             unjudged=self._treated.unjudged,
             cv=min(_FOLDS, self._n_judged_topics()),
             random_state=random_state,
@@ -181,7 +182,7 @@ class _Learned:
         )
         if hasattr(search, "param_grid"):
             self._tell_choice(search)
-        return fused if depth is None else fused.groupby("qid", sort=False).head(depth)
+        return fused
 
     def _n_judged_topics(self):
         """Count topics to learn from; each must be held out, and some be left."""
@@ -201,11 +202,13 @@ class _Learned:
         """Tell what is best on all judged topics."""
         import warnings
 
+        import pandas as pd
+
         from skfilterrank.cli._output import tell
         from skfilterrank.exceptions import SkfilterrankWarning
-        from skfilterrank.ranking import score_table
 
-        table = score_table(self._runs)
+        columns = {n: run.set_index(["qid", "docno"])["score"] for n, run in self._runs.items()}
+        table = pd.concat(columns, axis=1, sort=True)
         topics = table.index.get_level_values("qid")
         table = table[topics.isin(self._qrels["qid"])]
         labels = self._qrels.set_index(["qid", "docno"])["label"].reindex(table.index)

@@ -17,13 +17,13 @@ from skfilterrank._lists.printable import printable
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._methods.shared_features import share_features
 from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
     is_prefit,
     make_splits,
 )
 from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
+from skfilterrank.ranking._shared_features import share_features
 from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
 
 _RANK_ONLY = "rank-only ({})"

@@ -7,9 +7,9 @@ import numpy as np
 
 from skfilterrank._lists.checks import check_count, check_groups, count_rows, find_groups
 from skfilterrank._lists.gains import Gains, as_gains, check_gains
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._methods.optional import import_optional
 
 if TYPE_CHECKING:
     from xgboost.callback import EarlyStopping

@@ -74,7 +74,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     `feature_importances_` of a CatBoostRanker are its "PredictionValuesChange", which need no rows.
 
-    scikit-learn's stacks and votes take no rankers; :class:`LinearRankFusion` combines their
+    scikit-learn's stacks and votes take no rankers; :class:`RankFusion` combines their
     scores. A BaggingRegressor around this needs metadata routing, as it makes an array of y.
 
     Examples

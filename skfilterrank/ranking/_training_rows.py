@@ -301,7 +301,7 @@ def _refuse_rankers_in_ensembles(estimator):
             raise InputError(
                 f"{outer} cannot hand queries to {name}: scikit-learn's stacks and votes take "
                 "classifiers and regressors. Put such inside, or combine the scores of rankers by "
-                "LinearRankFusion."
+                "RankFusion."
             )
 
 

@@ -10,10 +10,8 @@ from skfilterrank.cli import fuse as fuse_command
 from skfilterrank.cli.fuse import _GRID
 from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import LinearRankFusion, RankFusion, fuse_learned, fuse_runs
-from skfilterrank.ranking._fusion.lists import FILTERED
-from skfilterrank.ranking._fusion.methods import METHODS
-from skfilterrank.ranking._fusion.scales import NORMALIZATIONS
+from skfilterrank.ranking import RankFusion, fuse_runs
+from skfilterrank.ranking._fusion_methods import FILTERED, METHODS, NORMALIZATIONS
 
 NAMES = ("words", "links", "noise")
 
@@ -97,9 +95,9 @@ def test_into_a_file(fuse, runs):
 @pytest.mark.parametrize("learn", ["weights", "logistic"])
 def test_learned_weights(fuse, runs, learn):
     learner = {"weights": "coordinate_ascent"}.get(learn, learn)
-    fusion = LinearRankFusion(learner, measure="ap", normalize="zscore")
+    fusion = RankFusion(learner, measure="ap", normalize="zscore")
     found, _ = fuse("--qrels", "qrels", "--learn", learn, "-m", "ap", "--normalize", "zscore")
-    assert_same(found, fuse_learned(read_qrels("qrels"), runs, fusion=fusion))
+    assert_same(found, fuse_runs(runs, fusion, qrels=read_qrels("qrels"), random_state=0))
 
 
 def test_what_is_tried():
@@ -128,7 +126,7 @@ def test_learned_method(fuse, runs, grid, monkeypatch):
     found, err = fuse("--qrels", "some", "--depth", "4")
     scorer = make_ranking_scorer("ndcg_f@10")
     search = GridSearchCV(RankFusion(), grid, scoring=scorer, cv=GroupKFold(2))
-    expected = fuse_learned(read_qrels("some"), runs, fusion=search, cv=3)
+    expected = fuse_runs(runs, search, qrels=read_qrels("some"), cv=3)
     assert_same(found, expected.groupby("qid", sort=False).head(4))
     assert "best by ndcg_f@10 on all judged topics: --method comb" in err
 
@@ -137,7 +135,7 @@ def test_gains_of_labels(fuse, runs):
     found, _ = fuse("--qrels", "qrels", "--learn", "logistic", "--gains", "0=1,1=-1,2=-1")
     qrels = read_qrels("qrels")
     qrels["label"] = qrels["label"].map({0: 1, 1: -1, 2: -1})
-    assert_same(found, fuse_learned(qrels, runs, fusion="logistic"))
+    assert_same(found, fuse_runs(runs, "logistic", qrels=qrels))
 
 
 def test_the_choices_are_those_of_the_library():

@@ -13,7 +13,7 @@ from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
 from skfilterrank.judgments import complete_qrels
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_run, evaluate_runs
-from skfilterrank.ranking import fuse_learned
+from skfilterrank.ranking import fuse_runs
 
 PRELS = "1 a 1 1 0.1\n1 b 0 1 0.5\n2 a 1 1 0.1\n2 b 0 1 1\n3 a 0 1 0.1\n3 d 1 1 0.5\n"
 RUN = "".join(f"{q} Q0 {d} 1 {s} r\n" for q in "123" for d, s in zip("abd", (3, 2, 1)))
@@ -136,7 +136,7 @@ FUNCTIONS = {
     "judging_curve": lambda qrels: judging_curve(runs=RUNS, qrels=qrels),
     "label_degradation": lambda qrels: label_degradation(runs=RUNS, qrels=qrels, measures="ap"),
     "complete_qrels": lambda qrels: complete_qrels(qrels=qrels, runs=None, documents=DOCUMENTS),
-    "fuse_learned": lambda qrels: fuse_learned(y_true=qrels, systems=RUNS),
+    "fuse_runs": lambda qrels: fuse_runs(RUNS, "coordinate_ascent", qrels=qrels, random_state=0),
 }
 
 

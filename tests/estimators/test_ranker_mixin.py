@@ -29,17 +29,12 @@ from skfilterrank.ranking import (
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
-    LinearRankFusion,
     QueryRanker,
     RankAndFilter,
     RankerMixin,
+    RankFusion,
     get_ranker_names,
-    make_lambdamart,
-    make_listnet,
-    make_logistic,
-    make_random_forest,
     make_ranker,
-    make_ranknet,
 )
 from skfilterrank.testing._ranker_checks import check_grid_search
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
@@ -48,10 +43,6 @@ MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in get_ranker_names()},
     "make_ranker(learner='blend')": make_ranker("ordinal", learner="blend"),
     "make_ranker(features=...)": make_ranker("ordinal", features=StandardScaler()),
-    **{
-        make.__name__: make()
-        for make in (make_lambdamart, make_listnet, make_logistic, make_random_forest, make_ranknet)
-    },
 }
 for ranker in MADE.values():
     ranker.set_params(**{name: 3 for name in ranker.get_params() if name.endswith("n_estimators")})
@@ -145,7 +136,7 @@ def data():
 
 
 def test_rankers_have_the_surface():
-    assert len({type(ranker) for ranker in OURS.values()}) == 12
+    assert len({type(ranker) for ranker in OURS.values()}) == 11
 
 
 @pytest.mark.slow
@@ -291,10 +282,10 @@ class TestSomebodyElsesRanker:
 
 def test_queries_reach_the_prediction_of_what_is_inside(data):
     X, y, groups = data
-    fusion = LinearRankFusion("logistic").fit(X, y, groups=groups)
+    fusion = RankFusion("logistic").fit(X, y, groups=groups)
     expected = fusion.predict(X, groups=groups)
     for around in (QueryRanker, lambda inner: RankAndFilter(inner, threshold=None)):
-        fitted = around(LinearRankFusion("logistic")).fit(X, y, groups=groups)
+        fitted = around(RankFusion("logistic")).fit(X, y, groups=groups)
         np.testing.assert_array_equal(fitted.predict(X, groups=groups), expected)
 
 

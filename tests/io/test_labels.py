@@ -13,7 +13,7 @@ from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
 from skfilterrank.metrics import evaluate_run, evaluate_runs
-from skfilterrank.ranking import fuse_learned
+from skfilterrank.ranking import fuse_runs
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
 
@@ -201,7 +201,7 @@ def test_learning_to_fuse_asks_about_a_table():
     frame.attrs.clear()
     runs = {"r": RUN, "s": RUN.assign(score=-RUN["score"])}
     with pytest.warns(DataWarning, match="machines gave 2"):
-        fuse_learned(frame, runs, cv=2)
+        fuse_runs(runs, "coordinate_ascent", qrels=frame, cv=2, random_state=0)
 
 
 def test_what_is_joined_already_cannot_be_told():

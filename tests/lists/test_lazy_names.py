@@ -18,7 +18,7 @@ from skfilterrank._lists.lazy_names import PARTS, SYNONYMS
         ("metrics", "make_scorer", "skfilterrank.metrics.make_ranking_scorer"),
         ("datasets", "load_letor", "skfilterrank.io.read_letor"),
         ("comparison", "compare_runs", "skfilterrank.comparison.compare_systems"),
-        ("ranking", "LearnedFusion", "skfilterrank.ranking.LinearRankFusion"),
+        ("ranking", "RanksFusion", "skfilterrank.ranking.RankFusion"),
         ("", "RankFilter", "skfilterrank.ranking.RankAndFilter"),
         ("", "fusion", "skfilterrank.ranking.RankFusion"),
         ("metrics", "mrr_score", "skfilterrank.metrics.reciprocal_rank_score"),

@@ -9,7 +9,7 @@ from skfilterrank.ranking import (
     CoordinateAscentRanker,
     RankBoostRanker,
 )
-from skfilterrank.ranking._boosting.boosting import run_rounds
+from skfilterrank.ranking._boosting import run_rounds
 
 
 def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):

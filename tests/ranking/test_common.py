@@ -16,11 +16,11 @@ from skfilterrank.ranking import (
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
-    LinearRankFusion,
     OrdinalRanker,
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
+    RankFusion,
 )
 
 BY_POSITION = (
@@ -89,10 +89,10 @@ ESTIMATORS = {
     "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "CoordinateAscentRanker()": CoordinateAscentRanker(),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
-    "LinearRankFusion('logistic', normalize=None, gains=odd_is_good)": LinearRankFusion(
+    "RankFusion('logistic', normalize=None, gains=odd_is_good)": RankFusion(
         "logistic", normalize=None, gains=odd_is_good
     ),
-    "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
+    "RankFusion(Ridge(), normalize=None)": RankFusion(Ridge(), normalize=None),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge(), threshold=0.0)),
 }
@@ -144,7 +144,7 @@ AT_NIGHT = {
     "OrdinalRanker(weights='gain')",
     "CalibratedRanker(Ridge(), method='sigmoid')",
     "CoordinateAscentRanker(filter=True)",
-    "LinearRankFusion(Ridge(), normalize=None)",
+    "RankFusion(Ridge(), normalize=None)",
     "QueryRanker(LogisticRegression(), gains=odd_is_good)",
     "QueryRanker(CatBoostRanker)",
     "QueryRanker(LGBMRanker)",

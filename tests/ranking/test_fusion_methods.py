@@ -1,6 +1,6 @@
 """The methods of fusion: values by hand, and what does not change them."""
 
-from math import inf, log, nan
+from math import inf, log, nan, sqrt
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank.ranking import fuse_scores
-from skfilterrank.ranking._fusion.methods import METHODS
-from skfilterrank.ranking._fusion.scales import NORMALIZATIONS
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking import fuse_runs
+from skfilterrank.ranking._fusion_methods import METHODS, NORMALIZATIONS
 
 # One query: four documents, of which the second system shows two and nobody the last.
 ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}
@@ -19,7 +19,7 @@ ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}
 def fused(y_scores, groups=None, **options):
     """Fused scores of one query, as a list."""
     n_rows = len(next(iter(y_scores.values())))
-    return fuse_scores(y_scores, groups=[1] * n_rows if groups is None else groups, **options)
+    return fuse_runs(y_scores, groups=[1] * n_rows if groups is None else groups, **options)
 
 
 class TestByHand:
@@ -188,7 +188,7 @@ class TestInvariances:
                 matrix = np.where(drawn > -inf, np.abs(drawn) + 0.5, -inf)
             how = {"method": method, "normalize": normalize, "persistence": 0.7}
             np.testing.assert_allclose(
-                fuse_scores(matrix, groups=groups, rrf_k=3, **how),
+                fuse_runs(matrix, groups=groups, rrf_k=3, **how),
                 by_loop(matrix, groups, k=3, **how),
                 atol=1e-12,
                 err_msg=str(normalize),
@@ -201,8 +201,8 @@ class TestInvariances:
         rng = np.random.default_rng(seed)
         by_row, by_system = rng.permutation(len(matrix)), rng.permutation(matrix.shape[1])
         for method in METHODS:
-            values = fuse_scores(matrix, groups=groups, method=method)
-            other = fuse_scores(matrix[by_row][:, by_system], groups=groups[by_row], method=method)
+            values = fuse_runs(matrix, groups=groups, method=method)
+            other = fuse_runs(matrix[by_row][:, by_system], groups=groups[by_row], method=method)
             np.testing.assert_array_equal(values[by_row], other)
 
     @pytest.mark.slow
@@ -212,8 +212,8 @@ class TestInvariances:
         bent = np.where(matrix > -inf, np.exp(matrix), -inf)
         for method in ("rrf", "isr", "log_isr", "rbc", "borda", "condorcet"):
             np.testing.assert_array_equal(
-                fuse_scores(matrix, groups=groups, method=method),
-                fuse_scores(bent, groups=groups, method=method),
+                fuse_runs(matrix, groups=groups, method=method),
+                fuse_runs(bent, groups=groups, method=method),
             )
 
     @pytest.mark.slow
@@ -222,10 +222,10 @@ class TestInvariances:
         matrix, groups = unpack(rows)
         for normalize in ("minmax", "zscore", "sum"):
             np.testing.assert_allclose(
-                fuse_scores(
+                fuse_runs(
                     matrix * scale + shift, groups=groups, method="combsum", normalize=normalize
                 ),
-                fuse_scores(matrix, groups=groups, method="combsum", normalize=normalize),
+                fuse_runs(matrix, groups=groups, method="combsum", normalize=normalize),
                 atol=1e-12,
             )
 
@@ -233,7 +233,7 @@ class TestInvariances:
     def test_one_system_keeps_its_order(self, rows):
         matrix, groups = unpack(rows)
         scores = matrix[:, 0]
-        values = fuse_scores(matrix[:, :1], groups=groups)
+        values = fuse_runs(matrix[:, :1], groups=groups)
         for query in set(groups):
             mine = groups == query
             np.testing.assert_array_equal(
@@ -245,8 +245,71 @@ class TestInvariances:
     def test_more_filters_filter_more(self, rows):
         matrix, groups = unpack(rows)
         kept = [
-            np.isfinite(fuse_scores(matrix, groups=groups, filtered=filtered))
+            np.isfinite(fuse_runs(matrix, groups=groups, filtered=filtered))
             for filtered in ("any", "majority", "all")
         ]
         assert (kept[0] <= kept[1]).all()
         assert (kept[1] <= kept[2]).all()
+
+
+# One query: four documents, of which the second system shows two and nobody the last.
+
+
+class TestScales:
+    def test_raw_scores(self):
+        expected = [8, 4.2, 2.3, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize=None), expected)
+
+    def test_rank_normalization(self):
+        expected = [3 / 3, 2 / 3 + 1 / 2, 1 / 3 + 2 / 2, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="rank"), expected)
+
+    def test_zscore(self):
+        # 8, 4, 2 have mean 14 / 3 and variance 56 / 9; 0.2 and 0.3 lie one deviation off.
+        words = [(score - 14 / 3) / (sqrt(56) / 3) for score in (8, 4, 2)]
+        expected = [words[0], words[1] - 1, words[2] + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="zscore"), expected)
+
+    def test_divided_by_the_highest(self):
+        expected = [1, 4 / 8 + 2 / 3, 2 / 8 + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="max"), expected)
+        np.testing.assert_allclose(
+            fused({"only": [0.0, 0.0]}, method="combsum", normalize="max"), [0, 0]
+        )
+
+    @pytest.mark.parametrize("scores", [[-1.0, -2.0], [0.0, -1.0], [-inf, -1.0]])
+    def test_no_highest_to_divide_by(self, scores):
+        with pytest.raises(InputError, match=r"normalize='max'.*list of query 1 has none above 0"):
+            fused({"only": scores}, method="combsum", normalize="max")
+
+    def test_shares_of_what_is_over_the_lowest(self):
+        # 6, 2 and 0 over the lowest of the words, 0 and 0.1 of the links.
+        expected = [6 / 8, 2 / 8 + 0, 0 + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="sum"), expected)
+
+    def test_borda_normalization(self):
+        # Points of three candidates, of which the links leave the first one out.
+        words, links = [3 / 3, 2 / 3, 1 / 3], [1 / 3, 2 / 3, 3 / 3]
+        expected = {
+            "combmin": np.minimum(words, links),
+            "combmnz": 2 * np.add(words, links),
+        }
+        for method, values in expected.items():
+            found = fused(ONE, method=method, normalize="borda")
+            np.testing.assert_allclose(found, [*values, -inf])
+
+    def test_ties_have_their_mean_rank(self):
+        scores = {"only": [2.0, 1.0, 1.0, 0.0]}
+        np.testing.assert_allclose(fused(scores), [1 / 61, 1 / 62.5, 1 / 62.5, 1 / 64])
+        np.testing.assert_allclose(fused(scores, method="borda"), [4, 2.5, 2.5, 1])
+
+    @pytest.mark.parametrize("normalize", NORMALIZATIONS)
+    def test_lists_of_equal_scores(self, normalize):
+        expected = {"minmax": 1.0, "zscore": 0.0, "rank": 1 - 0.5 / 2, None: 0.1}
+        expected |= {"max": 1.0, "sum": 1 / 2, "borda": 1.5 / 2}
+        values = fused({"only": [0.1, 0.1]}, method="combsum", normalize=normalize)
+        np.testing.assert_allclose(values, [expected[normalize]] * 2)
+
+    def test_scores_near_the_end_of_float64(self):
+        values = fused({"only": [1.5e308, 0.0, -1.5e308]}, method="combsum")
+        np.testing.assert_allclose(values, [1, 0.5, 0])

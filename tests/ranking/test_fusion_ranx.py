@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.ranking import fuse_runs
-from skfilterrank.ranking._fusion.methods import METHODS
+from skfilterrank.ranking._fusion_methods import METHODS
 
 pytestmark = [
     pytest.mark.nightly,

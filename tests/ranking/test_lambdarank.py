@@ -1,6 +1,9 @@
+"""Parameters that LambdaRankRanker hands to LightGBM, and those it refuses."""
+
 import pickle
 from math import log2
 
+import joblib
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -12,7 +15,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import LambdaRankRanker
-from skfilterrank.ranking._lambdarank.objective import LambdaObjective
+from skfilterrank.ranking._lambdarank_objective import LambdaObjective
 
 # --- the gradient ------------------------------------------------------------------------------
 
@@ -238,3 +241,69 @@ def test_close_to_lightgbm_on_mq2007(data_dir):
     # One draw of how ties stand moves either figure by about 0.01 on 135 queries.
     assert measured[1] == pytest.approx(measured[0], abs=0.03)
     assert measured[1] > ndcg_score(y[test], np.zeros(test.sum()), groups=groups[test], k=10) + 0.1
+
+
+# --- the gradient ------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_seeds_and_further_parameters_reach_lightgbm(judged):
+    X, y, groups = judged
+    drawn = {**FEW, "subsample": 0.5, "subsample_freq": 1}
+
+    def scores(**settings):
+        return LambdaRankRanker(**drawn, **settings).fit(X, y, groups).predict(X)
+
+    np.testing.assert_array_equal(scores(random_state=3), scores(random_state=3))
+    assert (scores(random_state=3) != scores(random_state=4)).any()
+    generator = np.random.RandomState
+    np.testing.assert_array_equal(
+        scores(random_state=generator(3)), scores(random_state=generator(3))
+    )
+    assert len(np.unique(scores(params={"max_bin": 2, "linear_tree": False}))) < len(
+        np.unique(scores())
+    )
+
+
+def test_threads_and_speech_of_lightgbm(separable):
+    def params(**settings):
+        ranker = LambdaRankRanker(**(FEW | {"n_estimators": 1} | settings)).fit(*separable)
+        return ranker.booster_.params
+
+    # Of LightGBM's numbers of threads 0 leaves it to choose.
+    assert [params(n_jobs=n)["num_threads"] for n in (None, 1, 2)] == [0, 1, 2]
+    assert params(n_jobs=-1)["num_threads"] == joblib.cpu_count()
+    assert params()["verbosity"] == -1
+    assert params(random_state=7)["seed"] == 7
+    assert "seed" not in params()
+
+
+# --- early stopping ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 0}, "k must be None"),
+        ({"k": 2.0}, "k must be None"),
+        ({"gamma": -1}, "gamma must be a finite number from 0 up, got -1"),
+        ({"gamma": float("nan")}, "gamma must be"),
+        ({"sigmoid": 0}, "sigmoid must be a finite number above 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"early_stopping_rounds": 3}, "needs eval_set"),
+        ({"gains": "exp3"}, "gains must be None"),
+        ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
+        ({"params": [1]}, "params must be a dict"),
+        ({"params": {"eta": 0.3}}, "must not hold 'eta': set learning_rate="),
+        ({"params": {"objective": "binary"}}, "its own objective"),
+    ],
+)
+def test_parameters_out_of_range(separable, settings, message):
+    X, y, groups = separable
+    with pytest.raises(ValueError, match=message):
+        LambdaRankRanker(**settings).fit(X, y, groups)
+
+
+# --- real data ---------------------------------------------------------------------------------

@@ -1,12 +1,20 @@
+"""Methods that learn documents one by one: logistic regression and forests."""
+
+import functools
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
+from skfilterrank._lists.sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import load_model, save_model
@@ -19,7 +27,7 @@ from skfilterrank.ranking import (
     get_ranker_names,
     make_ranker,
 )
-from skfilterrank.ranking._methods.shared_features import SharedFeatures
+from skfilterrank.ranking._shared_features import SharedFeatures
 
 LOSSES = get_ranker_names("loss")
 LEARNERS = ("linear", "trees", "blend")
@@ -237,7 +245,7 @@ def test_trees_of_losses_are_small_and_learn_slowly():
         "random_state": 0,
         "n_jobs": 1,
     }
-    of_losses = {loss: make_ranker(loss, learner="trees") for loss in LOSSES}
+    of_losses = {loss: make_ranker(loss, learner="trees", random_state=0) for loss in LOSSES}
     for loss, ranker in of_losses.items():
         final = ranker if isinstance(ranker, LambdaRankRanker) else ranker.estimator["model"]
         assert final.get_params().items() >= settings.items(), loss
@@ -255,3 +263,109 @@ def test_a_blend_is_the_mean_of_both(data):
             for learner in ("blend", "linear", "trees")
         )
         np.testing.assert_allclose(blend, (linear + trees) / 2)
+
+
+# Small ones, so that the tests take seconds.
+SMALL = {
+    "adarank": {},
+    "listnet": {"n_estimators": 5, "min_child_samples": 5},
+    "rankboost": {"n_estimators": 30},
+    "random_forest": {"n_estimators": 8},
+    "ranknet": {"n_estimators": 5},
+    "coordinate_ascent": {},
+    "logistic": {},
+    "lambdamart": {"n_estimators": 5, "min_child_samples": 5},
+}
+
+
+def make(name, **params):
+    return make_ranker(name, **{"random_state": 0} | SMALL[name] | params)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(rows):
+    """Each method fitted once."""
+
+    @functools.cache
+    def of_name(name):
+        return make(name).fit(rows.X, rows.y, groups=rows.groups)
+
+    return of_name
+
+
+def test_logistic_is_scikit_learns(rows):
+    ranker = make_ranker("logistic", C=0.3).fit(rows.X, rows.y)
+    X = StandardScaler().fit_transform(rows.X)
+    expected = LogisticRegression(C=0.3, max_iter=1000).fit(X, rows.y > 0)
+    np.testing.assert_allclose(ranker.predict(rows.X), expected.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(ranker.coef_, expected.coef_[0])
+    assert roc_auc_score(rows.y > 0, ranker.predict(rows.X)) > 0.7
+
+
+@pytest.mark.slow
+def test_logistic_on_sparse_features(rows):
+    # Zeros among features that are far from a mean of 0.
+    X = np.where(np.abs(rows.X) < 0.5, 0.0, rows.X + 3.0)
+    dense = make_ranker("logistic", tol=1e-8).fit(X, rows.y)
+    for as_sparse in (sparse.csr_array, sparse.csr_matrix, sparse.coo_array):
+        ranker = make_ranker("logistic", tol=1e-8).fit(as_sparse(X), rows.y)
+        # The penalty leaves the intercept alone, so that a shift of the features changes nothing.
+        np.testing.assert_allclose(ranker.coef_, dense.coef_, atol=1e-5)
+        for model in (ranker, dense):
+            for features in (X, sparse.csr_array(X)):
+                np.testing.assert_allclose(model.predict(features), dense.predict(X), atol=1e-5)
+        assert ranker.n_features_in_ == 5
+    zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
+    assert zeros.nnz == np.count_nonzero(X)
+    assert get_tags(ranker).input_tags.sparse == tags_tell_sparse()
+    model = RankAndFilter(make_ranker("logistic"), measure="ndcg_f@3", cv=3)
+    assert model.fit(sparse.csr_array(X), rows.y, groups=rows.groups).best_score_ > 0.6
+    X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))
+    with pytest.raises(ValueError, match=r"NaN in column .*LogisticRegression"):
+        make_ranker("logistic").fit(X, rows.y)
+
+
+def test_scaled_features_have_names(rows):
+    X = pd.DataFrame(rows.X, columns=list("abcde"))
+    ranker = make_ranker("logistic").fit(X, rows.y)
+    assert list(ranker.feature_names_in_) == list("abcde")
+    assert list(ranker.estimator_["scale"].get_feature_names_out()) == list("abcde")
+
+
+@pytest.mark.slow
+def test_probabilities_and_gains_are_carried_over_as_they_are(rows):
+    for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
+        fitted = {
+            rescale: RankAndFilter(make(name), measure="ndcg_f@3", cv=2, rescale=rescale)
+            .fit(rows.X, rows.y, groups=rows.groups)
+            .threshold_
+            for rescale in ("auto", False, True)
+        }
+        assert fitted["auto"] == fitted[not raw]
+        assert fitted[False] != fitted[True]
+
+
+def test_gains_of_the_forest(rows):
+    small = {"n_estimators": 5, "random_state": 0}
+    gains = {-1: -2, 1: 2, 2: 4}
+    doubled = make_ranker("random_forest", gains=gains, **small).fit(rows.X, rows.y)
+    plain = make_ranker("random_forest", **small).fit(rows.X, rows.y)
+    np.testing.assert_allclose(doubled.predict(rows.X), 2 * plain.predict(rows.X))
+
+
+def test_a_tree_of_the_forest_by_hand():
+    # Ten documents, the last two of gain 2. Leaves hold five at least: the best cut that is left is
+    # in the middle.
+    X, y = np.arange(10.0)[:, None], np.repeat([0, 2], [8, 2])
+    one_tree = {"n_estimators": 1, "bootstrap": False}
+    ranker = make_ranker("random_forest", **one_tree).fit(X, y)
+    np.testing.assert_allclose(ranker.predict(X), np.repeat([0.0, 0.8], 5))
+    ranker = make_ranker("random_forest", **one_tree, min_samples_leaf=1).fit(X, y)
+    np.testing.assert_allclose(ranker.predict(X), y)
+    forest = make_ranker("random_forest").estimator
+    assert (forest.n_estimators, forest.max_features) == (200, 1 / 3)

@@ -22,8 +22,6 @@ from skfilterrank.ranking import (
     OrdinalRanker,
     QueryRanker,
     RankAndFilter,
-    make_lambdamart,
-    make_logistic,
     make_ranker,
 )
 
@@ -64,11 +62,11 @@ def test_query_ranker_refuses_what_it_cannot_fit(data):
     with pytest.raises(ValueError, match="requires y"):
         QueryRanker(LogisticRegression()).fit(data.X, None)
     with pytest.raises(AttributeError, match="no fitted estimator"):
-        _ = make_lambdamart().feature_importances_
+        _ = make_ranker("lambdamart").feature_importances_
     infinite = data.X.copy()
     infinite[2, 4] = np.inf
     with pytest.raises(ValueError, match="infinity in column 4"):
-        make_logistic().fit(infinite, data.y)
+        make_ranker("logistic").fit(infinite, data.y)
 
 
 def test_infinity_is_named_whatever_the_estimator_says(data):
@@ -156,15 +154,15 @@ class TestFitParameters:
             np.testing.assert_array_equal(found.predict(data.X), plain.predict(data.X))
 
     def test_steps_of_a_pipeline(self, data, weight):
-        model = make_logistic().fit(data.X, data.y, scale__sample_weight=weight)
+        model = make_ranker("logistic").fit(data.X, data.y, scale__sample_weight=weight)
         mean = np.average(data.X, axis=0, weights=weight)
         np.testing.assert_allclose(model.estimator_["scale"].scaler_.mean_, mean)
 
     def test_bad_ones(self, data, weight):
         with pytest.raises(ValueError, match="sample_weight has 5 entries but X has"):
-            make_logistic().fit(data.X, data.y, sample_weight=weight[:5])
+            make_ranker("logistic").fit(data.X, data.y, sample_weight=weight[:5])
         with pytest.raises(TypeError, match="weights"):
-            make_logistic().fit(data.X, data.y, weights=weight)
+            make_ranker("logistic").fit(data.X, data.y, weights=weight)
         with pytest.raises(ValueError, match="XGBRanker weights whole queries"):
             make("ranknet").fit(
                 data.X, data.y, groups=data.groups, sample_weight=np.arange(len(data.y))

@@ -22,7 +22,7 @@ from skfilterrank.metrics import (
     make_ranking_scorer,
     qwa_score,
 )
-from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_logistic
+from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskCertificate,
@@ -188,7 +188,7 @@ class TestRankAndFilter:
             else (model.threshold_ > certificate.limit)
         )
 
-    @pytest.mark.parametrize("estimator", [LogisticRegression(), make_logistic()], ids=repr)
+    @pytest.mark.parametrize("estimator", [LogisticRegression(), make_ranker("logistic")], ids=repr)
     def test_no_promise_about_queries_without_queries(self, data, estimator):
         model = RankAndFilter(
             estimator,

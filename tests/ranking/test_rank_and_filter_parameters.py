@@ -23,12 +23,12 @@ from skfilterrank.ranking import (
     CoordinateAscentRanker,
     FilterOnly,
     LambdaRankRanker,
-    LinearRankFusion,
     OrdinalRanker,
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
-    make_lambdamart,
+    RankFusion,
+    make_ranker,
 )
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold, TunedThreshold
 
@@ -117,15 +117,15 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("estimator", "name"),
         [
-            (make_lambdamart(n_estimators=2), "LGBMRanker"),
+            (make_ranker("lambdamart", n_estimators=2), "LGBMRanker"),
             (QueryRanker(make_pipeline(StandardScaler(), XGBRanker())), "XGBRanker"),
             (GridSearchCV(QueryRanker(LGBMRanker()), {"gains": [None]}), "LGBMRanker"),
-            (CalibratedRanker(make_lambdamart()), "LGBMRanker"),
+            (CalibratedRanker(make_ranker("lambdamart")), "LGBMRanker"),
             (make_pipeline(StandardScaler(), LambdaRankRanker()), "LambdaRankRanker"),
             (CoordinateAscentRanker(), "CoordinateAscentRanker"),
             (AdaRankRanker(), "AdaRankRanker"),
             (CalibratedRanker(RankBoostRanker()), "RankBoostRanker"),
-            (LinearRankFusion(), "LinearRankFusion"),
+            (RankFusion("coordinate_ascent"), "RankFusion"),
         ],
         ids=lambda value: type(value).__name__,
     )

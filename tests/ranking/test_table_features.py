@@ -10,13 +10,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank.ranking import (
-    ColumnsEqual,
-    ListFeatures,
-    NumericColumns,
-    TextVectors,
-    make_text_features,
-)
+from skfilterrank.ranking import make_text_features
+from skfilterrank.ranking._table_features import ColumnsEqual, ListFeatures, NumericColumns
+from skfilterrank.ranking._text_features import TextVectors
 
 RECIPE = {
     "document": "answer",

@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.ranking import (
-    TextSimilarity,
-    TextStatistics,
-    TextVectors,
-)
+from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import functools
 import importlib
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,10 +14,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import (
     RankAndFilter,
-    make_lambdamart,
-    make_listnet,
     make_ranker,
-    make_ranknet,
 )
 
 # Small ones, so that the tests take seconds.
@@ -84,7 +83,7 @@ class TestTrees:
 @pytest.mark.slow
 def test_catboost_as_listnet(data):
     fitted = [
-        make_listnet(backend="catboost", n_estimators=8, random_state=seed).fit(
+        make_ranker("listnet", backend="catboost", n_estimators=8, random_state=seed).fit(
             data.X, data.y, groups=data.groups
         )
         for seed in (0, 0)
@@ -94,7 +93,7 @@ def test_catboost_as_listnet(data):
     found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
     assert found > 0.7
     model = RankAndFilter(
-        make_listnet(backend="catboost", n_estimators=8), measure="ndcg_f@3", cv=2
+        make_ranker("listnet", backend="catboost", n_estimators=8), measure="ndcg_f@3", cv=2
     )
     assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
 
@@ -117,11 +116,13 @@ def test_ranknet_learns_from_every_pair():
         "base_score": 0.0,
     }
     scores = (
-        make_ranknet(**one_tree).fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
+        make_ranker("ranknet", **one_tree)
+        .fit(y[:, None], y, groups=np.zeros(80))
+        .predict([[0], [1], [2]])
     )
     np.testing.assert_allclose(scores, [grade_0, grade_1, grade_2], rtol=1e-5)
     # XGBoost's own default leaves out the pairs of which no document is among the first 32.
-    cut = make_ranknet(**one_tree, lambdarank_num_pair_per_sample=32)
+    cut = make_ranker("ranknet", **one_tree, lambdarank_num_pair_per_sample=32)
     _, score_1, score_2 = cut.fit(y[:, None], y, groups=np.zeros(80)).predict([[0], [1], [2]])
     assert score_1 == score_2
 
@@ -129,8 +130,10 @@ def test_ranknet_learns_from_every_pair():
 @pytest.mark.parametrize(
     ("package", "maker", "needed_by"),
     [
-        ("xgboost", make_ranknet, "make_ranknet"),
-        ("catboost", lambda: make_listnet(backend="catboost"), "make_listnet"),
+        ("lightgbm", lambda: make_ranker("lambdamart"), "lambdarank"),
+        ("lightgbm", lambda: make_ranker("bce", learner="trees"), "learner='trees'"),
+        ("xgboost", lambda: make_ranker("ranknet"), "ranknet"),
+        ("catboost", lambda: make_ranker("listnet", backend="catboost"), "listnet"),
     ],
 )
 def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
@@ -138,7 +141,7 @@ def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(ImportError, match=rf"{needed_by}.*skfilterrank\[{package}\]"):
+    with pytest.raises(ImportError, match=rf"{needed_by}.*{package}.*pip install"):
         maker()
 
 
@@ -153,7 +156,7 @@ def test_a_broken_package_is_not_called_missing(monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", import_module)
     with pytest.raises(ModuleNotFoundError, match="scipy"):
-        make_ranknet()
+        make_ranker("ranknet")
 
 
 def test_ranknet_s_second_tree_by_hand():
@@ -168,7 +171,8 @@ def test_ranknet_s_second_tree_by_hand():
         (40 * p02 + 20 * p12) / (2 * (40 * h02 + 20 * h12)),
     ]
     y = np.repeat([0, 1, 2], [40, 20, 20])
-    ranker = make_ranknet(
+    ranker = make_ranker(
+        "ranknet",
         n_estimators=2,
         max_depth=3,
         reg_lambda=0.0,
@@ -181,11 +185,12 @@ def test_ranknet_s_second_tree_by_hand():
 
 
 def test_losses_by_the_names_of_the_libraries():
-    assert make_lambdamart().estimator.objective == "lambdarank"
-    assert make_listnet().estimator.objective == "rank_xendcg"
-    by_catboost = make_listnet(backend="catboost").estimator
+    assert make_ranker("lambdamart").estimator.objective == "lambdarank"
+    assert make_ranker("listnet").estimator.objective == "rank_xendcg"
+    by_catboost = make_ranker("listnet", backend="catboost").estimator
     assert by_catboost.get_params()["loss_function"] == "QuerySoftMax"
-    for ranker in (make_lambdamart(), make_listnet()):
+    for name in ("lambdamart", "listnet"):
+        ranker = make_ranker(name, random_state=0)
         assert (
             ranker.estimator.get_params().items()
             >= {
@@ -195,3 +200,21 @@ def test_losses_by_the_names_of_the_libraries():
                 "n_jobs": 1,
             }.items()
         )
+
+
+def test_lightgbm_is_imported_where_it_is_used():
+    code = (
+        "import sys\n"
+        "sys.modules['lightgbm'] = None\n"
+        "import skfilterrank.ranking as ranking\n"
+        "from skfilterrank.exceptions import MissingPackageError\n"
+        "for name in ranking.__all__: getattr(ranking, name)\n"
+        "for make in (lambda: ranking.make_ranker('lambdamart'),\n"
+        "             lambda: ranking.LambdaRankRanker().fit([[1.0], [2.0]], [0, 1], [1, 1])):\n"
+        "    try: make()\n"
+        "    except MissingPackageError as error: print(error)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines = found.stdout.splitlines()
+    assert len(lines) == 2
+    assert all("pip install lightgbm" in line for line in lines), lines

@@ -57,7 +57,7 @@ def test_queries_are_needed_where_the_estimator_inside_needs_them(inside, needs)
         (CalibratedRanker(LambdaRankRanker(), cv=2), True),
         (LambdaRankRanker(), False),
         (LGBMRanker(verbose=-1), False),
-        (make_ranker("random_forest", n_jobs=1), True),
+        (make_ranker("random_forest", n_jobs=1, random_state=0), True),
         (VotingRegressor([("one", Ridge())]), True),
     ],
     ids=lambda value: type(value).__name__,

@@ -35,14 +35,10 @@ from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,
-    ColumnsEqual,
     CoordinateAscentRanker,
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
-    LinearRankFusion,
-    ListFeatures,
-    NumericColumns,
     OrdinalRanker,
     QueryRanker,
     QueryScaler,
@@ -50,11 +46,10 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     RankerMixin,
     RankFusion,
-    TextSimilarity,
-    TextStatistics,
-    TextVectors,
 )
-from skfilterrank.ranking._methods.shared_features import SharedFeatures
+from skfilterrank.ranking._shared_features import SharedFeatures
+from skfilterrank.ranking._table_features import ColumnsEqual, ListFeatures, NumericColumns
+from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
 from skfilterrank.thresholds import (
     AutoThreshold,
     BaseThreshold,
@@ -285,7 +280,7 @@ CASES = {
         "more rows",
     ),
     "RankFusion": Case(RankFusion("combsum"), "rows"),
-    "LinearRankFusion": Case(LinearRankFusion(LOGISTIC), "rows"),
+    "RankFusion of learned weights": Case(RankFusion(LOGISTIC), "rows"),
     "FilterAll": Case(FilterAll(), "rows"),
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),

@@ -4,7 +4,8 @@
 `VERSION.json`. Best with the oldest packages, ``.venv-oldest/bin/python``: what they write, all
 later ones must read. What is there from earlier versions stays, and is never written again.
 From 0.1.0.dev0, which was never published, models of classes that are gone were taken out:
-RankAndFilter before its thresholds were estimators, SegmentedFilter, FilterAll and FilterOnly.
+RankAndFilter before its thresholds were estimators, SegmentedFilter, FilterAll, FilterOnly and
+LinearRankFusion.
 """
 
 import json

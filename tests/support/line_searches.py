@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import get_measure
-from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
-from skfilterrank.ranking._coordinate_ascent.objective import Objective
+from skfilterrank.ranking._coordinate_ascent import Objective
+from skfilterrank.ranking._line_search import LineSearch
 
 ANY_GAINS = ["dcg", "dcg@2", "ndcg_f", "ndcg_f@2", "ndcg_min@3", "ndcg@2", "ndcg_0@2"]
 RELEVANT = [

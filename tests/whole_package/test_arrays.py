@@ -19,12 +19,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import CompletedLabels, PriorSelector
 from skfilterrank.metaevaluation import recall_level_metric
 from skfilterrank.metrics import evaluate, inferred_ap_score, ndcg_f_score, stat_ap_score
-from skfilterrank.ranking import (
-    QueryRanker,
-    RankAndFilter,
-    compare_rankers,
-    fuse_scores,
-)
+from skfilterrank.ranking import QueryRanker, RankAndFilter, compare_rankers, fuse_runs
 from skfilterrank.thresholds import threshold_curve
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]
@@ -192,7 +187,7 @@ def test_matrices():
     values = np.ma.array([[0.5, 0.7], [0.4, 0.9]], mask=[[False, True], [False, False]])
     assert SystemScores(values, missing="drop").dropped_queries == (1,)
     with pytest.raises(InputError, match="y_score holds 1 NaN"):
-        fuse_scores(values, groups=["q", "r"])
+        fuse_runs(values, groups=["q", "r"])
     with pytest.raises(InputError, match="positions must be whole numbers"):
         recall_level_metric(np.ma.array([1, 2], mask=[False, True]))
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from given_scores import GivenScores
 from skfilterrank.cli import main
@@ -22,8 +22,7 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     compare_rankers,
-    fuse_learned,
-    search_by_preferences,
+    fuse_runs,
 )
 from skfilterrank.testing import check_no_leak
 from skfilterrank.thresholds import (
@@ -126,13 +125,6 @@ def of_comparison_on_test_rows(estimator, X, y, groups):
     return found.cv_scores
 
 
-def of_search(estimator, X, y, groups):
-    signs = make_pipeline(FunctionTransformer(_times), estimator)
-    grid = {"functiontransformer__kw_args": [{"factors": f} for f in ([1, 1, 1], [-1, 1, 1])]}
-    found = search_by_preferences(signs, grid, X, y, groups=groups, cv=3, n_resamples=0)
-    return found.win_rate, found.preferences.to_frame().select_dtypes("number")
-
-
 def _times(X, factors):
     return X * np.asarray(factors)
 
@@ -169,7 +161,6 @@ DOORS = {
     "calibrated filter": of_calibrated_filter,
     "comparison": of_comparison,
     "comparison on test rows": of_comparison_on_test_rows,
-    "search by preferences": of_search,
     "scorers": of_scorer,
 }
 
@@ -401,11 +392,11 @@ def test_fused_scores_of_a_query_come_from_weights_of_others():
     rng = np.random.default_rng(0)
     groups, y = np.repeat(np.arange(6), 5), rng.integers(0, 3, 30).astype(float)
     systems = {name: y + rng.normal(0, noise, 30) for name, noise in (("a", 1), ("b", 2), ("c", 3))}
-    fused = {"plain": fuse_learned(y, systems, groups=groups, fusion="logistic", cv=3)}
+    fused = {"plain": fuse_runs(systems, "logistic", qrels=y, groups=groups, cv=3)}
     for query in range(6):
         own = groups == query
         turned = np.where(own, 2 - y, y)
-        found = fuse_learned(turned, systems, groups=groups, fusion="logistic", cv=3)
+        found = fuse_runs(systems, "logistic", qrels=turned, groups=groups, cv=3)
         np.testing.assert_array_equal(found[own], fused["plain"][own])
         assert (found[~own] != fused["plain"][~own]).any()
 

@@ -26,7 +26,6 @@ OF_MODELS = {
     ("ranking.compare_rankers", "X"),
     ("ranking.compare_rankers", "X_test"),
     ("ranking.score_difference", "X"),
-    ("ranking.search_by_preferences", "X"),
     ("testing.check_ranker", "data"),
 }
 # What messages say for an argument that holds several things, or goes by another name inside.
@@ -37,7 +36,6 @@ OTHER_WORDS = {
     "things": ("measure", "ranker"),
     "y_scores": ("y_score",),
     "systems": ("y_scores", "y_score", "run"),
-    "fusion": ("learner",),
     "k": ("cut-off",),
     "scores": ("values",),
     "first": ("values", "run"),
@@ -133,7 +131,7 @@ def test_odd_arguments(path):
         ("ranking.compare_rankers", "refit", "DataFrame"),
         ("ranking.compare_rankers", "cv", "text"),
         ("ranking.compare_rankers", "y", "NaN in it"),
-        ("ranking.fuse_learned", "fusion", "generator"),
+        ("ranking.fuse_runs", "method", "generator"),
         ("ranking.score_difference", "document", "None"),
         ("comparison.SystemScores", "dropped_queries", "None"),
         ("comparison.topic_set_size", "pair", "polars DataFrame"),

@@ -38,7 +38,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations
-from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs, score_table
+from skfilterrank.ranking import RankFusion, fuse_runs
 from thinned import is_nightly, thinned
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})
@@ -67,7 +67,6 @@ ALONE = {
     "pseudo_qrels": pseudo_qrels,
     "rank_systems": rank_systems,
     "fuse_runs": fuse_runs,
-    "score_table": score_table,
 }
 FUNCTIONS = ALONE | {
     name: lambda runs, of=of: of(QRELS, runs, "ap") for name, of in ON_JUDGMENTS.items()
@@ -287,8 +286,8 @@ OF_ONE_RUN = {
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
     "rank_changes": lambda run: rank_changes(QRELS, run, RUNS["two"]),
     "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
-    "fuse_learned": lambda run: fuse_learned(
-        QRELS, {"a": run, "b": RUNS["two"]}, fusion="logistic", cv=None
+    "fuse_runs, learned": lambda run: fuse_runs(
+        {"a": run, "b": RUNS["two"]}, "logistic", qrels=QRELS, cv=None
     ),
 }
 
@@ -319,7 +318,7 @@ OF_JUDGMENTS = {
     "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
     "rank_changes": lambda qrels, _: rank_changes(qrels, RUNS["one"], RUNS["two"]),
-    "fuse_learned": lambda qrels, _: fuse_learned(qrels, RUNS, fusion="logistic", cv=None),
+    "fuse_runs, learned": lambda qrels, _: fuse_runs(RUNS, "logistic", qrels=qrels, cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
 }
 
@@ -470,6 +469,8 @@ def test_one_path_is_one_run(name, paths):
 
 
 def test_what_is_no_run_is_told_alike(function):
+    if function is fuse_runs:
+        pytest.skip("fuse_runs takes tables of scores, too")
     for runs, message in (
         ({}, "runs must hold at least [12] runs?, got 0|runs must be at least 2, got 0"),
         ([RUNS["one"]] * 2, "runs must be a path, a list .* got a list that holds DataFrame"),
@@ -522,16 +523,19 @@ def test_kinds_of_judgments(name, tmp_path):
 @pytest.mark.slow
 def test_learned_fusion_takes_files(paths, tmp_path):
     write_qrels(tmp_path / "qrels.txt", QRELS)
-    expected = fuse_learned(QRELS, RUNS, fusion="logistic", cv=None)
+    expected = fuse_runs(RUNS, "logistic", qrels=QRELS, cv=None)
     for runs in (paths, dict(zip(RUNS, paths)), tuple(map(str, paths))):
-        fused = fuse_learned(tmp_path / "qrels.txt", runs, fusion="logistic", cv=None)
+        fused = fuse_runs(runs, "logistic", qrels=tmp_path / "qrels.txt", cv=None)
         pd.testing.assert_frame_equal(fused, expected)
 
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearRankFusion(), r"X must hold the scores .* fuse_learned\(qrels, runs, fusion="),
+        (
+            RankFusion("coordinate_ascent"),
+            r"X must hold the scores .* fuse_runs\(runs, method, qrels=",
+        ),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
 )

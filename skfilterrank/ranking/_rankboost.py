@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
@@ -11,14 +14,12 @@ from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.ranking._boosting.binning import BinnedFeatures
-from skfilterrank.ranking._boosting.boosting import (
+from skfilterrank.ranking._boosting import (
     BoostedRanker,
     HeldOutCurve,
     first_best,
     rows_with_order,
 )
-from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
 from skfilterrank.ranking._feature_ranker import (
     QueryRows,
     column,
@@ -326,3 +327,217 @@ def _contribution(round_, X):
     if missing_above:
         above |= np.isnan(values)
     return alpha * above
+
+
+PAIR_WEIGHTS = ("equal", "query", "gain")
+
+
+class PairDistribution:
+    """Weights ``D(i, k) ~ D_0(i, k) * exp(s_k - s_i)`` of pairs in which i has the higher gain.
+
+    The weight of a pair is a factor of i times a factor of k, so that sums over all worse (better)
+    documents of a query are running sums over its gains: the work is linear in the documents. Sums
+    are kept as logarithms, which no score is too far out for.
+
+    Parameters
+    ----------
+    gains, queries : ndarray of shape (n_rows,)
+        Sorted by query and then gain; every query has two different gains.
+    weights : {"equal", "query", "gain"}
+        D_0: all pairs alike; each query's pairs alike and all queries alike; or by the difference
+        of the gains.
+    """
+
+    def __init__(self, gains, queries, weights):
+        new_query = np.append(True, queries[1:] != queries[:-1])
+        new_cell = new_query | np.append(True, gains[1:] != gains[:-1])
+        # A cell holds a query's documents of one gain.
+        self._starts = np.flatnonzero(new_cell)
+        self._cell = np.cumsum(new_cell) - 1
+        query = np.cumsum(new_query)[self._starts] - 1
+        first = np.flatnonzero(new_query[self._starts])
+        n_cells = len(self._starts)
+        self._level = np.arange(n_cells) - first[query]
+        n_levels = np.diff(first, append=n_cells)
+        # The same counted from the highest gain down.
+        self._level_down = (n_levels[query] - 1 - self._level)[::-1]
+        self._step = None
+        if weights == "gain":
+            cell_gains = gains[self._starts]
+            with np.errstate(divide="ignore"):
+                step = np.log(np.diff(cell_gains, prepend=cell_gains[0]).clip(min=0.0))
+            self._step = np.where(self._level > 0, step, -np.inf)
+        # Logarithm of the number of pairs of each document with worse ones, weights included.
+        worse, _ = self._log_sums(np.zeros(len(gains)))
+        self._log_scale = np.zeros(n_cells)
+        if weights == "query":
+            per_row = worse[self._cell]
+            starts = np.flatnonzero(new_query)
+            n_pairs = np.add.reduceat(np.exp(per_row), starts)
+            self._log_scale = -np.log(n_pairs)[query]
+        self._log_total = logsumexp((worse + self._log_scale)[self._cell])
+
+    def potential(self, scores) -> tuple[np.ndarray, float]:
+        """Each document's weight as the better of pairs less that as the worse, and the loss.
+
+        The loss is the mean of ``exp(s_k - s_i)`` under D_0, of which D is the share of each pair.
+        """
+        worse, better = self._log_sums(scores)
+        as_better = (worse + self._log_scale)[self._cell] - scores
+        as_worse = (better + self._log_scale)[self._cell] + scores
+        highest = as_better.max()
+        as_better = np.exp(as_better - highest)
+        total = as_better.sum()
+        as_worse = np.exp(as_worse - highest)
+        return (as_better - as_worse) / total, float(
+            np.exp(highest + np.log(total) - self._log_total)
+        )
+
+    def _log_sums(self, scores):
+        """Of each cell, log of the sums of exp(s) below and of exp(-s) above, as pairs weigh."""
+        below = self._sums_below(self._of_cells(scores), self._level, self._step)
+        step = None
+        if self._step is not None:
+            # Downwards the step to a cell is the one from it upwards.
+            step = np.append(-np.inf, self._step[::-1][:-1])
+            step = np.where(self._level_down > 0, step, -np.inf)
+        above = self._sums_below(self._of_cells(-scores)[::-1], self._level_down, step)
+        return below, above[::-1]
+
+    def _of_cells(self, scores):
+        """Log of the sum of exp(scores) of each cell."""
+        highest = np.maximum.reduceat(scores, self._starts)
+        return highest + np.log(np.add.reduceat(np.exp(scores - highest[self._cell]), self._starts))
+
+    def _sums_below(self, values, level, step):
+        """Log sums over the cells of lower level, weighted by the difference of the gains if so."""
+        running = _running_log_sums(values, level)
+        below = np.append(-np.inf, running[:-1])
+        below[level == 0] = -np.inf
+        if step is None:
+            return below
+        # sum (g - g_k) e_k over lower k = the steps from gain to gain, each times all e below it.
+        return _running_log_sums(below + step, level)
+
+
+def _running_log_sums(values, level):
+    """Log of running sums of exp(values) over the levels of each query, in log2(levels) passes."""
+    total = values.copy()
+    reach = 1
+    while reach <= level.max():
+        inside = np.flatnonzero(level >= reach)
+        total[inside] = np.logaddexp(total[inside], total[inside - reach])
+        reach *= 2
+    return total
+
+
+class BinnedFeatures:
+    """The rows of X by which of a few thresholds of each feature they exceed.
+
+    The bins of all features stand in one row, feature by feature: first the bin of missing values
+    (NaN), then those between thresholds, ascending.
+
+    Parameters
+    ----------
+    X : ndarray or csc matrix of shape (n_rows, n_features)
+        NaN is a missing value.
+    max_bins : int
+        Most bins of a feature, missing values apart. A feature of more distinct values is cut at
+        its quantiles.
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_bins,), dtype float64
+        What the values in the bins above exceed: -inf for the bin of missing values. In the last
+        bin of a feature, NaN.
+    features : ndarray of shape (n_bins,), dtype int64
+        The feature of each bin.
+    """
+
+    def __init__(self, X, *, max_bins, n_jobs=None):
+        bin_column = _bin_sparse if sparse.issparse(X) else _bin_dense
+        dtype = np.min_scalar_type(max_bins)
+        binned = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(bin_column)(X, number, max_bins, dtype) for number in range(X.shape[1])
+        )
+        cuts = [cut for cut, _ in binned]
+        self._codes = [codes for _, codes in binned]
+        n_bins = np.array([len(cut) + 2 for cut in cuts])
+        self._ends = np.cumsum(n_bins)
+        self._starts = self._ends - n_bins
+        self.features = np.repeat(np.arange(X.shape[1]), n_bins)
+        self.thresholds = np.concatenate(
+            [np.concatenate([[-np.inf], cut, [np.nan]]) for cut in cuts]
+        )
+        self._zeros = self._rows = None
+        if sparse.issparse(X):
+            stored = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+            self._rows = X.indices
+            self._codes = self._starts[stored] + np.concatenate(self._codes)
+            # The bin of the cells that are not stored.
+            self._zeros = self._starts + [1 + np.searchsorted(cut, 0.0) for cut in cuts]
+
+    def sums(self, values) -> np.ndarray:
+        """Sum of `values` (n_rows,) over the rows of each bin."""
+        sums = np.empty(self._ends[-1])
+        if self._zeros is None:
+            for start, end, codes in zip(self._starts, self._ends, self._codes):
+                sums[start:end] = np.bincount(codes, weights=values, minlength=end - start)
+            return sums
+        sums = np.bincount(self._codes, weights=values[self._rows], minlength=self._ends[-1])
+        sums[self._zeros] += values.sum() - np.add.reduceat(sums, self._starts)
+        return sums
+
+    def sums_above(self, values) -> tuple[np.ndarray, np.ndarray]:
+        """Sum over the bins of the feature above each bin, and over its missing values."""
+        sums = self.sums(values)
+        running = np.cumsum(sums)
+        return running[self._ends - 1][self.features] - running, sums[self._starts][self.features]
+
+
+def _bin_dense(X, number, max_bins, dtype):
+    """Thresholds of a column, and the bin of each row."""
+    values = X[:, number].astype(np.float64)
+    present = ~np.isnan(values)
+    cuts = find_thresholds(*np.unique(values[present], return_counts=True), max_bins)
+    return cuts, _codes(values, present, cuts).astype(dtype)
+
+
+def _bin_sparse(X, number, max_bins, dtype):
+    """Thresholds of a column, and the bin of each stored cell."""
+    values = X.data[X.indptr[number] : X.indptr[number + 1]].astype(np.float64)
+    present = ~np.isnan(values)
+    n_zeros = X.shape[0] - len(values)
+    distinct, counts = np.unique(values[present], return_counts=True)
+    if n_zeros:
+        place = np.searchsorted(distinct, 0.0)
+        if place == len(distinct) or distinct[place] != 0.0:
+            distinct, counts = np.insert(distinct, place, 0.0), np.insert(counts, place, 0)
+        counts[place] += n_zeros
+    cuts = find_thresholds(distinct, counts, max_bins)
+    return cuts, _codes(values, present, cuts).astype(dtype)
+
+
+def _codes(values, present, cuts):
+    """0 for missing values, else 1 plus the number of thresholds below the value."""
+    return np.where(present, 1 + np.searchsorted(cuts, values), 0)
+
+
+def find_thresholds(distinct, counts, max_bins) -> np.ndarray:
+    """At most ``max_bins - 1`` thresholds between distinct values, ascending.
+
+    Halfway between two neighbours: all of them, or those at the quantiles.
+    """
+    lower = np.arange(len(distinct) - 1)
+    if len(distinct) > max_bins:
+        up_to = np.cumsum(counts)
+        shares = np.arange(1, max_bins) / max_bins
+        lower = np.unique(np.searchsorted(up_to, shares * up_to[-1]))
+        lower = lower[lower < len(distinct) - 1]
+    halfway = distinct[lower] / 2 + distinct[lower + 1] / 2
+    # Between neighbouring floats there is nothing: the lower one then separates them.
+    return np.where(
+        halfway < distinct[lower + 1], np.maximum(halfway, distinct[lower]), distinct[lower]
+    )

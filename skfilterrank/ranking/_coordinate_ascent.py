@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.additive import Additive, RowFacts
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._coordinate_ascent.ascent import Problem
-from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
-from skfilterrank.ranking._coordinate_ascent.columns import Columns
-from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, count_crossings
-from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
-from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import (
     FeatureRanker,
     MeasuredRows,
+    column,
 )
+from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count_crossings
 
 
 class CoordinateAscentRanker(FeatureRanker):
@@ -408,3 +412,317 @@ class CoordinateAscentRanker(FeatureRanker):
 def _of_held_out(rows, parsed):
     """Columns and objective of a held-out set."""
     return Columns(rows.X), MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
+
+
+# The place of the threshold among the coordinates.
+_THRESHOLD = -1
+
+
+@dataclass
+class Ascent:
+    """Result of one start.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        Weights.
+    threshold : float or None
+        Documents that score less are filtered.
+    history : list of float
+        The objective on the training data, at the start and after each sweep.
+    held_out : list of list of float
+        The same on each held-out set.
+    n_kept : int
+        The sweep whose weights these are; 0 is the start.
+    """
+
+    coef: np.ndarray
+    threshold: float | None
+    history: list = field(default_factory=list)
+    held_out: list = field(default_factory=list)
+    n_kept: int = 0
+
+    @property
+    def value(self) -> float:
+        """Value that starts are compared by: of the held-out sets, else of the training data."""
+        if self.held_out:
+            return float(np.mean([values[self.n_kept] for values in self.held_out]))
+        return self.history[self.n_kept]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data and settings that all starts share.
+
+    Attributes
+    ----------
+    columns : Columns
+        Features of the training rows.
+    spreads : ndarray of shape (n_features,)
+        Spread of each; 0 where it cannot change anything.
+    queries : tuple
+        Codes and sizes of the queries, where scores vary within queries; else empty.
+    objective : Objective
+        The measure on the training rows.
+    search : LineSearch or CandidateSearch
+        Finds the best value of one weight.
+    held_out : list of (Columns, Objective)
+        Held-out sets.
+    max_iter, tol, patience
+        Most sweeps, least gain of a sweep, and sweeps without a gain on held-out sets (or None).
+    """
+
+    columns: Columns
+    spreads: np.ndarray
+    queries: tuple
+    objective: Objective
+    search: LineSearch | CandidateSearch
+    held_out: list
+    max_iter: int
+    tol: float
+    patience: int | None
+
+    def ascend(self, coef, threshold, rng, after_sweep) -> Ascent:
+        """Optimize the weights and, where it is not None, the threshold."""
+        ascent = Ascent(coef, threshold, held_out=[[] for _ in self.held_out])
+        scores, value = self._record(ascent, coef, threshold)
+        coordinates = np.flatnonzero(self.spreads)
+        if threshold is not None:
+            coordinates = np.append(coordinates, _THRESHOLD)
+        coef = coef.copy()
+        for sweep in range(1, self.max_iter + 1):
+            for j in rng.permutation(coordinates):
+                if j == _THRESHOLD:
+                    candidate = self.objective.best_threshold(scores)
+                    reached = self.objective(scores, candidate)
+                    if reached > value:
+                        threshold, value = candidate, reached
+                    continue
+                feature = self.columns[j]
+                unit = (spread(scores, *self.queries) or 1.0) / self.spreads[j]
+                t = self.search.best(scores, feature, threshold, unit)
+                if t == 0:
+                    continue
+                moved = scores + t * feature
+                reached = self.objective(moved, threshold)
+                # The steps are exact but for the rounding of scores that nearly cross.
+                if reached > value:
+                    coef[j] += t
+                    scores, value = moved, reached
+            coef, threshold = self._rescaled(coef, threshold)
+            scores, value = self._record(ascent, coef, threshold)
+            after_sweep(self.objective.sign * value)
+            if self._is_best(ascent):
+                ascent.coef, ascent.threshold, ascent.n_kept = coef.copy(), threshold, sweep
+            elif self.patience is not None and sweep - ascent.n_kept >= self.patience:
+                break
+            if ascent.history[-1] - ascent.history[-2] <= self.tol:
+                break
+        return ascent
+
+    def _record(self, ascent, coef, threshold):
+        """Compute scores anew, and note what they reach."""
+        scores = self.columns.scores(coef)
+        value = self.objective(scores, threshold)
+        ascent.history.append(value)
+        for values, (columns, objective) in zip(ascent.held_out, self.held_out):
+            values.append(objective(columns.scores(coef), threshold))
+        return scores, value
+
+    def _is_best(self, ascent):
+        """Whether the latest weights are to be kept; with early stopping, the best held out are."""
+        if self.patience is None:
+            return True
+        means = np.mean(ascent.held_out, axis=0)
+        return means[-1] > means[ascent.n_kept]
+
+    def _rescaled(self, coef, threshold):
+        """Bring the weights to a total from 1 to 2, by a power of 2, which changes no order."""
+        total = np.abs(coef) @ self.spreads
+        if total == 0 or not np.isfinite(total):
+            return coef, threshold
+        factor = 2.0 ** -np.floor(np.log2(total))
+        return coef * factor, None if threshold is None else threshold * factor
+
+
+class Objective(MeasuredRows):
+    """Mean of a measure over queries, undefined ones 0, ties in ascending order of gain.
+
+    So nothing is won by giving documents the same score.
+    """
+
+    def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex):
+        super().__init__(parsed, gains, index, ties="worst")
+
+    def as_sum(self) -> Additive | None:
+        """The measure as a sum over documents, None where it is not one."""
+        return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
+
+    def check_filterable(self) -> None:
+        """Raise where the line search cannot move a document below a threshold."""
+        form = self.as_sum()
+        # Below it a document must add nothing, whatever stands above it.
+        if (
+            form is None
+            or form.uses_levels
+            or form.finish is not None
+            or form.by_shown
+            or form.n_items is not None
+        ):
+            raise InputError(
+                f"filter=True cannot optimize a threshold for measure={brief(self.parsed.text)}: "
+                "only gains and places may count, as in 'ndcg_f' or 'rbp'. For others use "
+                "filter=False in RankAndFilter, which finds the best threshold for the ranking."
+            )
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether some query has two different gains."""
+        codes = self.index.codes()
+        highest = np.full(self.index.n_queries, -np.inf)
+        np.maximum.at(highest, codes, self.gains)
+        return bool((self.gains != highest[codes]).any())
+
+    def best_threshold(self, scores) -> float:
+        """The threshold of the highest mean, finite also where all or nothing is best shown."""
+        lists = RankedLists(self.gains, scores, groups=self.index)
+        threshold, _ = EntryValues.of(lists, self.parsed).best()
+        if np.isfinite(threshold):
+            return threshold
+        margin = np.ptp(scores) or 1.0
+        return scores.max() + margin if threshold > 0 else scores.min() - margin
+
+
+def check_optimizable(parsed: ParsedMeasure) -> None:
+    """Raise for a measure that no order of the documents improves."""
+    entry = parsed.measure
+    if entry.order_matters == "never" or entry.name == "stat_ap":
+        reason = "it is the same for every order of a query's documents"
+        if entry.name == "stat_ap":
+            reason = "it needs a column of inclusion probabilities"
+        possible = [
+            name
+            for name, other in sorted(MEASURES.items())
+            if other.order_matters != "never" and other.over_queries == "mean" and name != "stat_ap"
+        ]
+        raise InputError(
+            f"measure={brief(entry.name)} cannot be optimized: {reason}. Those that can: "
+            f"{', '.join(possible)}."
+        )
+    if entry.order_matters == "with k" and parsed.k is None:
+        raise InputError(
+            f"measure={brief(entry.name)} without a cut-off is the same for every order of a "
+            f"query's documents: give one, such as '{entry.name}@10'."
+        )
+
+
+INITS = ("least_squares", "uniform")
+_MOST_STEPS = 500
+
+
+def make_start(
+    init: str, columns, objective, spreads, rng, *, alpha: float, within: bool
+) -> np.ndarray:
+    """Weights of shape (n_features,); 0 for features without spread.
+
+    `alpha` is the penalty of a regression, and `within` says whether it is one of differences
+    within queries.
+    """
+    usable = spreads > 0
+    n_usable = np.count_nonzero(usable)
+    if not n_usable:
+        return np.zeros(len(spreads))
+    inverse = np.zeros(len(spreads))
+    inverse[usable] = 1.0 / spreads[usable]
+    if init == "uniform":
+        return inverse / n_usable
+    if init == "random":
+        return rng.normal(size=len(spreads)) * inverse
+    return _regression(columns, objective, inverse, alpha, within)
+
+
+def _regression(columns, objective, inverse, alpha, within):
+    """Ridge regression of the gains, by conjugate gradients: sparse features stay sparse."""
+    codes = objective.index.codes() if within else np.zeros(columns.n_rows, dtype=np.intp)
+    sizes = np.bincount(codes)
+
+    def centred(values):
+        return values - (np.bincount(codes, values) / sizes)[codes]
+
+    def product(coef):
+        return columns.transposed(centred(columns.product(coef * inverse))) * inverse + (
+            alpha * coef
+        )
+
+    n = len(inverse)
+    right = columns.transposed(centred(objective.gains)) * inverse
+    scaled, _ = cg(
+        LinearOperator((n, n), matvec=product, dtype=np.float64),
+        right,
+        rtol=1e-8,
+        maxiter=_MOST_STEPS,
+    )
+    return scaled * inverse
+
+
+def spread(values, codes=None, sizes=None) -> float:
+    """Standard deviation, within queries where their codes and sizes are given.
+
+    0 for values that vary by no more than rounding.
+    """
+    # Scaled first: squares of extreme values leave the range of float64.
+    largest = np.abs(values).max()
+    if largest == 0:
+        return 0.0
+    values = values / largest
+    if codes is None:
+        values = values - values.mean()
+    else:
+        values = values - (np.bincount(codes, values) / sizes)[codes]
+    if np.abs(values).max() <= ROUNDING_OF_MEANS:
+        return 0.0
+    return largest * np.sqrt(np.mean(values**2))
+
+
+class Columns:
+    """A checked feature matrix of which one dense column at a time is wanted."""
+
+    def __init__(self, X):
+        self.is_sparse = sparse.issparse(X)
+        self.n_rows, self.n_columns = X.shape
+        if self.is_sparse:
+            self._X = sparse.csc_array(X, dtype=np.float64)
+        else:
+            self._X = np.asfortranarray(X, dtype=np.float64)
+
+    def __getitem__(self, j) -> np.ndarray:
+        """Column j; shape (n_rows,), read only."""
+        return column(self._X, j)
+
+    def scores(self, coef) -> np.ndarray:
+        """Sum of features times weights, added up in the same order for every row.
+
+        A matrix product of numpy may give equal rows scores that differ in the last digit.
+        """
+        if self.is_sparse:
+            return self._X @ coef
+        scores = np.zeros(self.n_rows)
+        for j in np.flatnonzero(coef):
+            scores += coef[j] * self._X[:, j]
+        return scores
+
+    def product(self, coef) -> np.ndarray:
+        """The same as a matrix product, where speed matters and the last digit does not."""
+        return self._X @ coef
+
+    def transposed(self, values) -> np.ndarray:
+        """Product of the transposed matrix with one value per row."""
+        return self._X.T @ values
+
+    def spreads(self, index: GroupIndex | None) -> np.ndarray:
+        """Standard deviation of each column, within queries where an index is given.
+
+        Columns that vary by no more than rounding have 0.
+        """
+        queries = () if index is None else (index.codes(), index.sizes)
+        return np.array([spread(self[j], *queries) for j in range(self.n_columns)])

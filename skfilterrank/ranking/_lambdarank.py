@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import joblib
-import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -20,12 +19,12 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
-from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
-from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
+from skfilterrank.ranking._lambdarank_objective import LambdaObjective, row_keys
 
 
 class LambdaRankRanker(FeatureRanker):
@@ -258,6 +257,7 @@ class LambdaRankRanker(FeatureRanker):
                 "from single documents too."
             )
 
+        lgb = _lightgbm()
         train = lgb.Dataset(X, label=np.zeros(len(gains)), params=lightgbm_params)
         held_out = _datasets(held_out, train)
         lightgbm_params["objective"] = _objective(loss, train)
@@ -355,12 +355,18 @@ class LambdaRankRanker(FeatureRanker):
         """Recording, printing and early stopping."""
         if not held_out:
             return []
+        lgb = _lightgbm()
         callbacks = [lgb.record_evaluation(self.evals_result_)]
         if self.verbose:
             callbacks.append(lgb.log_evaluation(self.verbose))
         if self.early_stopping_rounds is not None:
             callbacks.append(lgb.early_stopping(self.early_stopping_rounds, verbose=False))
         return callbacks
+
+
+def _lightgbm():
+    """Import LightGBM where it is used: it needs a shared library that not every system has."""
+    return import_optional("lightgbm", "LambdaRankRanker")
 
 
 def _datasets(held_out, train):
@@ -386,3 +392,83 @@ def _objective(loss, train):
 def _lightgbm_matrix(X):
     """LightGBM knows sparse matrices, not sparse arrays."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
+
+
+# LightGBM's name of each parameter it is handed, and the other names it answers to.
+_LIGHTGBM_NAMES = {
+    "learning_rate": ("learning_rate", "shrinkage_rate", "eta"),
+    "num_leaves": ("num_leaves", "num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
+    "max_depth": ("max_depth",),
+    "min_child_samples": (
+        "min_data_in_leaf",
+        "min_data_per_leaf",
+        "min_data",
+        "min_child_samples",
+        "min_samples_leaf",
+    ),
+    "subsample": ("bagging_fraction", "sub_row", "subsample", "bagging"),
+    "subsample_freq": ("bagging_freq", "subsample_freq"),
+    "colsample_bytree": ("feature_fraction", "sub_feature", "colsample_bytree"),
+    "reg_alpha": ("lambda_l1", "reg_alpha", "l1_regularization"),
+    "reg_lambda": ("lambda_l2", "reg_lambda", "lambda", "l2_regularization"),
+    "n_estimators": (
+        "num_iterations",
+        "num_iteration",
+        "n_iter",
+        "num_tree",
+        "num_trees",
+        "num_round",
+        "num_rounds",
+        "nrounds",
+        "num_boost_round",
+        "n_estimators",
+        "max_iter",
+    ),
+    "early_stopping_rounds": (
+        "early_stopping_round",
+        "early_stopping_rounds",
+        "early_stopping",
+        "n_iter_no_change",
+    ),
+    "random_state": ("seed", "random_seed", "random_state"),
+    "n_jobs": ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs"),
+    "verbose": ("verbosity", "verbose"),
+    "sigmoid": ("sigmoid",),
+    "k": ("lambdarank_truncation_level",),
+    "norm": ("lambdarank_norm",),
+    "gains": ("label_gain",),
+}
+# Handed over in the parameters of LightGBM as they are.
+_TREE_PARAMETERS = (
+    "learning_rate",
+    "num_leaves",
+    "max_depth",
+    "min_child_samples",
+    "subsample",
+    "subsample_freq",
+    "colsample_bytree",
+    "reg_alpha",
+    "reg_lambda",
+)
+_FIXED = ("objective", "objective_type", "app", "application", "loss", "metric", "metrics")
+
+
+def tree_parameters(estimator) -> dict:
+    """Parameters of the estimator's trees, by LightGBM's names."""
+    return {_LIGHTGBM_NAMES[name][0]: getattr(estimator, name) for name in _TREE_PARAMETERS}
+
+
+def further_parameters(params, owner: str) -> dict:
+    """A user's own parameters, none of which the estimator called `owner` sets itself."""
+    if params is None:
+        return {}
+    if not isinstance(params, dict):
+        raise InputError(f"params must be a dict of LightGBM parameters, got {brief(params)}.")
+    for own, names in _LIGHTGBM_NAMES.items():
+        for name in set(names) & set(params):
+            raise InputError(f"params must not hold {brief(name)}: set {own}= of {owner} instead.")
+    for name in set(_FIXED) & set(params):
+        raise InputError(
+            f"params must not hold {brief(name)}: {owner} has its own objective and measure."
+        )
+    return params

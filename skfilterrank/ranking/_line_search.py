@@ -15,7 +15,6 @@ import numpy as np
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.floats import ROUNDING_OF_MEANS, argsort_floats
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.ranking._coordinate_ascent.reach import stretches
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
@@ -305,3 +304,149 @@ def between(times, position, unit: float):
     # At either end both are the outermost step.
     beyond = np.where(position == 0, -unit, np.where(position > last, unit, 0.0))
     return left / 2 + right / 2 + beyond
+
+
+# Crossings that are enough to tell where they lie.
+_ENOUGH = 1 << 20
+
+
+class CandidateSearch:
+    """Tries quantiles of all crossings, then quantiles between the neighbours of the best.
+
+    Parameters
+    ----------
+    objective : Objective
+        The measure.
+    n_candidates : int
+        How many points are tried each time.
+    penalty : float, default=0.0
+        What a step must gain for each unit of its length.
+    max_crossings : int or None, default=None
+        Where there are more crossings for each row, on average, some documents stand for all.
+    """
+
+    def __init__(
+        self, objective, n_candidates: int, penalty: float = 0.0, max_crossings: int | None = None
+    ):
+        self._objective = objective
+        self._n_candidates, self._penalty = n_candidates, penalty
+        # A dummy measure: its steps are all crossings of documents whose gain is not 0.
+        every = Additive(
+            weights=(objective.gains != 0).astype(np.float64),
+            worth=lambda place, level, query: place.astype(np.float64),
+        )
+        n_crossings = count_crossings(every, objective.index)
+        if max_crossings is not None and n_crossings > max_crossings * len(objective.gains):
+            # Every so-maniest in the order of queries and gains: a share of each gain of each.
+            order = np.lexsort((objective.gains, objective.index.codes()))
+            counted = order[every.weights[order] != 0]
+            some = counted[:: -(-n_crossings // _ENOUGH)]
+            every.weights[:] = 0.0
+            every.weights[some] = 1.0
+        self._search = LineSearch(every, objective.gains, objective.index)
+
+    def best(self, scores, feature, threshold, unit: float) -> float:
+        """The t that is best of those tried; 0 where none is better than now."""
+        times = self._search.steps(scores, feature, threshold).times
+        best_t, best_value = 0.0, self._objective(scores, threshold)
+        first, last = 0, len(times)
+        if not last:
+            return best_t
+        for _ in range(2):
+            tried = np.unique(np.linspace(first, last, self._n_candidates).round().astype(int))
+            values = np.empty(len(tried))
+            for i, position in enumerate(tried):
+                t = between(times, position, unit)
+                values[i] = self._objective(scores + t * feature, threshold)
+                values[i] -= self._penalty * abs(t) / unit
+                if values[i] > best_value:
+                    best_t, best_value = t, values[i]
+            best = int(values.argmax())
+            first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+        return best_t
+
+
+# As many documents as there are places, times this, and this many, are not worth another cut.
+_PER_PLACE, _FEW = 4, 64
+_MOST_CUTS = 40
+
+
+class Stretch(NamedTuple):
+    """Values of t from `begin` to before `end`, and the documents that matter there."""
+
+    begin: float
+    end: float
+    members: np.ndarray
+
+
+class _End(NamedTuple):
+    """End of a stretch: t, which may be infinite, and a number that scores are proportional to."""
+
+    t: float
+    of_score: float
+    of_feature: float
+
+
+_FIRST, _LAST = _End(-np.inf, 0.0, -1.0), _End(np.inf, 0.0, 1.0)
+
+
+def stretches(scores, feature, n_places: int):
+    """Yield the stretches of a query's line, from the left to the right.
+
+    Parameters
+    ----------
+    scores, feature : ndarray of shape (n_documents,)
+        Score at t = 0, and what it rises by with t.
+    n_places : int
+        How many places matter.
+    """
+    sizes = np.abs(scores).max(), np.abs(feature).max()
+    if not all(1e-100 < size < 1e100 for size in sizes):
+        yield Stretch(-np.inf, np.inf, np.arange(len(scores)))
+        return
+    # In these units, t is of the size of 1, and no product leaves the range of float64.
+    scores, feature, unit = scores / sizes[0], feature / sizes[1], sizes[0] / sizes[1]
+    few = max(_PER_PLACE * n_places, _FEW)
+    stack = [(_FIRST, _LAST, np.arange(len(scores)), 0)]
+    while stack:
+        left, right, members, n_cuts = stack.pop()
+        cut = None
+        if len(members) > few and n_cuts < _MOST_CUTS:
+            cut = _cut(scores[members], feature[members], left.t, right.t)
+        if cut is None:
+            yield Stretch(left.t * unit, right.t * unit, members)
+            continue
+        middle = _End(cut, *np.array([1.0, cut]) / np.hypot(1.0, cut))
+        for ends in ((middle, right), (left, middle)):
+            kept = members[_may_matter(scores[members], feature[members], *ends, n_places)]
+            stack.append((*ends, kept, n_cuts + 1))
+
+
+def _cut(scores, feature, begin, end):
+    """Middle one of the crossings of neighbours within a stretch; None where none cross."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
+    times = times[(times > begin) & (times < end)]
+    if not len(times):
+        return None
+    return float(np.partition(times, len(times) // 2)[len(times) // 2])
+
+
+def _may_matter(scores, feature, left, right, n_places):
+    """Which documents may stand in the first places somewhere between two ends."""
+    values = [end.of_score * scores + end.of_feature * feature for end in (left, right)]
+    # Those that are first in the middle are among the first ones at both ends, or nearly.
+    top = np.argpartition(-(values[0] + values[1]), n_places - 1)[:n_places]
+    below = []
+    for end, value in zip((left, right), values):
+        if end.of_score == 0:
+            # Where t is infinite, scores are the feature itself, without rounding.
+            below.append(value <= value[top].min())
+        else:
+            off = ROUNDING_OF_MEANS * (
+                end.of_score * np.abs(scores) + np.abs(end.of_feature * feature)
+            )
+            below.append(value + off < (value - off)[top].min())
+    kept = ~(below[0] & below[1])
+    kept[top] = True
+    return kept

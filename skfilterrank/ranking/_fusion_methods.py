@@ -1,4 +1,7 @@
-"""How the lists of several systems for a query are brought to one scale: by scores or by ranks."""
+"""The methods of fusion: lists on one scale, and scores or ranks combined over systems."""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -6,6 +9,9 @@ from skfilterrank._lists.arrays import cached_property
 from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
+
+FILTERED = ("any", "all", "majority")
+_CELLS = 1 << 20
 
 
 class Lists:
@@ -43,6 +49,50 @@ class Lists:
         result = np.empty_like(values)
         result[order] = np.repeat(per_query, self.index.sizes, axis=0)
         return result
+
+
+class Settings(NamedTuple):
+    """What methods depend on."""
+
+    normalize: str | None
+    rrf_k: float
+    persistence: float
+
+
+class Method(NamedTuple):
+    """A method of fusion.
+
+    Attributes
+    ----------
+    gives : callable
+        From lists and settings to an array of shape (n_rows, n_systems): what each list gives to
+        each row, NaN where nothing.
+    combine : callable
+        From this array, the weights of the systems and the queries to one score per row.
+    """
+
+    gives: Callable[[Lists, Settings], np.ndarray]
+    combine: Callable[[np.ndarray, np.ndarray, GroupIndex], np.ndarray]
+
+
+def fuse(matrix, weights, index, *, method, settings, filtered, tie_keys=None):
+    """Fused score of each row; `tie_keys` order equal scores, descending, else ranks are means."""
+    used = weights > 0
+    lists = Lists(matrix[:, used], index, tie_keys)
+    gives, combine = METHODS[method]
+    fused = combine(gives(lists, settings), weights[used], index)
+    fused[is_filtered(lists.retrieved, filtered)] = -np.inf
+    return fused
+
+
+def is_filtered(retrieved, filtered) -> np.ndarray:
+    """Which rows the systems filter together."""
+    n_systems, n_kept = retrieved.shape[1], np.count_nonzero(retrieved, axis=1)
+    if filtered == "any":
+        return n_kept < n_systems
+    if filtered == "majority":
+        return 2 * n_kept < n_systems
+    return n_kept == 0
 
 
 def scaled(lists: Lists, normalize) -> np.ndarray:
@@ -157,4 +207,110 @@ NORMALIZATIONS = {
     "rank": _by_rank,
     "borda": _by_points,
     None: _as_they_are,
+}
+
+
+def _scores(lists, settings):
+    return scaled(lists, settings.normalize)
+
+
+def _ranks(lists, settings):
+    return np.where(lists.retrieved, lists.ranks, np.nan)
+
+
+def _reciprocal(lists, settings):
+    return 1.0 / (settings.rrf_k + _ranks(lists, settings))
+
+
+def _inverse_square(lists, settings):
+    return 1.0 / _ranks(lists, settings) ** 2
+
+
+def _rank_biased(lists, settings):
+    persistence = settings.persistence
+    return (1.0 - persistence) * persistence ** (_ranks(lists, settings) - 1.0)
+
+
+def _points(lists, settings):
+    return borda_points(lists)
+
+
+def _sum(given, weights, index):
+    # Sorted, so that the systems' order does not change a bit.
+    return np.sort(_with(0.0, given * weights), axis=1).sum(axis=1)
+
+
+def _sum_times_lists(given, weights, index):
+    return _sum(given, weights, index) * _n_lists(given)
+
+
+def _sum_times_log_lists(given, weights, index):
+    return _sum(given, weights, index) * np.log(np.maximum(_n_lists(given), 1))
+
+
+def _mean(given, weights, index):
+    return _sum(given, weights, index) / np.maximum(_n_lists(given), 1)
+
+
+def _highest(given, weights, index):
+    return _with(-np.inf, given * weights).max(axis=1)
+
+
+def _lowest(given, weights, index):
+    return _with(np.inf, given * weights).min(axis=1)
+
+
+def _median(given, weights, index):
+    ordered = np.sort(given * weights, axis=1)  # NaN last
+    n_lists = np.maximum(_n_lists(given), 1)
+    middle = np.column_stack([(n_lists - 1) // 2, n_lists // 2])
+    # Halves, because the sum of two large scores may leave the range of float64.
+    return (np.take_along_axis(ordered, middle, axis=1) / 2).sum(axis=1)
+
+
+def _majorities(ranks, weights, index):
+    """1, and 1 more for each row behind by the majority of votes, 1/2 for each on a par."""
+    result, behind_all = np.ones(len(ranks)), len(ranks) + 1.0
+    for rows in np.split(index.row_order(), np.cumsum(index.sizes)[:-1]):
+        rows = rows[~np.isnan(ranks[rows]).all(axis=1)]
+        places = _with(behind_all, ranks[rows])
+        for begin in range(0, len(rows), size := max(1, _CELLS // max(1, len(rows)))):
+            block = places[begin : begin + size]
+            margins = np.zeros((len(block), len(rows)))
+            # Systems of one weight are counted, so that their order does not change a bit.
+            for weight in np.unique(weights):
+                columns = np.flatnonzero(weights == weight)
+                votes = np.zeros(margins.shape, dtype=np.int32)
+                for column in columns:
+                    votes += places[:, column] > block[:, column, None]
+                    votes -= places[:, column] < block[:, column, None]
+                margins += weight * votes
+            margins[np.abs(margins) <= ROUNDING_OF_MEANS * weights.sum()] = 0
+            behind = np.count_nonzero(margins > 0, axis=1)
+            on_par = np.count_nonzero(margins == 0, axis=1) - 1  # itself
+            result[rows[begin : begin + size]] = 1 + behind + on_par / 2
+    return result
+
+
+def _with(filler, given):
+    return np.where(np.isnan(given), filler, given)
+
+
+def _n_lists(given):
+    return np.count_nonzero(~np.isnan(given), axis=1)
+
+
+METHODS = {
+    "rrf": Method(_reciprocal, _sum),
+    "isr": Method(_inverse_square, _sum_times_lists),
+    "log_isr": Method(_inverse_square, _sum_times_log_lists),
+    "rbc": Method(_rank_biased, _sum),
+    "borda": Method(_points, _sum),
+    "condorcet": Method(_ranks, _majorities),
+    "combsum": Method(_scores, _sum),
+    "combmnz": Method(_scores, _sum_times_lists),
+    "combanz": Method(_scores, _mean),
+    "combmed": Method(_scores, _median),
+    "combmax": Method(_scores, _highest),
+    "combmin": Method(_scores, _lowest),
 }

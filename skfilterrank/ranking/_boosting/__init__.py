@@ -1,1 +1,0 @@
-"""AdaRank and RankBoost."""

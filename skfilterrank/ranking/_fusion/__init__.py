@@ -1,1 +1,0 @@
-"""Several systems' scores as one."""

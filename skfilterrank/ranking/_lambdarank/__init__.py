@@ -1,1 +1,0 @@
-"""LambdaRank with boosted trees."""

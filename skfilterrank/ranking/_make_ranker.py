@@ -1,0 +1,379 @@
+"""make_ranker: every ready-made ranker by its name."""
+
+import inspect
+from collections.abc import Callable
+
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.ensemble import RandomForestRegressor, VotingClassifier, VotingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
+from skfilterrank._estimators.wrapping import WrapsFitted
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._adarank import AdaRankRanker
+from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._lambdarank import LambdaRankRanker
+from skfilterrank.ranking._ordinal import OrdinalRanker
+from skfilterrank.ranking._query_ranker import QueryRanker
+from skfilterrank.ranking._rankboost import RankBoostRanker
+from skfilterrank.ranking._shared_features import SharedFeatures
+
+_LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+_LEARNERS = ("linear", "trees", "blend")
+_LINEAR_METHODS = ("adarank", "coordinate_ascent", "logistic")
+# LightGBM grows the same trees for any number of threads.
+_LIGHTGBM = {"verbose": -1, "deterministic": True, "force_row_wise": True}
+# Small, slow-learning trees on part of rows and columns: query-grouped cross-validation on text
+# features of a few thousand documents prefers them to LightGBM's defaults.
+_TREES = {
+    "n_estimators": 200,
+    "learning_rate": 0.03,
+    "num_leaves": 15,
+    "colsample_bytree": 0.3,
+    "subsample": 0.7,
+    "subsample_freq": 1,
+    "reg_lambda": 5.0,
+}
+
+
+def get_ranker_names(kind: str | None = None) -> list[str]:
+    """Names that :func:`make_ranker` knows.
+
+    Parameters
+    ----------
+    kind : {"loss", "method"} or None, default=None
+        "loss" gives the six losses of learning to rank and filter, which come with a choice of
+        `learner`, "method" the eight learning to rank methods. None gives them all.
+
+    Returns
+    -------
+    list of str
+        The names, losses first.
+
+    Examples
+    --------
+    >>> from skfilterrank.ranking import get_ranker_names
+    >>> get_ranker_names("loss")
+    ['bce', 'mse', 'ordinal', 'weighted-ordinal', 'lambdarank', 'lambdarank+bce']
+    >>> len(get_ranker_names())
+    14
+    """
+    check_choice(kind, "kind", (None, "loss", "method"))
+    return [*(_LOSSES if kind != "method" else ()), *(_METHODS if kind != "loss" else ())]
+
+
+def make_ranker(
+    name: str,
+    *,
+    learner: str | None = None,
+    features=None,
+    gains: Gains = None,
+    random_state=None,
+    n_jobs: int | None = None,
+    **params,
+) -> RankerMixin:
+    """Make an unfitted ranker by the name of a loss or of a learning to rank method.
+
+    All are fitted by ``fit(X, y, groups=...)``, rows in any order, score by ``predict(X)``, and go
+    into scikit-learn's model selection and into :class:`RankAndFilter`, which adds the threshold.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`get_ranker_names`. The six losses of learning to rank and filter [1]_:
+
+        - "bce": binary cross-entropy, a classifier of gain above 0
+        - "mse": squared error, a regressor of the gain
+        - "ordinal", "weighted-ordinal": Frank and Hall's ordinal loss, :class:`OrdinalRanker`
+          without and with gain weights
+        - "lambdarank", "lambdarank+bce": :class:`LambdaRankRanker`, without and with binary
+          cross-entropy
+
+        The eight learning to rank methods of table 1 of [2]_, see Notes:
+
+        - "adarank": :class:`AdaRankRanker`
+        - "listnet": trees under a listwise cross-entropy, LightGBM's rank_xendcg, or with
+          ``backend="catboost"`` CatBoost's QuerySoftMax
+        - "rankboost": :class:`RankBoostRanker`
+        - "random_forest": scikit-learn's regression forest of the gain
+        - "ranknet": XGBoost's trees under RankNet's pairwise logistic loss
+        - "coordinate_ascent": :class:`CoordinateAscentRanker`
+        - "logistic": scikit-learn's logistic regression of gain > 0, of standardised features
+        - "lambdamart": LightGBM's lambdarank
+    learner : {"linear", "trees", "blend"} or None, default=None
+        Of a loss: linear models (None, too), gradient-boosted trees (LightGBM), or the mean of
+        both. The two LambdaRank losses always use trees. A method has no choice of learner.
+    features : transformer, dict, or None, default=None
+        What turns X into numbers without looking at labels, such as
+        :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
+        "trees". None takes X as numbers; the linear learners of losses standardise it, with
+        missing values at the mean.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Inside
+        :class:`RankAndFilter` set its `gains` instead.
+    random_state : int, RandomState instance or None, default=None
+        Seed, where something is drawn. LightGBM and XGBoost have fixed seeds of their own for None.
+    n_jobs : int or None, default=None
+        Threads or processes, None means 1; results do not depend on it.
+    **params
+        Further parameters of the method, or of the learner of a loss, such as ``n_estimators=300``.
+        "listnet", "ranknet" and "lambdamart" also take the `validation_fraction` of
+        :class:`QueryRanker`, to stop early by.
+
+    Returns
+    -------
+    RankerMixin
+        A ranker of this library as it is, where nothing stands before it; else a
+        :class:`QueryRanker` around the estimator, or a Pipeline of "features" and "model".
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or learner, for the `learner` of a method, or `params` of a blend.
+    ImportError
+        If the package behind a method is not installed.
+
+    Notes
+    -----
+    Methods that keep a published name differ from the publication as follows.
+
+    - "lambdamart": LightGBM's LambdaMART [3]_ uses histograms, trees that grow leaf by leaf, pairs
+      with a document among the 30 first (``lambdarank_truncation_level``), and lambdas normalised
+      by query (``lambdarank_norm``). Gains become grades in their order, and a grade counts
+      ``2**grade - 1``. Before the first tree, equal scores stand as the rows of the query do.
+    - "listnet": ListNet [4]_ is a linear model; here trees minimise the cross-entropy. QuerySoftMax
+      takes a document's share of its query's grades, not the softmax of the labels. rank_xendcg
+      [5]_ takes its share of ``2**grade - u``, with u drawn between 0 and 1 at every tree, which
+      bounds nDCG. A query of one label adds a little noise.
+    - "ranknet": RankNet [6]_ is a neural network; only its loss is kept, the cross-entropy of "the
+      document of the higher gain stands first" over all pairs. XGBoost scales a query's gradients
+      by the number of its pairs (``lambdarank_normalization``).
+    - "random_forest": Breiman's forest [7]_ learns documents one by one; queries play no part.
+      RankLib's "random forests" are bags of boosted trees. Unless given, ``n_estimators=200``,
+      ``min_samples_leaf=5`` and ``max_features=1/3``.
+    - "logistic": gains above 0 count the same. Sparse features are scaled, not centred.
+
+    NaN in X is a missing value, but an error for "logistic". Where all gains are equal, boosted
+    trees raise, and "logistic" raises where all gains are above 0, or none.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, section 5.1, where one neural text encoder serves all six losses.
+    .. [2] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+    .. [3] C. Burges. "From RankNet to LambdaRank to LambdaMART: An Overview". Microsoft Research
+       technical report, 2010.
+    .. [4] Z. Cao et al. "Learning to Rank: From Pairwise Approach to Listwise Approach". ICML 2007.
+    .. [5] S. Bruch. "An Alternative Cross Entropy Loss for Learning-to-Rank". WWW 2021.
+    .. [6] C. Burges et al. "Learning to Rank Using Gradient Descent". ICML 2005.
+    .. [7] L. Breiman. "Random Forests". Machine Learning 45, 2001.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter, make_ranker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=100, random_state=0)
+    >>> for name in ("ordinal", "lambdamart"):
+    ...     model = RankAndFilter(make_ranker(name), measure="ndcg_f@3").fit(X, y, groups=groups)
+    ...     print(name, model.threshold_ is not None)
+    ordinal True
+    lambdamart True
+    """
+    check_choice(name, "name", tuple(get_ranker_names()))
+    common, held_out = {"random_state": random_state, "n_jobs": n_jobs}, None
+    if name in _METHODS:
+        if learner is not None:
+            raise InputError(
+                f"learner={brief(learner)} is for losses ({', '.join(_LOSSES)}), got name="
+                f"{brief(name)}: leave learner out."
+            )
+        if name in _STOPPED_EARLY:
+            held_out = params.pop("validation_fraction", None)
+        maker = _METHODS[name]
+        known = inspect.signature(maker).parameters
+        model = maker(**{key: common[key] for key in common if key in known}, **params)
+        if features is not None:
+            model = _after_features(
+                features, "linear" if name in _LINEAR_METHODS else "trees", model
+            )
+    else:
+        common["n_jobs"] = 1 if n_jobs is None else n_jobs
+        model = _of_loss(name, "linear" if learner is None else learner, features, common, params)
+    if isinstance(model, RankerMixin):
+        return model.set_params(gains=gains)  # type: ignore[attr-defined]  # an estimator too
+    return QueryRanker(model, gains=gains, validation_fraction=held_out)
+
+
+def _of_loss(loss, learner, features, common, params):
+    """Make the estimator that learns by a loss."""
+    check_choice(learner, "learner", _LEARNERS)
+    trees = common | _TREES
+    if loss.startswith("lambdarank"):
+        gamma = 3.0 if loss.endswith("+bce") else 0.0
+        model = LambdaRankRanker(**{"gamma": gamma} | trees | params)
+        return model if features is None else _after_features(features, "trees", model)
+    if learner == "blend" and params:
+        raise InputError(f"learner='blend' takes no further parameters, got {brief(params)}.")
+    members = [
+        (kind, _after_features(features, kind, _MEMBERS[kind](loss, trees, params)))
+        for kind in (("linear", "trees") if learner == "blend" else (learner,))
+    ]
+    if learner != "blend":
+        ((_, model),) = members
+    else:
+        model = (
+            VotingRegressor(members) if loss == "mse" else VotingClassifier(members, voting="soft")
+        )
+    if loss.endswith("ordinal"):
+        return OrdinalRanker(model, weights="gain" if loss == "weighted-ordinal" else None)
+    return model
+
+
+def _linear_member(loss, trees, params):
+    if loss == "mse":
+        return Ridge(**{"alpha": 10.0} | params)
+    return LogisticRegression(**{"max_iter": 1000} | params)
+
+
+def _trees_member(loss, trees, params):
+    lightgbm = import_optional("lightgbm", "learner='trees'")
+    make = lightgbm.LGBMRegressor if loss == "mse" else lightgbm.LGBMClassifier
+    return make(**trees | _LIGHTGBM | params)
+
+
+_MEMBERS = {"linear": _linear_member, "trees": _trees_member}
+
+
+def _after_features(features, kind, model):
+    """A Pipeline of the features that suit the kind of model, and the model."""
+    if isinstance(features, dict):
+        if kind not in features:
+            raise InputError(f"features must have the key {kind!r}, got {brief(features)}.")
+        features = features[kind]
+    if features is not None:
+        return Pipeline([("features", SharedFeatures(features)), ("model", model)])
+    if kind == "trees":
+        return Pipeline([("model", model)])
+    impute = SimpleImputer(keep_empty_features=True)
+    return Pipeline([("impute", impute), ("scale", StandardScaler()), ("model", model)])
+
+
+def _random_forest(*, random_state, n_jobs, **params):
+    settings = {
+        "n_estimators": 200,
+        "min_samples_leaf": 5,
+        "max_features": 1 / 3,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
+    return RandomForestRegressor(**settings | params)
+
+
+def _logistic(*, random_state, **params):
+    settings = {"max_iter": 1000, "random_state": random_state}
+    model = LogisticRegression(**settings | params)
+    return Pipeline([("scale", Standardizer()), ("model", model)])
+
+
+def _lambdamart(*, random_state, n_jobs, **params):
+    return _lightgbm("lambdarank", random_state, n_jobs, params)
+
+
+def _listnet(*, random_state, n_jobs, backend="lightgbm", **params):
+    check_choice(backend, "backend", ("lightgbm", "catboost"))
+    if backend == "lightgbm":
+        return _lightgbm("rank_xendcg", random_state, n_jobs, params)
+    catboost = import_optional("catboost", 'make_ranker("listnet", backend="catboost")')
+    settings = {
+        "loss_function": "QuerySoftMax",
+        "verbose": 0,
+        "allow_writing_files": False,
+        "random_seed": random_state,
+        "thread_count": 1 if n_jobs is None else n_jobs,
+    }
+    return catboost.CatBoostRanker(**settings | params)
+
+
+def _ranknet(*, random_state, n_jobs, **params):
+    xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
+    settings = {
+        "objective": "rank:pairwise",
+        # Every pair of a query, however many documents it has.
+        "lambdarank_pair_method": "topk",
+        "lambdarank_num_pair_per_sample": 2**31 - 1,
+        # Otherwise pairs count less the further apart their scores are, unlike in RankNet.
+        "lambdarank_score_normalization": False,
+        "random_state": random_state,
+        "n_jobs": 1 if n_jobs is None else n_jobs,
+    }
+    return xgboost.XGBRanker(**settings | params)
+
+
+def _lightgbm(objective, random_state, n_jobs, params):
+    """Make LightGBM's ranker with one of its objectives."""
+    lightgbm = import_optional("lightgbm", f"LightGBM's {objective}")
+    settings = {
+        "objective": objective,
+        "random_state": random_state,
+        "n_jobs": 1 if n_jobs is None else n_jobs,
+    }
+    return lightgbm.LGBMRanker(**_LIGHTGBM | settings | params)
+
+
+_METHODS: dict[str, Callable] = {
+    "adarank": AdaRankRanker,
+    "listnet": _listnet,
+    "rankboost": RankBoostRanker,
+    "random_forest": _random_forest,
+    "ranknet": _ranknet,
+    "coordinate_ascent": CoordinateAscentRanker,
+    "logistic": _logistic,
+    "lambdamart": _lambdamart,
+}
+# Recipes around boosted trees, which QueryRanker stops early by held-out queries.
+_STOPPED_EARLY = ("listnet", "ranknet", "lambdamart")
+
+
+class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Bring every feature to the standard deviation 1, and dense ones to the mean 0.
+
+    Sparse X keeps its zeros. A model with a free intercept learns the same from both.
+
+    Attributes
+    ----------
+    scaler_ : StandardScaler
+        The fitted scaler; it is what the kind of X in `fit` made it, and scales X of either kind.
+    """
+
+    @all_or_nothing
+    def fit(self, X, y=None, sample_weight=None) -> "Standardizer":
+        """Learn the scale of each feature of X, dense or sparse of shape (n_rows, n_features)."""
+        scaler = StandardScaler(with_mean=not sparse.issparse(X))
+        self.scaler_ = scaler.fit(X, y, sample_weight)
+        return self
+
+    def transform(self, X):
+        """Scale X, dense or sparse of shape (n_rows, n_features)."""
+        check_is_fitted(self)
+        if self.scaler_.with_mean and sparse.issparse(X):
+            X = X.toarray()
+        return self.scaler_.transform(X)
+
+    def _fitted_inner(self):
+        """The fitted scaler, or None."""
+        return getattr(self, "scaler_", None)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(StandardScaler(with_mean=False)).input_tags
+        return tags

@@ -1,1 +1,0 @@
-"""The eight learning to rank methods, ready made."""

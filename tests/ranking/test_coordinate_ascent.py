@@ -1,0 +1,540 @@
+"""CoordinateAscentRanker: what it learns, and what does not change it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.io import read_letor
+from skfilterrank.metrics import (
+    average_precision_score,
+    err_score,
+    forbidden_at_k,
+    get_measure_names,
+    ndcg_f_score,
+    ndcg_score,
+    search_length,
+)
+from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
+
+FAST = {"measure": "ndcg_f@3", "max_iter": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y, groups, _ = make_rank_and_filter(n_queries=80, random_state=0)
+    return X, y.astype(float), groups
+
+
+@pytest.fixture(scope="module")
+def separable():
+    """30 queries of 6 documents; the second of three features orders the gains -1, 1, 2."""
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
+    X = np.column_stack([rng.normal(size=180), y + rng.uniform(-0.2, 0.2, 180), np.ones(180)])
+    return X, y, np.repeat(np.arange(30), 6)
+
+
+def history(ranker):
+    """The measure of the training queries at the start and after each sweep."""
+    (values,) = ranker.evals_result_["train"].values()
+    return np.array(values)
+
+
+def shown(scores):
+    return np.where(scores >= 0, scores, -np.inf)
+
+
+# --- what is learned ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("init", ["least_squares", "uniform"])
+def test_learns_what_can_be_learned(separable, init):
+    X, y, groups = separable
+    ranker = CoordinateAscentRanker(**FAST, init=init).fit(X, y, groups)
+    assert ndcg_score(y, ranker.predict(X), groups=groups) == pytest.approx(1.0)
+    assert ranker.feature_importances_.sum() == pytest.approx(1.0)
+    assert ranker.feature_importances_.argmax() == 1
+    assert ranker.coef_[2] == ranker.scale_[2] == 0
+    np.testing.assert_allclose(ranker.predict(X), X @ ranker.coef_)
+
+
+@pytest.mark.parametrize("init", ["least_squares", "uniform"])
+def test_zero_is_the_threshold(separable, init):
+    X, y, groups = separable
+    settings = FAST | {"measure": "ndcg_f", "filter": True, "init": init}
+    ranker = CoordinateAscentRanker(**settings).fit(X, y, groups)
+    np.testing.assert_array_equal(ranker.predict(X) >= 0, y > 0)
+    np.testing.assert_allclose(ranker.predict(X), X @ ranker.coef_ - ranker.threshold_)
+    assert ranker.best_score_ == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [1 / 64, 1.0, 64.0])
+def test_weights_and_threshold_are_rescaled_together(judged, unit):
+    X, y, groups = judged
+    # nDCG_f does not change with the unit of the gains; the regression's weights do.
+    ranker = CoordinateAscentRanker(**FAST, filter=True, gains=lambda label: unit * label)
+    ranker.fit(X, y, groups)
+    assert (np.diff(history(ranker)) >= -1e-9).all()
+    assert history(ranker)[-1] > history(ranker)[0]
+    assert 1 <= np.abs(ranker.coef_) @ ranker.scale_ < 2
+
+
+SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
+
+SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
+
+
+@pytest.mark.slow
+def test_candidates_where_no_sum(judged):
+    X, y, groups = judged
+    ranker = CoordinateAscentRanker(measure="err@3", max_iter=1, random_state=0, init="uniform")
+    ranker.fit(X, y, groups)
+    assert ranker.best_score_ == pytest.approx(err_score(y, ranker.predict(X), groups=groups, k=3))
+    assert history(ranker)[-1] > history(ranker)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filtering", [False, True])
+def test_order_of_rows_and_names_of_queries_do_not_matter(judged, filtering):
+    X, y, groups = judged
+    expected = CoordinateAscentRanker(**FAST, filter=filtering).fit(X, y, groups).coef_
+    mixed = np.random.default_rng(5).permutation(len(y))
+    ranker = CoordinateAscentRanker(**FAST, filter=filtering)
+    ranker.fit(X[mixed], y[mixed], groups[mixed])
+    np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
+    names = np.array([f"q{(37 * int(q)) % 1009}" for q in groups])
+    ranker = CoordinateAscentRanker(**FAST, filter=filtering).fit(X, y, names)
+    np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_queries_that_teach_nothing_are_harmless(judged):
+    X, y, groups = judged
+    expected = CoordinateAscentRanker(**FAST, init="uniform").fit(X, y, groups)
+    # Of one document, and of one label. The uniform start hangs on the spread of features alone.
+    more = np.vstack([X, X[:5]])
+    labels = np.append(y, [1.0, 2.0, 1.0, 1.0, 1.0])
+    ids = np.append(groups, [9001, 9002, 9003, 9003, 9003])
+    ranker = CoordinateAscentRanker(**FAST, init="uniform").fit(more, labels, ids)
+    n = len(np.unique(groups))
+    assert ranker.best_score_ == pytest.approx((expected.best_score_ * n + 3) / (n + 3), abs=0.01)
+
+
+# --- nothing to learn --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gain", [0.0, 1.0, -1.0])
+def test_all_gains_equal(separable, gain):
+    X, y, groups = separable
+    ranker = CoordinateAscentRanker(**FAST).fit(X, np.full(len(y), gain), groups)
+    np.testing.assert_array_equal(ranker.predict(X), 0.0)
+    np.testing.assert_array_equal(ranker.feature_importances_, 0.0)
+    ranker = CoordinateAscentRanker(**FAST, filter=True).fit(X, np.full(len(y), gain), groups)
+    assert np.isfinite(ranker.predict(X)).all()
+    if gain:
+        np.testing.assert_array_equal(ranker.predict(X) >= 0, gain > 0)
+
+
+def test_one_document_per_query(separable):
+    X, y, _ = separable
+    alone = np.arange(len(y))
+    np.testing.assert_array_equal(CoordinateAscentRanker(**FAST).fit(X, y, alone).coef_, 0.0)
+    ranker = CoordinateAscentRanker(**FAST, filter=True).fit(X, y, alone)
+    np.testing.assert_array_equal(ranker.predict(X) >= 0, y > 0)
+    with pytest.warns(UserWarning, match="each row is its own query"):
+        unnamed = CoordinateAscentRanker(**FAST, filter=True).fit(X, y)
+    np.testing.assert_array_equal(unnamed.coef_, ranker.coef_)
+
+
+# --- starts, stopping, going on ----------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filtering", [False, True])
+def test_warm_start_goes_on(judged, filtering):
+    X, y, groups = judged
+    settings = FAST | {"max_iter": 1, "init": "uniform", "filter": filtering}
+    ranker = CoordinateAscentRanker(**settings, warm_start=True).fit(X, y, groups)
+    before = ranker.best_score_
+    ranker.fit(X, y, groups)
+    assert history(ranker)[0] >= before - 1e-12
+    assert history(ranker)[0] == pytest.approx(before, abs=1e-3)
+    cold = CoordinateAscentRanker(**settings).fit(X, y, groups)
+    assert history(cold.fit(X, y, groups))[0] < before
+    with pytest.raises(ValueError, match=r"goes on with the weights of \d+ features"):
+        ranker.fit(X[:, 1:], y, groups)
+
+
+# --- with the rest of the library and scikit-learn ---------------------------------------------
+
+
+@pytest.mark.slow
+def test_rank_and_filter_takes_zero_for_the_threshold(judged):
+    X, y, groups = judged
+    own = CoordinateAscentRanker(**FAST, filter=True)
+    model = RankAndFilter(own, threshold=0.0, measure="ndcg_f@3", cv=3).fit(X, y, groups=groups)
+    scores = own.fit(X, y, groups).predict(X)
+    np.testing.assert_allclose(model.predict(X), shown(scores))
+    tuned = RankAndFilter(CoordinateAscentRanker(**FAST), measure="ndcg_f@3", cv=3).fit(
+        X, y, groups=groups
+    )
+    assert np.isfinite(tuned.threshold_)
+
+
+def test_silent_unless_verbose(separable, capfd):
+    X, y, groups = separable
+    CoordinateAscentRanker(**FAST).fit(X, y, groups)
+    assert capfd.readouterr() == ("", "")
+    CoordinateAscentRanker(**FAST, verbose=1).fit(X, y, groups)
+    assert "ndcg_f@3" in capfd.readouterr().err
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_bad_feature_is_named(separable, bad):
+    X, y, groups = separable
+    frame = pd.DataFrame(X.copy(), columns=["bm25", "age", "length"])
+    frame.loc[3, "age"] = bad
+    with pytest.raises(ValueError, match="'age'"):
+        CoordinateAscentRanker().fit(frame, y, groups)
+    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
+    with pytest.raises(ValueError, match="column 1"):
+        ranker.predict(frame.to_numpy())
+    with pytest.raises(ValueError, match="column 1"):
+        ranker.predict(sparse.csr_matrix(frame.to_numpy()))
+
+
+# --- real data ---------------------------------------------------------------------------------
+
+
+@pytest.mark.nightly
+def test_mq2007(data_dir):
+    X, y, groups, *_ = read_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
+    test = groups >= np.quantile(groups, 0.6)
+    ranker = CoordinateAscentRanker(
+        measure="ndcg@10", gains="exp2", init="uniform", max_iter=1, random_state=0
+    ).fit(X[~test], y[~test], groups[~test])
+    reached = ndcg_score(y[test], ranker.predict(X[test]), groups=groups[test], k=10, gains="exp2")
+    by_chance = ndcg_score(y[test], np.zeros(test.sum()), groups=groups[test], k=10, gains="exp2")
+    assert reached > by_chance + 0.1
+
+
+# --- what is learned ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filtering", [False, True])
+def test_history_is_the_measure_and_never_falls(judged, filtering):
+    X, y, groups = judged
+    ranker = CoordinateAscentRanker(**FAST, filter=filtering, init="uniform").fit(X, y, groups)
+    scores = ranker.predict(X)
+    scores = shown(scores) if filtering else scores
+    assert ranker.best_score_ == pytest.approx(ndcg_f_score(y, scores, groups=groups, k=3))
+    assert (np.diff(history(ranker)) >= 0).all()
+    assert history(ranker)[-1] > history(ranker)[0]
+    assert len(history(ranker)) == ranker.n_iter_ + 1
+    assert ranker.best_score_ == history(ranker)[ranker.best_iteration_]
+
+
+def test_beats_the_regression_it_starts_from(judged):
+    X, y, groups = judged
+    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
+    ridge = ndcg_f_score(y, Ridge().fit(X, y).predict(X), groups=groups, k=3)
+    assert ranker.best_score_ > ridge
+
+
+SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
+
+
+@pytest.mark.slow
+def test_restarts_do_not_depend_on_n_jobs(judged):
+    X, y, groups = judged
+    settings = FAST | {"n_restarts": 3, "max_iter": 2}
+    one = CoordinateAscentRanker(**settings, n_jobs=1).fit(X, y, groups)
+    two = CoordinateAscentRanker(**settings, n_jobs=2).fit(X, y, groups)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(history(one), history(two))
+    # The first start is among them.
+    assert (
+        one.best_score_
+        >= CoordinateAscentRanker(**FAST | {"max_iter": 2}).fit(X, y, groups).best_score_
+    )
+
+
+@pytest.mark.slow
+def test_penalties_keep_to_the_start(judged):
+    X, y, groups = judged
+    settings = FAST | {"init": "uniform"}
+    start = CoordinateAscentRanker(**settings | {"max_iter": 0}).fit(X, y, groups)
+    scores = []
+    for penalty in (0.0, 0.05, 1000.0):
+        ranker = CoordinateAscentRanker(**settings, penalty=penalty).fit(X, y, groups)
+        assert (np.diff(history(ranker)) >= 0).all()
+        scores.append(ranker.best_score_)
+    assert scores[0] > scores[1] > scores[2] >= start.best_score_
+    start = CoordinateAscentRanker(**FAST | {"max_iter": 0}).fit(X, y, groups)
+    shrunk = CoordinateAscentRanker(**FAST | {"max_iter": 0}, init_alpha=1e6).fit(X, y, groups)
+    assert np.abs(shrunk.coef_).sum() < np.abs(start.coef_).sum() / 100
+
+
+@pytest.mark.slow
+def test_the_penalty_is_in_units_of_what_orders_documents(judged):
+    X, y, groups = judged
+    # Multiples of 1/64, so that shifts by whole numbers round nothing.
+    X = (X * 64).round() / 64
+    shift = np.random.default_rng(0).integers(-9, 10, (groups.max() + 1, X.shape[1]))[groups]
+    settings = FAST | {"penalty": 0.02, "init": "uniform", "max_iter": 1}
+    plain, shifted = (
+        CoordinateAscentRanker(**settings).fit(features, y, groups)
+        for features in (X, X + 100.0 * shift)
+    )
+    np.testing.assert_allclose(shifted.coef_, plain.coef_, rtol=1e-6)
+    free = CoordinateAscentRanker(**settings | {"penalty": 0.0}).fit(X, y, groups)
+    assert np.abs(free.coef_ - plain.coef_).max() > 1e-3
+    # With a threshold the level of a query counts, and the unit is that of all rows.
+    wide = CoordinateAscentRanker(**settings | {"filter": True}).fit(X + shift, y, groups)
+    assert wide.scale_ == pytest.approx((X + shift).std(axis=0))
+
+
+@pytest.mark.slow
+def test_random_state(judged):
+    X, y, groups = judged
+    first, again, other = (
+        CoordinateAscentRanker(**FAST | {"random_state": seed}).fit(X, y, groups).coef_
+        for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.mark.slow
+def test_early_stopping(judged):
+    X, y, groups = judged
+    held = groups % 3 == 0
+    data = X[~held], y[~held], groups[~held]
+    evaluation = {"eval_set": [(X[held], y[held])], "eval_groups": [groups[held]]}
+    settings = {"measure": "ndcg_f@3", "random_state": 0, "filter": True, "tol": 0.0}
+    ranker = CoordinateAscentRanker(**settings, early_stopping_rounds=1).fit(*data, **evaluation)
+    values = ranker.evals_result_["valid_0"]["ndcg_f@3"]
+    assert len(values) == ranker.n_iter_ + 1
+    assert ranker.best_iteration_ == np.argmax(values)
+    reached = ndcg_f_score(y[held], shown(ranker.predict(X[held])), groups=groups[held], k=3)
+    assert reached == pytest.approx(max(values))
+    assert ranker.best_score_ == history(ranker)[ranker.best_iteration_]
+    # Without, the sets are only watched.
+    watched = CoordinateAscentRanker(**settings).fit(*data, **evaluation)
+    plain = CoordinateAscentRanker(**settings).fit(*data)
+    np.testing.assert_array_equal(watched.coef_, plain.coef_)
+    assert list(plain.evals_result_) == ["train"]
+
+
+@pytest.mark.slow
+def test_held_out_queries_choose_the_start(judged):
+    X, y, groups = judged
+    held = groups % 3 == 0
+    ranker = CoordinateAscentRanker(**FAST, n_restarts=4)
+    ranker.fit(
+        X[~held], y[~held], groups[~held], eval_set=(X[held], y[held]), eval_groups=groups[held]
+    )
+    chosen = ranker.evals_result_["valid_0"]["ndcg_f@3"][-1]
+    single = CoordinateAscentRanker(**FAST).fit(X[~held], y[~held], groups[~held])
+    alone = ndcg_f_score(y[held], single.predict(X[held]), groups=groups[held], k=3)
+    assert chosen >= alone - 1e-12
+
+
+def test_held_out_queries_overrule_the_training_queries(judged):
+    X, y, groups = judged
+    settings = FAST | {"n_restarts": 8, "max_iter": 0}
+    reversed_set = {"eval_set": (X, -y), "eval_groups": groups}
+    by_training = CoordinateAscentRanker(**settings).fit(X, y, groups)
+    by_held_out = CoordinateAscentRanker(**settings).fit(X, y, groups, **reversed_set)
+    assert by_held_out.best_score_ < by_training.best_score_
+    reached, other = (
+        ndcg_f_score(-y, ranker.predict(X), groups=groups, k=3)
+        for ranker in (by_held_out, by_training)
+    )
+    assert reached > other
+    assert by_held_out.evals_result_["valid_0"]["ndcg_f@3"] == [pytest.approx(reached)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("patience", [1, 2, 3])
+def test_stops_after_so_many_sweeps_without_a_gain(judged, patience):
+    X, y, groups = judged
+    held = groups % 2 == 0
+    settings = {"measure": "ndcg_f", "random_state": 0, "tol": 0.0, "init": "uniform"}
+    data = X[~held], y[~held], groups[~held]
+    evaluation = {"eval_set": (X[held], y[held]), "eval_groups": groups[held]}
+    ranker = CoordinateAscentRanker(**settings, early_stopping_rounds=patience)
+    ranker.fit(*data, **evaluation)
+    assert CoordinateAscentRanker(**settings).fit(*data).n_iter_ > ranker.n_iter_
+    assert ranker.n_iter_ == ranker.best_iteration_ + patience
+
+
+def test_starts_by_hand():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2)) @ np.array([[1, 0.5], [0, 3]])
+    y, groups = np.tile([-1, 1, 2], 4), np.repeat([0, 1, 2], 4)
+    in_query = [groups == query for query in range(3)]
+    Z = X - np.array([X[mine].mean(axis=0) for mine in in_query])[groups]
+    gains = y - np.array([y[mine].mean() for mine in in_query])[groups]
+    spread = Z.std(axis=0)
+
+    def start(**params):
+        return CoordinateAscentRanker(max_iter=0, **params).fit(X, y, groups=groups).coef_
+
+    # Ridge regression of the differences within queries, on features of deviation 1.
+    for alpha in (1.0, 20.0):
+        ridge = Ridge(alpha=alpha, fit_intercept=False).fit(Z / spread, gains).coef_ / spread
+        np.testing.assert_allclose(start(init_alpha=alpha), ridge, rtol=1e-6)
+    assert start().tolist() == start(init_alpha=1.0).tolist()
+    # Equal weights of such features, which sum to 1.
+    np.testing.assert_allclose(start(init="uniform") * spread, [0.5, 0.5])
+
+
+pytestmark = pytest.mark.slow
+
+
+SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "measure", sorted(set(get_measure_names()) - SAME_FOR_EVERY_ORDER - {"stat_ap", "gm_map"})
+)
+def test_any_measure_of_the_table(separable, measure):
+    X, y, groups = separable
+    y = np.maximum(y, 0) if measure == "ul_normalized" else y
+    if measure in ("any_forbidden", "f", "forbidden", "precision", "recall", "success"):
+        measure += "@2"
+    X = X + np.random.default_rng(1).normal(size=X.shape)
+    ranker = CoordinateAscentRanker(measure=measure, max_iter=2, n_candidates=4, random_state=0)
+    ranker.fit(X[:60], y[:60], groups[:60])
+    falls = not parse_measure(measure).measure.greater_is_better
+    change = np.diff(history(ranker)) * (-1 if falls else 1)
+    assert (change >= 0).all()
+
+
+def test_lower_is_better(judged):
+    X, y, groups = judged
+    for measure, function in (
+        ("forbidden@3", lambda s: forbidden_at_k(y, s, groups=groups, k=3)),
+        ("search_length", lambda s: search_length(y, s, groups=groups)),
+    ):
+        ranker = CoordinateAscentRanker(measure=measure, max_iter=2, random_state=0, init="uniform")
+        ranker.fit(X, y, groups)
+        assert ranker.best_score_ == pytest.approx(function(ranker.predict(X)))
+        assert history(ranker)[-1] < history(ranker)[0]
+
+
+def test_the_name_gives_the_cut_off(separable):
+    X, y, groups = separable
+    named = CoordinateAscentRanker(measure="ap@2", random_state=0).fit(X, y, groups)
+    assert named.best_score_ == pytest.approx(
+        average_precision_score(y, named.predict(X), groups=groups, k=2)
+    )
+
+
+# --- invariances -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measure": "ndgc"}, "not a measure"),
+        (
+            {"measure": "judged"},
+            r"it is the same.*Those that can: .* ap, bpref",
+        ),
+        ({"measure": "stat_ap"}, r"needs a column.*Those that can: .* ap,"),
+        ({"measure": "empty_list_rate"}, "Those that can"),
+        ({"measure": "recall"}, r"without a cut-off.*'recall@10'"),
+        ({"measure": "ap", "filter": True}, r"cannot optimize a thresh.*only gains and places"),
+        ({"measure": "ap(normalize=k)"}, "normalize='k'"),
+        ({"measure": "ul_normalized"}, "gains from 0 up"),
+        ({"measure": "err(max_grade=1)"}, "max_grade"),
+        ({"filter": "yes"}, "filter must be"),
+        ({"init": "zero"}, "init must be one of 'least_squares', 'uniform'"),
+        ({"n_restarts": -1}, "n_restarts must be a whole number from 0"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number"),
+        ({"n_candidates": 1}, "n_candidates must be"),
+        ({"init_alpha": -1.0}, "init_alpha must be a finite number from 0 up"),
+        ({"penalty": "l2"}, "penalty must be a finite number from 0 up"),
+        ({"tol": -1}, "tol must be a finite number from 0 up"),
+        ({"tol": float("nan")}, "tol must be"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"early_stopping_rounds": 3}, "needs eval_set"),
+        ({"gains": "exp3"}, "gains must be None"),
+        ({"gains": {-1: -1, 1: 1}}, "no entry in gains"),
+    ],
+)
+def test_parameters_out_of_range(separable, settings, message):
+    X, y, groups = separable
+    with pytest.raises(ValueError, match=message):
+        CoordinateAscentRanker(**settings).fit(X, y, groups)
+
+
+SAME_FOR_EVERY_ORDER |= {"num_q", "num_ret", "num_rel", "num_rel_ret"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filtering", [False, True])
+@pytest.mark.parametrize("init", ["least_squares", "uniform"])
+def test_scale_of_features_does_not_matter(judged, filtering, init):
+    X, y, groups = judged
+    settings = FAST | {"filter": filtering, "init": init}
+    expected = CoordinateAscentRanker(**settings).fit(X, y, groups)
+    # Powers of two change no digit.
+    factors = 2.0 ** np.arange(-3, X.shape[1] - 3)
+    ranker = CoordinateAscentRanker(**settings).fit(X * factors, y, groups)
+    np.testing.assert_allclose(ranker.coef_ * factors, expected.coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        ranker.feature_importances_, expected.feature_importances_, rtol=1e-6
+    )
+
+
+@pytest.mark.slow
+def test_a_shift_within_queries_does_not_matter(judged):
+    X, y, groups = judged
+    expected = CoordinateAscentRanker(**FAST).fit(X, y, groups)
+    shift = np.random.default_rng(0).integers(-4, 5, (groups.max() + 1, X.shape[1]))
+    ranker = CoordinateAscentRanker(**FAST).fit(X + shift[groups], y, groups)
+    assert ranker.best_score_ == pytest.approx(expected.best_score_, abs=0.01)
+
+
+@pytest.mark.slow
+def test_sparse_equals_dense(judged):
+    X, y, groups = judged
+    X = X * (X > 0.3)
+    for filtering in (False, True):
+        settings = FAST | {"filter": filtering}
+        expected = CoordinateAscentRanker(**settings).fit(X, y, groups)
+        for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+            ranker = CoordinateAscentRanker(**settings).fit(form(X), y, groups)
+            np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-6)
+            np.testing.assert_allclose(ranker.predict(form(X)), expected.predict(X), rtol=1e-6)
+
+
+def test_equal_rows_get_equal_scores(judged):
+    X, y, groups = judged
+    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
+    for n in (1, 2, 3, 5, 17, 64):
+        assert len(np.unique(ranker.predict(np.tile(X[:1], (n, 1))))) == 1
+        np.testing.assert_array_equal(ranker.predict(X[:n]), ranker.predict(X)[:n])
+
+
+@pytest.mark.parametrize("filtering", [False, True])
+def test_constant_features(separable, filtering):
+    X, y, groups = separable
+    ranker = CoordinateAscentRanker(**FAST, filter=filtering).fit(np.ones_like(X), y, groups)
+    np.testing.assert_array_equal(ranker.coef_, 0.0)
+    assert np.isfinite(ranker.predict(X)).all()
