@@ -73,8 +73,7 @@ class Judging:
         self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
         if self.strategy in NEED_RANKS and ranks is None:
             raise InputError(
-                f"--strategy {self.strategy} looks at runs. Name them by --runs, or choose maxrep "
-                "or random."
+                f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
         documents = read_document_texts(given.docs, text=given.text)
         if given.second_look:
@@ -133,17 +132,17 @@ class Judging:
             "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query.": (
                 self.is_sample and (given.n_per_query is not None or given.n_total is None)
             ),
-            "--strategy sample draws what decides between runs. Name them by --runs.": (
+            "--strategy sample draws what decides between runs. Name runs.": (
                 self.is_sample and not given.runs
             ),
-            "--depth makes a pool of the runs. Leave out it, or POOL and --machine-qrels, whose "
+            "--depth makes a pool of the runs. Leave out it, or --pool and --machine-qrels, whose "
             "documents are the pool.": (
                 self.is_sample and given.depth is not None and (given.pool or given.machine_qrels)
             ),
             "--second-look looks at the labels of --judged. Add it.": (
                 given.second_look and not given.judged
             ),
-            "there is nothing to judge. Name POOL, or runs by --runs.": (
+            "there is nothing to judge. Name runs, or --pool.": (
                 not (given.pool or given.runs or given.judged)
             ),
         }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.cli._comparison_words import in_order
+from skfilterrank.cli._compare import in_order
 from skfilterrank.cli._documents import read_documents, read_topics
 from skfilterrank.cli._report_page import draw
 from skfilterrank.comparison import SystemScores, moved_documents

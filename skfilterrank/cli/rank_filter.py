@@ -39,14 +39,8 @@ def rank_filter(
     learner: Annotated[
         str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
     ] = "auto",
-    measure: t.Measures = ("ndcg_f",),
-    k: t.K = None,
     gains: t.Gains = None,
-    threshold: t.Threshold = "tune",
-    risk: t.Risk = None,
-    confidence_level: t.ConfidenceLevel = 0.95,
-    guarantee: t.Guarantee = "confidence",
-    show_beyond_k: t.ShowBeyondK = False,
+    cutting: t.Cutting,
     baseline: t.Baseline = None,
     input_format: t.InputFormat = None,
     query: t.Query = None,
@@ -121,22 +115,12 @@ def rank_filter(
     if cv is not None and test_data is not None:
         raise InputError("--cv holds out rows of TRAIN. Leave out it or --test-data.")
     models = models or get_ranker_names("loss")
-    chosen = chosen_measure(measure, k)
+    chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
     places = chosen.k or (_K if k is None else k or None)
     if chosen.measure.takes_k:
         chosen = chosen.with_cutoff(places)
-    unfitted = make_threshold(
-        threshold,
-        chosen,
-        k=k,
-        promise={
-            "risk": risk,
-            "confidence_level": confidence_level,
-            "guarantee": guarantee,
-            "show_beyond_k": show_beyond_k,
-        },
-        drawn={"random_state": random_state, "n_jobs": n_jobs},
-    )
+    drawn = {"random_state": random_state, "n_jobs": n_jobs}
+    unfitted = make_threshold(cutting, chosen, drawn)
     work.check_baseline(baseline, models, threshold is not None)
     if plot and threshold not in work.WITH_CURVE:
         raise InputError(

@@ -542,7 +542,7 @@ def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **option
         values = order.join(estimates.to_frame().loc[measure].drop(columns="value"))
         differences = estimates.compare(measure)
         pairs = differences.to_frame().assign(significant=differences.significant())
-        found[measure] = values, pairs.sort_values("p_value", kind="stable"), "holm"
+        found[measure] = values, pairs.sort_values("p_value", kind="stable")
     options = {"qrels": "people.txt", "runs": runs, "machine_qrels": ["llm.txt"] * judges} | options
     page = page_of(options)
     write_report_of_estimates(page, sampled, found, alpha=0.05, random_state=0)

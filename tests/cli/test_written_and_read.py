@@ -34,9 +34,9 @@ READERS = {
     "filter": "apply saved.json {}",
     "monitor": "monitor saved.json --qrels qrels.txt --run {} --holes "
     "missing=empty,unjudged-label=none",
-    "complete": "complete half.txt --docs docs.csv --runs {} --out - --holes unjudged-label=none",
-    "judge --runs": f"judge --runs {{}} {JUDGE}",
-    "judge POOL": f"judge {{}} --runs run.txt {JUDGE}",
+    "complete": "complete half.txt {} --docs docs.csv --out - --holes unjudged-label=none",
+    "judge RUN": f"judge {{}} {JUDGE}",
+    "judge --pool": f"judge run.txt --pool {{}} {JUDGE}",
 }
 
 
