@@ -284,9 +284,9 @@ def _judging():
 
     Elsewhere: --page FILE writes a page that needs nothing but a browser, of the documents that
     would be asked about. Its answers are saved as NAME.txt.log: --judged anna.txt.log --judged
-    bob.txt.log brings those of several assessors together, and --out anna.txt goes on behind those of one, as
-    the answers to a sample must be. --export doccano=tasks.jsonl writes tasks for label-studio,
-    doccano, argilla or quepid, and --judged doccano=anna.jsonl reads what comes back.
+    bob.txt.log brings those of several assessors together, and --out anna.txt goes on behind those
+    of one, as the answers to a sample must be. --export doccano=tasks.jsonl writes tasks for
+    label-studio, doccano, argilla or quepid, and --judged doccano=anna.jsonl reads what comes back.
     """
 
 
