@@ -343,16 +343,6 @@ Unit = Annotated[
 ]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
-InputFormat = Annotated[
-    str | None,
-    Arg(
-        "letor, csv, tsv, jsonl or parquet",
-        choices=("letor", "csv", "tsv", "jsonl", "parquet"),
-        metavar="FORMAT",
-        shown="by their names",
-    ),
-]
-Query = Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")]
 Document = Annotated[
     str | None, Arg("column of the document id", metavar="COLUMN", shown="docno, docid, ...")
 ]
@@ -405,6 +395,44 @@ class Sampling:
     def is_asked(self) -> bool:
         """Whether values are to be estimated."""
         return bool(self.interval or self.prels or self.machine_qrels or self.pool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Options of rank-filter and apply on the kind of a file of rows, and its columns of ids."""
+
+    input_format: Annotated[
+        str | None,
+        Arg(
+            "letor, csv, tsv, jsonl or parquet",
+            choices=("letor", "csv", "tsv", "jsonl", "parquet"),
+            metavar="FORMAT",
+            shown="by their names",
+        ),
+    ] = None
+    query: Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")] = (
+        None
+    )
+    document: Document = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+_Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Source):
+    """Options of rank-filter on the kind of a file of rows, and the roles of its columns."""
+
+    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None
+    text: Annotated[list[str] | None, Arg(convert=names, metavar="A", shown="the longest")] = None
+    query_text: _Names = None
+    same: Annotated[list | None, Arg(convert=pairs, metavar="A=B,...")] = None
+    numeric: _Names = None
+    categorical: _Names = None
 
 
 @dataclass(frozen=True, kw_only=True)

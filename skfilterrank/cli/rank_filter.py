@@ -27,9 +27,6 @@ def _folds(text):
     return t.whole(text, 2, "a whole number from 2 up")
 
 
-_Names = Annotated[list[str] | None, Arg(convert=t.names, metavar="A,B")]
-
-
 def rank_filter(
     train: Annotated[str, Arg(metavar="TRAIN", file="read")],
     *,
@@ -42,17 +39,7 @@ def rank_filter(
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,
-    input_format: t.InputFormat = None,
-    query: t.Query = None,
-    document: t.Document = None,
-    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None,
-    text: Annotated[
-        list[str] | None, Arg(convert=t.names, metavar="A", shown="the longest")
-    ] = None,
-    query_text: _Names = None,
-    same: Annotated[list | None, Arg(convert=t.pairs, metavar="A=B,...")] = None,
-    numeric: _Names = None,
-    categorical: _Names = None,
+    columns: t.Columns,
     save: t.Save = None,
     out_run: t.Save = None,
     plot: t.Plot = None,
@@ -128,26 +115,14 @@ def rank_filter(
             f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
             f"one of {', '.join(work.WITH_CURVE)}."
         )
-    options = {
-        "input_format": input_format,
-        "query": query,
-        "label": label,
-        "document": document,
-        "text": text,
-        "query_text": query_text,
-        "same": same,
-        "numeric": numeric,
-        "categorical": categorical,
-    }
-    options = {name: value for name, value in options.items() if value is not None}
-    trained = read_rows(train, options)
+    trained = read_rows(train, columns.given())
     work.check_learner(learner, trained, train)
     tell(f"{train}: {trained}")
     for line in trained.told_columns():
         tell(line)
     tested = trained
     if test_data is not None:
-        tested = read_rows(test_data, options, trained.settings)
+        tested = read_rows(test_data, columns.given(), trained.settings)
         tell(f"{test_data}: {tested}")
     run_format = chosen_format(None, out_run, t.LISTS)
     if out_run is not None:
