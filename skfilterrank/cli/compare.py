@@ -89,7 +89,7 @@ def compare(
             "says how runs are measured, and --scores are. Give it to evaluate.",
         )
         refuse(["docs"], "has the texts of documents, and --scores knows of none. Leave it out.")
-        holes, runs = Holes.of(reading.holes, only=("missing",), missing="raise"), {}
+        holes = Holes.of(reading.holes, only=("missing",), missing="raise")
         options["scores"] = files
     else:
         holes = Holes.of(reading.holes, missing="empty")
@@ -104,7 +104,11 @@ def compare(
     format = chosen_format(format, out, t.TABLES)
     corrected = None if correction == "none" else correction or "holm"
     chosen = None if measure is MEASURES else list(measure)
-    how = {"correction": corrected, "baseline": baseline, "random_state": random_state}
+    how: dict[str, Any] = {
+        "correction": corrected,
+        "baseline": baseline,
+        "random_state": random_state,
+    }
     if sampling.is_asked:
         sample = qrels, runs, chosen, sampling, reading, holes
         work.print_estimates(sample, how, sampling.confidence_level, page, format, out)
