@@ -14,6 +14,7 @@ import skfilterrank
 from skfilterrank.cli._errors import (
     begin,
     message_of,
+    note_given,
     overwritten,
     report_unforeseen,
     show_warning,
@@ -180,7 +181,8 @@ def _run(argv):
                 parser.error("--quiet and --verbose exclude each other. Leave out one of them.")
             of_all = {key: values.pop(key) for key in list(values) if key in _COMMON}
             common(**of_all)
-            code = _call(name, values) or 0
+            note_given(values)
+            code = _call(name, parser.grouped(values)) or 0
             finish()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.

@@ -1,38 +1,38 @@
 """Work of ``skfilterrank compare``: values, comparisons, and their lines."""
 
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.measure_names import known_measure
+from skfilterrank._lists.measure_names import known_measure, parse_measures
+from skfilterrank._lists.paper_tables import PAPER_FORMATS
 from skfilterrank._lists.results import counted, interval_text
-from skfilterrank.cli._comparison_words import (
-    contradictions,
-    describe_agreement,
-    in_order,
-    notes,
-    number,
-    p_value,
-)
-from skfilterrank.cli._estimates import origin_of
+from skfilterrank.cli._errors import in_options
+from skfilterrank.cli._estimates import estimated, origin_of
 from skfilterrank.cli._inputs import (
-    STDIN,
+    check_n_items,
     check_paths,
     gains_of_labels,
     named_runs,
     read_judgments,
     source,
+    with_standard_input,
 )
-from skfilterrank.cli._output import Section, is_verbose, progress, tell
+from skfilterrank.cli._output import Section, is_verbose, opened, print_sections, progress, tell
 from skfilterrank.comparison import (
     compare_systems,
+    comparison_table,
+    kendall_tau,
     read_system_scores,
     score_systems,
 )
 from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
-from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.io import QrelsIndex
+from skfilterrank.metaevaluation import conflicts
 
 _N_PAIRS = 20
 _SHOWN = 3
@@ -48,23 +48,6 @@ class Lists(NamedTuple):
     params: dict
     k: dict[str, int | None]
     has_forbidden: bool
-
-
-class Found(NamedTuple):
-    """Estimates of one measure: runs in their order, and pairs, the better run first."""
-
-    runs: pd.DataFrame
-    pairs: pd.DataFrame
-    correction: str | None
-
-    @classmethod
-    def of(cls, estimates, measure, baseline, correction, random_state) -> "Found":
-        """Compare and order runs by one measure."""
-        differences = estimates.compare(measure, baseline=baseline, correction=correction)
-        order = estimates.order(measure, random_state=random_state)
-        order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
-        values = estimates.to_frame().loc[measure].drop(columns="value")
-        return cls(order.join(values), differences.pairs(), correction)
 
 
 def named(files) -> tuple[str, dict]:
@@ -90,26 +73,30 @@ def name_of_baseline(given, runs) -> str | None:
     raise InputError(f"--baseline {brief(given)} is none of the runs: {brief_list(list(runs))}.")
 
 
-def measured(qrels, runs, measures, gains, treated, **reading):
+def measured(qrels, runs, measures, reading, holes, n_jobs):
     """Measure runs against judgments; return values by measure, and the lists."""
-    table = read_judgments(qrels, gains, treated, measures=measures)
-    gains = gains_of_labels(table["label"], qrels, gains, treated)
-    runs = {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
+    measures = parse_measures(measures)
+    check_n_items(reading.n_items, measures)
+    table = read_judgments(qrels, reading.gains, holes, measures=measures)
+    gains = gains_of_labels(table["label"], qrels, reading.gains, holes)
+    runs = with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
-    params = {"gains": gains, "unjudged": treated.unjudged, "precision": reading.pop("precision")}
+    params = {"gains": gains, "unjudged": holes.unjudged, "precision": reading.precision}
     score = partial(
         score_systems,
         *(index, runs, measures),
-        undefined=treated.undefined,
+        undefined=holes.undefined,
+        ties=reading.ties,
+        n_items=reading.n_items,
+        n_jobs=n_jobs,
         verbose=progress(),
-        **reading,
         **params,
     )
-    is_told = "missing" not in treated.given
+    is_told = "missing" not in holes.given
     try:
-        scores = score(missing="raise" if is_told else treated.missing)
+        scores = score(missing="raise" if is_told else holes.missing)
     except MissingValuesError as error:
-        if not is_told or treated.undefined == "drop":
+        if not is_told or holes.undefined == "drop":
             ways = f"{_DROP}, missing=empty counts them as empty lists"
             raise InputError(f"{_who_lacks(error, len(runs))}. {ways}.") from None
         tell(f"{_who_lacks(error, len(runs))}: counted as empty lists; {_DROP}")
@@ -119,13 +106,15 @@ def measured(qrels, runs, measures, gains, treated, **reading):
     return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
 
 
-def measured_before(paths, measures, treated):
+def measured_before(paths, measures, holes):
     """Read values that were measured before."""
-    if treated.missing == "empty":
+    if not paths:
+        raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
+    if holes.missing == "empty":
         raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
     files = [source(path) for path in paths]
     try:
-        scores = read_system_scores(files, measures=measures, missing=treated.missing)
+        scores = read_system_scores(files, measures=measures, missing=holes.missing)
     except MissingValuesError as error:
         raise InputError(f"{_who_lacks(error, None)}. {_DROP}.") from None
     if measures is None and len(scores) > _MAX_MEASURES:
@@ -136,15 +125,47 @@ def measured_before(paths, measures, treated):
     return scores
 
 
-def compared(name, scores, testing):
-    """Compare the runs by one measure."""
-    if scores.n_queries < 2 or scores.n_systems < 2:
-        raise InputError(
-            f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
-            f"{counted(scores.n_queries, 'topic')} to compare. Give at least two runs, and two "
-            "topics that every run has."
-        )
-    return compare_systems(scores, **testing, verbose=progress())
+def print_comparisons(values, lists, how, is_corrected, page, format, out):
+    """Compare the runs by each measure, and write the report, if any, and the tables."""
+    for name, scores in values.items():
+        if scores.n_queries < 2 or scores.n_systems < 2:
+            raise InputError(
+                f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
+                f"{counted(scores.n_queries, 'topic')} to compare. Give at least two runs, and two "
+                "topics that every run has."
+            )
+    comparisons = {
+        name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
+    }
+    if page is not None:
+        from skfilterrank.cli._report import write_report
+
+        write_report(page, comparisons, lists, how["alpha"], how["random_state"], progress())
+    if format in PAPER_FORMATS:
+        with opened(out, format) as write:
+            write(comparison_table(comparisons, format=format, name="run"))
+    else:
+        print_sections(sections(comparisons, format), format, out)
+    tell_settings(comparisons, is_corrected)
+
+
+def print_estimates(sample, how, confidence_level, page, format, out):
+    """Estimate and compare the runs by each measure, and write the report, if any, and tables."""
+    sampled = estimated(*sample, confidence_level)
+    estimates, found = sampled.estimates, {}
+    for name in estimates.measures:
+        pairs = estimates.compare(name, baseline=how["baseline"], correction=how["correction"])
+        order = estimates.order(name, random_state=how["random_state"])
+        order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
+        values = estimates.to_frame().loc[name].drop(columns="value")
+        found[name] = order.join(values), pairs.pairs()
+    # First, as whoever reads the output may have gone.
+    if page is not None:
+        from skfilterrank.cli._report import write_report_of_estimates
+
+        alpha = round(1 - confidence_level, 12)
+        write_report_of_estimates(page, sampled, found, alpha, how["random_state"])
+    print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 
 def _who_lacks(error, n_runs):
@@ -192,17 +213,17 @@ def sections(comparisons, format):
         yield _table([], "\n".join(describe_agreement(comparisons, comparison.alpha)))
 
 
-def sections_of_estimates(found, estimates, format):
+def sections_of_estimates(found, estimates, correction, format):
     """Yield runs and pairs of each measure; for papers the runs alone."""
     interval, alpha = interval_text(estimates.confidence), round(1 - estimates.confidence, 12)
     head = f"{estimates.made_from}\n"
-    for name, (runs, pairs, correction) in found.items():
+    for name, (runs, pairs) in found.items():
         record = {
             "measure": name,
             "greater_is_better": estimates.results[name].greater_is_better,
             **origin_of(estimates),
             "correction": correction,
-            "systems": runs.reset_index().to_dict("records"),
+            "runs": runs.rename_axis("run").reset_index().to_dict("records"),
             "pairs": pairs.to_dict("records"),
         }
         rows = [["run", name, interval, "rank", "ranks"]]
@@ -244,7 +265,7 @@ def _record(name, comparison):
         "alpha": comparison.alpha,
         "effect_name": comparison.effect_name,
         "interval_of": comparison.interval_of,
-        "systems": comparison.systems().reset_index().to_dict("records"),
+        "runs": comparison.systems().rename_axis("run").reset_index().to_dict("records"),
         "pairs": comparison.pairs().to_dict("records"),
     }
 
@@ -293,3 +314,53 @@ def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
 def _interval(row, sign=""):
     """Return the ends of an interval."""
     return f"{number(row.low, 4, sign)} {number(row.high, 4, sign)}"
+
+
+def describe_agreement(comparisons, alpha) -> list[str]:
+    """Return, for each two measures, how they order runs and which pairs they tell apart."""
+    lines = []
+    for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
+        tau = kendall_tau(ours.scores, theirs.scores)
+        conflict = conflicts(ours, theirs, alpha=alpha)
+        n = conflict.counts
+        lines.append(
+            f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
+            f"{counted(conflict.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
+            f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
+        )
+    return lines
+
+
+def contradictions(comparison, alpha) -> list[str]:
+    """Return a remark where tests of signs or ranks find runs better whose means are worse."""
+    text = comparison.contradiction_text(alpha)
+    return [text] if text else []
+
+
+def notes(comparison) -> list[str]:
+    """Return the library's remarks on the values, in words of the command."""
+    return list(map(in_options, comparison.notes))
+
+
+def in_order(topics) -> list:
+    """Sort topics by number where all are whole numbers, else leave them as they are."""
+    if all(str(topic).isdecimal() for topic in topics):
+        return sorted(topics, key=lambda topic: int(str(topic)))
+    return list(topics)
+
+
+def number(value, digits=3, sign="") -> str:
+    """Write a few digits after the point, fewer of large numbers, the leading ones of tiny ones."""
+    if not np.isfinite(value):
+        return "-" if value != value else f"{value:{sign}}"
+    size = abs(value)
+    if 0 < size < 0.5 * 10**-digits:
+        return f"{value:{sign}.1e}"
+    n_whole = int(np.log10(size)) if size >= 10 else 0
+    return f"{value:{sign}.{max(digits - n_whole, 0)}f}"
+
+
+def p_value(value) -> str:
+    """Write three digits, or that it is smaller."""
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"

@@ -1,6 +1,5 @@
 """Errors and warnings in the words of the command line: options and files, not arguments."""
 
-import inspect
 import os
 import re
 import stat
@@ -67,10 +66,11 @@ _FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
-# How the command that runs writes its arguments, the warnings that it gave, and the documents of
-# the rows of the lists that it works on.
+# How the command that runs writes its arguments, the warnings that it gave, the arguments that it
+# was given, and the documents of the rows of the lists that it works on.
 _WRITTEN: dict[str, str] = {}
 _SAID: set[str] = set()
+_GIVEN: set[str] = set()
 _DOCUMENTS: list = []
 
 
@@ -157,11 +157,16 @@ def _texts(value):
     )
 
 
-def refuse(command, given, names, why) -> None:
+def note_given(names) -> None:
+    """Note the arguments that are given, whatever their values."""
+    _GIVEN.clear()
+    _GIVEN.update(names)
+
+
+def refuse(names, why) -> None:
     """Raise for an option that is given and has no meaning beside the others."""
-    parameters = inspect.signature(command).parameters
     for name in names:
-        if given[name] != parameters[name].default:
+        if name in _GIVEN:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 

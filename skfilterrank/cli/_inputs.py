@@ -124,6 +124,11 @@ def check_n_items(n_items, measures) -> None:
         raise InputError(f"--n-items has no effect on {', '.join(measures)}. Leave it out.")
 
 
+def with_standard_input(runs) -> dict:
+    """Return runs by name, read where they come from standard input, which processes lack."""
+    return {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
+
+
 def check_paths(paths) -> None:
     """Raise for a file that is not there, before thousands of others are read."""
     for path in paths:

@@ -16,6 +16,7 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._earlier import EarlierJudgments, machine_grades
+from skfilterrank.cli._errors import refuse
 from skfilterrank.cli._inputs import (
     Holes,
     match_gains,
@@ -29,7 +30,7 @@ from skfilterrank.cli._inputs import (
 from skfilterrank.cli._output import progress, tell
 from skfilterrank.cli._strategies import NEED_RANKS, finished_sample, fit_strategy
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli._types import GRADES, POOL_DEPTH, SAMPLED_MEASURES
+from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
@@ -74,8 +75,7 @@ class Judging:
         self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
         if self.strategy in NEED_RANKS and ranks is None:
             raise InputError(
-                f"--strategy {self.strategy} looks at runs. Name them by --runs, or choose maxrep "
-                "or random."
+                f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
         documents = read_document_texts(given.docs, text=given.text)
         if given.second_look:
@@ -120,37 +120,30 @@ class Judging:
                 f"--strategy {given.strategy} writes probabilities, which say of the pool what is "
                 "needed. Leave out --holes."
             )
-        for name in ("machine_qrels", "gains", "n_total", "measure", "unit"):
-            if (
-                getattr(given, name) not in (None, SAMPLED_MEASURES, "document")
-                and not self.is_sample
-            ):
-                option = name.replace("_", "-")
-                raise InputError(f"--{option} says what a sample is for. Add --strategy sample.")
-        draws = given.strategy in ("random", "statap", "sample") or given.second_look
-        if given.random_state and not draws:
-            raise InputError("--random-state has no effect on this strategy. Leave it out.")
-        wrong = {
-            "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query.": (
-                self.is_sample and (given.n_per_query is not None or given.n_total is None)
-            ),
-            "--strategy sample draws what decides between runs. Name them by --runs.": (
-                self.is_sample and not given.runs
-            ),
-            "--depth makes a pool of the runs. Leave out it, or POOL and --machine-qrels, whose "
-            "documents are the pool.": (
-                self.is_sample and given.depth is not None and (given.pool or given.machine_qrels)
-            ),
-            "--second-look looks at the labels of --judged. Add it.": (
-                given.second_look and not given.judged
-            ),
-            "there is nothing to judge. Name POOL, or runs by --runs.": (
-                not (given.pool or given.runs or given.judged)
-            ),
-        }
-        for message, is_wrong in wrong.items():
-            if is_wrong:
-                raise InputError(message)
+        if not (given.strategy in ("random", "statap", "sample") or given.second_look):
+            refuse(["random_state"], "has no effect on this strategy. Leave it out.")
+        if not given.judged:
+            refuse(["second_look"], "looks at the labels of --judged. Add it.")
+        if not (given.pool or given.runs or given.judged):
+            raise InputError("there is nothing to judge. Name runs, or --pool.")
+        if not self.is_sample:
+            refuse(
+                ("machine_qrels", "gains", "n_total", "measure", "unit"),
+                "says what a sample is for. Add --strategy sample.",
+            )
+            return
+        if given.n_per_query is not None or given.n_total is None:
+            raise InputError(
+                "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query."
+            )
+        if not given.runs:
+            raise InputError("--strategy sample draws what decides between runs. Name runs.")
+        if given.pool or given.machine_qrels:
+            refuse(
+                ["depth"],
+                "makes a pool of the runs. Leave out it, or --pool and --machine-qrels, whose "
+                "documents are the pool.",
+            )
 
     def _read_judged(self):
         """Read the judgments of --judged; of several assessors, those on which they agree."""

@@ -85,7 +85,7 @@ def compare_scores(threshold, saved, run, column, format, out):
         name: [*each.quantiles[[0, 3, 5, 7, 10]], each.share_shown]
         for name, each in {"calibration": calibration, "run": found}.items()
     }
-    columns = ["0 %", "10 %", "50 %", "90 %", "100 %", "shown"]
+    columns = ["minimum", "p10", "median", "p90", "maximum", "shown"]
     table = pd.DataFrame.from_dict(values, orient="index", columns=columns).rename_axis("scores")
     print_sections([frame_section(table)], format, out)
     difference = calibration.difference(scores, sizes, getattr(threshold, "threshold_", None))

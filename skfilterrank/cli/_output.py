@@ -76,11 +76,14 @@ def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Sect
     """Return a frame with a named index as a section; its table shows four digits of a number."""
     rows = frame.reset_index()
     told = rows.astype(object).where(rows.notna(), None)
-    # A threshold that shows nothing is no missing one.
-    told = told.map(lambda value: str(value) if value in (_INFINITE, -_INFINITE) else value)
-    records: list = told.to_dict("records")
+    records: list = told.map(finite_or_text).to_dict("records")
     shown = [list(map(_cell, row)) for row in rows.itertuples(index=False, name=None)]
     return Section(frame, records, [list(rows), *shown], head, foot)
+
+
+def finite_or_text(value):
+    """Return a value, infinite ones as text, which JSON has no number for and are not missing."""
+    return str(value) if value in (_INFINITE, -_INFINITE) else value
 
 
 def _cell(value):

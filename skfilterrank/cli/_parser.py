@@ -1,7 +1,10 @@
 """The parser of a command, made from its function: arguments, help, choices, defaults and errors.
 
 A keyword-only parameter is an option of its name, required where it has no default; any other
-one is an argument by its place.
+one is an argument by its place. An option has one value: several are given by repeating it, and
+arguments by their place are what there may be many of, so that no value can be mistaken for another
+argument. A parameter annotated by a dataclass stands for its fields, each an option, which several
+commands share.
 Annotations are ``Annotated[type, Arg(...)]``; the shared ones are in `_types`. The help of a
 parameter stands in the numpydoc section of the function, or else in its `Arg`.
 """
@@ -13,7 +16,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, get_type_hints
 
 from skfilterrank.exceptions import brief
@@ -43,7 +46,7 @@ class Arg:
     short : str
         Second name of the option, such as "-m".
     many : {"", "?", "*", "+", "repeat"}
-        Whether several values may follow, or the option may be repeated.
+        Number of arguments at this place; an option may be repeated.
     shown : object
         Default in words, where the value would not do.
     file : {"", "read", "write"}
@@ -75,6 +78,7 @@ class CommandParser(argparse.ArgumentParser):
         )
         self._name = name
         self._args: dict[str, tuple[str, Arg]] = {}
+        self._groups: dict[str, type] = {}
         summary, texts, examples = _documentation(command)
         self.description, self.epilog = summary, examples
         places = self._add(command, texts)
@@ -88,17 +92,14 @@ class CommandParser(argparse.ArgumentParser):
     def _add(self, function, texts):
         """Add the parameters of a function; return how the places are written."""
         places = []
-        hints = get_type_hints(function, include_extras=True)
-        for parameter in inspect.signature(function).parameters.values():
-            name = parameter.name
-            notes = getattr(hints[name], "__metadata__", ())
+        for name, hint, default, is_option in self._parameters(function):
+            notes = getattr(hint, "__metadata__", ())
             arg = next((note for note in notes if isinstance(note, Arg)), Arg())
-            is_option = parameter.kind is parameter.KEYWORD_ONLY
-            is_required = parameter.default is parameter.empty
+            is_required = default is inspect.Parameter.empty
             option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
             self._args[name] = option, arg
             text = texts.get(name) or arg.help
-            if isinstance(parameter.default, bool):
+            if isinstance(default, bool):
                 self.add_argument(
                     option, dest=name, action="store_true", default=argparse.SUPPRESS, help=text
                 )
@@ -110,12 +111,11 @@ class CommandParser(argparse.ArgumentParser):
                 "metavar": metavar,
                 "type": arg.convert or (_choice(arg.choices) if arg.choices else str),
             }
-            if is_option:
-                keywords["action"] = "extend" if arg.many else _Once
             if arg.many not in ("", "repeat"):
                 keywords["nargs"] = arg.many
             if is_option:
-                shown = parameter.default if arg.shown is None else arg.shown
+                keywords["action"] = _Again if arg.many else _Once
+                shown = default if arg.shown is None else arg.shown
                 if isinstance(shown, tuple):
                     shown = ",".join(map(str, shown))
                 if not is_required and shown not in (None, ""):
@@ -138,6 +138,17 @@ class CommandParser(argparse.ArgumentParser):
                 action.completer = _Completer(arg.choices)
         return places
 
+    def _parameters(self, function):
+        """Yield name, annotation and default of each argument, and if it is an option."""
+        hints = get_type_hints(function, include_extras=True)
+        for parameter in inspect.signature(function).parameters.values():
+            name, hint = parameter.name, hints[parameter.name]
+            if is_dataclass(hint):
+                self._groups[name] = hint
+                yield from self._parameters(hint)
+            else:
+                yield name, hint, parameter.default, parameter.kind is parameter.KEYWORD_ONLY
+
     def parse(self, argv) -> dict[str, Any]:
         """Return the arguments that are given, by parameter; options may stand anywhere."""
         values, rest = self.parse_known_intermixed_args(argv)
@@ -153,6 +164,14 @@ class CommandParser(argparse.ArgumentParser):
             for name, value in vars(values).items()
             if value is not None or self._args[name][0].startswith("-")
         }
+
+    def grouped(self, values) -> dict[str, Any]:
+        """Return the values as the function takes them: shared options in their dataclasses."""
+        values = dict(values)
+        for name, group in self._groups.items():
+            own = inspect.signature(group).parameters
+            values[name] = group(**{key: values.pop(key) for key in own if key in values})
+        return values
 
     def options(self) -> dict[str, tuple[str, Arg]]:
         """Arguments by the name of their parameter: how they are written, and what they are."""
@@ -206,6 +225,15 @@ class _Once(argparse.Action):
         if hasattr(namespace, self.dest):
             parser.error(f"{self.option_strings[-1]} is given twice. Leave out one of them.")
         setattr(namespace, self.dest, values)
+
+
+class _Again(argparse.Action):
+    """Action of an option that may be repeated: a list of all its values."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Add a value, or several that one text holds."""
+        new = values if isinstance(values, list) else [values]
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest, []), *new])
 
 
 class _Completer:

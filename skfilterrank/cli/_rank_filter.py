@@ -162,7 +162,8 @@ def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
             for name, (difference, p_value) in tested.items()
         )
         notes += wrap(f"each model against its own rank-only: {compared}", 90)
-    records = report.reset_index().to_dict("records")
+    named = report.rename(columns=lambda name: name.partition("@")[0]).reset_index()
+    records = [{"k": k or None} | record for record in named.to_dict("records")]
     return Section(
         report, records, [[*_HEAD, "diff.", "p"], *rows], foot="\n".join(["", *notes, *foot])
     )

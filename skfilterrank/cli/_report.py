@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import skfilterrank
 from skfilterrank import plot
 from skfilterrank._lists.results import counted, interval_text
-from skfilterrank.cli import _comparison_words as words
+from skfilterrank.cli import _compare as words
 from skfilterrank.cli import _report_topics as topics
 from skfilterrank.cli._report_origin import made_from, measure_data, other_outcomes, read_data
 from skfilterrank.cli._report_page import draw, write_page
@@ -20,6 +20,8 @@ _N_TOPICS_OF_CURVES = 10
 _N_SIZES = 25
 # A share of the means, since measures have different units; as Buckley and Voorhees have it.
 _FUZZINESS = 0.05
+# Functions that the template calls.
+_WORDS = (words.contradictions, words.in_order, words.notes, words.number, words.p_value)
 
 
 class Page(NamedTuple):
@@ -50,7 +52,7 @@ class Page(NamedTuple):
     options: dict[str, Any]
 
 
-def write_report(page: Page, comparisons, lists, *, alpha, random_state, verbose) -> None:
+def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -> None:
     """Write the report of comparisons; `lists` has the documents behind the values, or None."""
     from tqdm import tqdm
 
@@ -82,7 +84,7 @@ def write_report(page: Page, comparisons, lists, *, alpha, random_state, verbose
     )
 
 
-def write_report_of_estimates(page: Page, sampled, found, *, alpha, random_state) -> None:
+def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -> None:
     """Write the report of estimates; `found` has runs and pairs of each measure, best first.
 
     `alpha` and `random_state` have had their effect on `found`; they are the same for both reports.
@@ -91,7 +93,7 @@ def write_report_of_estimates(page: Page, sampled, found, *, alpha, random_state
     estimates = sampled.estimates
     has_baseline = page.options.get("baseline") is not None
     measures, data = [], []
-    for place, (name, (runs, pairs, *_)) in enumerate(found.items(), 1):
+    for place, (name, (runs, pairs)) in enumerate(found.items(), 1):
         turned = pairs.set_index(["first", "second"]).rename(columns={"difference": "value"})
         displays = [
             plot.IntervalDisplay(runs, label=name),
@@ -133,7 +135,7 @@ def _write(page, before, data, **parts):
     made = made_from(page.options)
     now = {"made": made, "measures": data}
     absent = ("estimates", "comparisons", "lists", "agreement", "curves", "machine")
-    functions = {name: vars(words)[name] for name in words.__all__}
+    functions = {each.__name__: each for each in _WORDS}
     functions |= {"counted": counted, "interval_text": interval_text, "zip": zip}
     functions |= {"other_outcomes": other_outcomes, "nan": float("nan"), "fuzziness": _FUZZINESS}
     parts = dict.fromkeys(absent) | parts | {"page": page, "before": before, "made": made}

@@ -27,10 +27,24 @@ _FILES = {
     "docs": "documents",
 }
 # The page shows what these options say, or they say where it is.
-_SHOWN = {"html", "out", "format", "before", "open", "text", "measure", "interval", "n_jobs"}
+_SHOWN = {
+    "files",
+    "reading",
+    "sampling",
+    "html",
+    "out",
+    "format",
+    "before",
+    "open",
+    "text",
+    "measure",
+    "interval",
+    "n_jobs",
+}
 _OF_READING = {"gains", "ties", "precision", "n_items"}
 _OF_TESTS = {"test", "n_resamples"}
 _OF_SAMPLES = {"unit", "target"}
+_ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
 _WORDS = {
     "target": "by the sample",
     "gains": "the label is the gain",
@@ -55,7 +69,7 @@ def made_from(options) -> dict:
     for name, kind in _FILES.items():
         given = options.get(name) or []
         files += [_file(kind, path) for path in ([given] if isinstance(given, str) else given)]
-    is_sampled = any(options.get(name) for name in ("prels", "machine_qrels", "interval"))
+    is_sampled = any(options.get(name) for name in _ASK_SAMPLES)
     unused = (_OF_TESTS if is_sampled else _OF_SAMPLES) | _FILES.keys() | _SHOWN
     unused |= _OF_READING if options.get("scores") else set()
     return {
@@ -125,6 +139,8 @@ def read_data(path) -> dict:
 
 def _renamed(settings):
     """Return settings of an earlier report by the names that options have now."""
+    if "alpha" in settings:
+        settings = settings | {"confidence_level": f"{1 - float(settings['alpha']):g}"}
     if "seed" not in settings:
         return settings
     changed = [

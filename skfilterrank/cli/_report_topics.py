@@ -9,7 +9,7 @@ import pandas as pd
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.cli._comparison_words import in_order
+from skfilterrank.cli._compare import in_order
 from skfilterrank.cli._documents import read_documents, read_topics
 from skfilterrank.cli._rank_changes import rank_changes
 from skfilterrank.cli._report_page import draw

@@ -1,14 +1,15 @@
 """The threshold that options ask for, and its fit to a run."""
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank.cli._errors import name_documents
+from skfilterrank.cli._errors import name_documents, refuse
 from skfilterrank.cli._inputs import DONE_WITH_MISSING, align_second
-from skfilterrank.cli._output import tell
+from skfilterrank.cli._output import Section, finite_or_text, frame_section, tell
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
@@ -41,57 +42,49 @@ BY_NAME = {
 _RANDOM = ("auto", "learned")
 
 
-def chosen_measure(names, k) -> ParsedMeasure:
+def chosen_measure(cutting) -> ParsedMeasure:
     """Return the one measure that a threshold is chosen by, with the cut-off of --k."""
-    measures = parse_measures(list(names))
+    measures = parse_measures(list(cutting.measure))
     if len(measures) > 1:
         raise InputError(
             f"--measure names {len(measures)} measures, and thresholds are tuned by one. Choose "
             f"from {', '.join(measures)}."
         )
     (measure,) = measures.values()
-    return measure.for_threshold(k or None if measure.measure.takes_k else None)
+    return measure.for_threshold(cutting.k or None if measure.measure.takes_k else None)
 
 
-def make_threshold(
-    how, measure: ParsedMeasure, *, k, promise, filter_scores=None, drawn=None, **parameters
-) -> BaseThreshold:
+def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) -> BaseThreshold:
     """Make the threshold, unfitted: by --threshold, or by --risk in its place.
 
-    `promise` holds --risk and the options that go with it, `drawn` those of models that draw
-    numbers, `parameters` all others of estimators; None is not given.
+    `drawn` holds the options of models that draw numbers, `parameters` all others of estimators;
+    None is not given.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
-    risk = promise["risk"]
-    if how != "tune" and filter_scores is not None:
-        raise InputError(
-            f"--filter-scores is for --threshold tune and for --risk, and --threshold is "
-            f"{'none' if how is None else how}. Leave one out."
-        )
-    if "rule" in given and filter_scores is None:
-        raise InputError("--rule hides by a second score. Name its column by --filter-scores.")
-    if risk:
-        if how != "tune":
-            raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
-        if wrong := {"abstain", "min_shown"}.intersection(given):
-            raise InputError(
-                f"--{min(wrong).replace('_', '-')} shows lists by more than their scores, of which "
-                "--risk can promise nothing. Leave out one of the two."
-            )
-        k = measure.k or k or None
-        risks = {_with_cutoff(name, k): level for name, level in risk.items()}
-        settings = {name: value for name, value in promise.items() if name != "risk"}
-        return CertifiedThreshold(risks, **settings, measure=measure.text, **given)
-    told = {"show_beyond_k": False, "guarantee": "confidence", "confidence_level": 0.95}
-    for name, default in told.items():
-        if promise[name] != default:
-            option = name.replace("_", "-")
-            raise InputError(f"--{option} is about the rates of --risk. Give both or none.")
-    if how in _RANDOM:
-        given |= drawn or {"random_state": 0}
-    if isinstance(how, str):
-        return BY_NAME[how](measure=measure.text, **given)
-    return FixedThreshold(how, measure=measure.text, **given)
+    how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
+    if not cutting.risk:
+        told = ("show_beyond_k", "guarantee", "confidence_level")
+        refuse(told, "is about the rates of --risk. Give both or none.")
+        if how in _RANDOM:
+            given |= drawn or {"random_state": 0}
+        if isinstance(how, str):
+            return BY_NAME[how](measure=measure.text, **given)
+        return FixedThreshold(how, measure=measure.text, **given)
+    if how != "tune":
+        raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
+    refuse(
+        ("abstain", "min_shown"),
+        "shows lists by more than their scores, of which --risk can promise nothing. Leave out one "
+        "of the two.",
+    )
+    k = measure.k or cutting.k or None
+    return CertifiedThreshold(
+        {_with_cutoff(name, k): level for name, level in cutting.risk.items()},
+        confidence_level=cutting.confidence_level,
+        guarantee=cutting.guarantee,
+        show_beyond_k=cutting.show_beyond_k,
+        measure=measure.text,
+        **given,
+    )
 
 
 def value_of(score: float, measure: ParsedMeasure) -> float:
@@ -117,7 +110,7 @@ def machines_of(qrels):
 
 
 def fit_run(threshold, run, second, *, index, machines, name, how, missing):
-    """Fit the threshold of one run, which --threshold calls `how`; return a line about it."""
+    """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
     name_documents(aligned.docnos)
@@ -143,19 +136,39 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     level = None if how is None else threshold.threshold_
-    row = {
+    record = {
+        "run": name,
         "threshold": getattr(threshold, "rule_", how) if level is None else level,
-        measure: float(value[measure]),
+        "measure": measure,
+        "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
         "topics": aligned.index.n_queries,
         "shown": n_shown,
         "filtered": n_rows - n_shown,
     }
     if hasattr(threshold, "held_out_score_"):
-        row["held out"] = value_of(threshold.held_out_score_, parse_measure(measure))
+        record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
     if hasattr(threshold, "certificate_"):
         if threshold.certificate_.n_machine:
-            row["labels of machines"] = threshold.certificate_.n_machine
-        for risk, promise in threshold.certificate_.promises.items():
-            row |= {risk: promise.observed, f"{risk} at most": promise.upper_bound}
-    return row
+            record["labels_of_machines"] = threshold.certificate_.n_machine
+        record["risks"] = {
+            risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
+            for risk, promise in threshold.certificate_.promises.items()
+        }
+    return record
+
+
+def thresholds_section(records, foot) -> Section:
+    """Return thresholds of runs, with a column for each number of each risk."""
+    rows = []
+    for record in records:
+        row = {name.replace("_", " "): value for name, value in record.items() if name != "risks"}
+        # The value stands below the name of its measure.
+        row = {row["measure"] if name == "value" else name: row[name] for name in row}
+        for risk, rate in record.get("risks", {}).items():
+            row |= {risk: rate["observed"], f"{risk} at most": rate["upper_bound"]}
+        rows.append(row)
+    frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
+    # A threshold that shows nothing is no missing one.
+    told = [each | {"threshold": finite_or_text(each["threshold"])} for each in records]
+    return frame_section(frame, foot=foot)._replace(records=told)

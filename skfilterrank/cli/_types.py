@@ -3,10 +3,11 @@
 import argparse
 import math
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from skfilterrank._lists.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._lists.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg, similar
 from skfilterrank.exceptions import InputError, brief
 
@@ -138,7 +139,7 @@ def _float(text):
         return None
 
 
-# The estimators that --threshold names, and the measures of confidence of --abstain.
+# The estimators that --threshold names.
 THRESHOLDS = (
     *("tune", "auto", "per_query", "expected", "learned"),
     *("first_k", "largest_gap", "surprise"),
@@ -279,14 +280,11 @@ Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table
 Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
 ]
-PoolRuns = Annotated[list[str] | None, _read("runs that make the pool", "RUN", many="+")]
+PoolRuns = Annotated[list[str] | None, _read("runs that make the pool", "RUN", many="*")]
 Docs = Annotated[str | None, _read("texts of the documents: CSV, TSV, JSONL or Parquet", "DOCS")]
 Topics = Annotated[str | None, _read("texts of the topics", "TOPICS")]
 MachineQrels = Annotated[
-    list[str] | None, _read("labels of machines, a file for each machine", many="+")
-]
-Prels = Annotated[
-    str | None, _read("sample that people judged, as judge --strategy sample writes it")
+    list[str] | None, _read("labels of a machine; repeated for each machine", many="repeat")
 ]
 Pool = Annotated[
     str | None, _read("judgments whose documents make the pool; their labels are not read")
@@ -315,14 +313,13 @@ Measures = Annotated[
         many="repeat",
     ),
 ]
-K = Annotated[int | None, Arg("places that count", places, metavar="N|all")]
 Depth = Annotated[
     int | None, Arg("places of each run that count", places, metavar="N|all", shown="all")
 ]
 Gains = Annotated[
     Any,
     Arg(
-        "gain of each label, below 0 for forbidden, or exp2",
+        "gain of each label, below 0 forbidden; or exp2",
         gains,
         metavar="LABEL=GAIN,...",
         shown="the label",
@@ -333,62 +330,19 @@ Holes = Annotated[
     Arg(
         "treatment of labels and lists that are not there; see help holes",
         holes,
+        choices=tuple(_PRESETS),
         metavar="PRESET",
     ),
-]
-Ties = Annotated[str, Arg("order of documents of equal score", choices=TIES)]
-Precision = Annotated[str, Arg("single rounds scores as trec_eval 9 does", choices=PRECISIONS)]
-NItems = Annotated[int, Arg("documents in the collection", positive, metavar="N")]
-Threshold = Annotated[
-    Any,
-    Arg("how lists are cut; see help thresholds", _threshold, metavar="HOW"),
 ]
 FilterScores = Annotated[
     str | None,
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
-Risk = Annotated[
-    dict[str, float] | None,
-    Arg(
-        "risks to keep low, such as any_forbidden=0.1; see help thresholds",
-        risks,
-        metavar="RISK=LEVEL,...",
-    ),
-]
-ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
-Guarantee = Annotated[
-    str,
-    Arg(
-        "keep risks with confidence, or in expectation",
-        choices=("confidence", "expectation"),
-        metavar="HOW",
-    ),
-]
-ShowBeyondK = Annotated[bool, Arg("show more documents than the cut-offs of --risk cover")]
-Interval = Annotated[bool, Arg("values with intervals; see help intervals")]
 Unit = Annotated[
     str, Arg("unit that was drawn: documents or whole topics", choices=("document", "query"))
 ]
-Target = Annotated[
-    str | None,
-    Arg(
-        "these-topics or new-topics; see help intervals",
-        choices=("these-topics", "new-topics"),
-        metavar="TOPICS",
-    ),
-]
+ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
-NResamples = Annotated[int, Arg("resamples of tests that resample", positive, metavar="N")]
-InputFormat = Annotated[
-    str | None,
-    Arg(
-        "letor, csv, tsv, jsonl or parquet",
-        choices=("letor", "csv", "tsv", "jsonl", "parquet"),
-        metavar="FORMAT",
-        shown="by their names",
-    ),
-]
-Query = Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")]
 Document = Annotated[
     str | None, Arg("column of the document id", metavar="COLUMN", shown="docno, docid, ...")
 ]
@@ -401,3 +355,120 @@ NJobs = Annotated[int | None, Arg("processes; -1 for all", _jobs, metavar="N", s
 # Formats of ranked lists, and of what is one table.
 LISTS = ("trec", "csv", "json")
 TABLES = ("table", "csv", "json", "latex", "markdown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Options of evaluate and compare on how runs and judgments are read."""
+
+    gains: Gains = None
+    holes: Holes = None
+    ties: Annotated[str, Arg("order of documents of equal score", choices=TIES)] = "docno"
+    precision: Annotated[
+        str, Arg("single rounds scores as trec_eval 9 does", choices=PRECISIONS)
+    ] = "double"
+    n_items: Annotated[int, Arg("documents in the collection", positive, metavar="N")] = N_ITEMS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Options of evaluate and compare on values that are estimated from a sample."""
+
+    interval: Annotated[
+        bool, Arg("values with intervals; so do --prels, --machine-qrels and --pool")
+    ] = False
+    confidence_level: Annotated[float, Arg("confidence level of intervals", share, metavar="P")] = (
+        0.95
+    )
+    prels: Annotated[
+        str | None, _read("sample that people judged, as judge --strategy sample writes it")
+    ] = None
+    machine_qrels: MachineQrels = None
+    pool: Pool = None
+    unit: Unit = "document"
+    target: Annotated[
+        str | None,
+        Arg(
+            "queries of the intervals", choices=("these-queries", "new-queries"), metavar="QUERIES"
+        ),
+    ] = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether values are to be estimated."""
+        return bool(self.interval or self.prels or self.machine_qrels or self.pool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Options of rank-filter and apply on the kind of a file of rows, and its columns of ids."""
+
+    input_format: Annotated[
+        str | None,
+        Arg(
+            "letor, csv, tsv, jsonl or parquet",
+            choices=("letor", "csv", "tsv", "jsonl", "parquet"),
+            metavar="FORMAT",
+            shown="by their names",
+        ),
+    ] = None
+    query: Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")] = (
+        None
+    )
+    document: Document = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are given."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+_Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Source):
+    """Options of rank-filter on the kind of a file of rows, and the roles of its columns."""
+
+    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None
+    text: Annotated[list[str] | None, Arg(convert=names, metavar="A", shown="the longest")] = None
+    query_text: _Names = None
+    same: Annotated[list | None, Arg(convert=pairs, metavar="A=B,...")] = None
+    numeric: _Names = None
+    categorical: _Names = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutting:
+    """Options of rank-filter and threshold on how lists are cut, and what is promised of it."""
+
+    measure: Measures = ("ndcg_f",)
+    k: Annotated[int | None, Arg("places that count", places, metavar="N|all")] = None
+    threshold: Annotated[
+        Any,
+        Arg(
+            "how lists are cut; see help thresholds",
+            _threshold,
+            choices=(*THRESHOLDS, "none"),
+            metavar="HOW",
+        ),
+    ] = "tune"
+    risk: Annotated[
+        dict[str, float] | None,
+        Arg(
+            "risks to keep low, such as any_forbidden=0.1; see help thresholds",
+            risks,
+            metavar="RISK=LEVEL,...",
+        ),
+    ] = None
+    confidence_level: ConfidenceLevel = 0.95
+    guarantee: Annotated[
+        str,
+        Arg(
+            "keep risks with confidence, or in expectation",
+            choices=("confidence", "expectation"),
+            metavar="HOW",
+        ),
+    ] = "confidence"
+    show_beyond_k: Annotated[bool, Arg("show more documents than the cut-offs of --risk cover")] = (
+        False
+    )

@@ -10,9 +10,7 @@ def apply(
     saved: Annotated[str, Arg(metavar="SAVED", file="read")],
     data: Annotated[str, Arg(metavar="DATA", file="read")],
     *,
-    input_format: t.InputFormat = None,
-    query: t.Query = None,
-    document: t.Document = None,
+    rows: t.Source,
     filter_scores: t.FilterScores = None,
     format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
     out: t.Out = None,
@@ -37,24 +35,16 @@ def apply(
     """
     import numpy as np
 
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
     from skfilterrank.cli._output import chosen_format, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.exceptions import FileFormatError, InputError
+    from skfilterrank.exceptions import FileFormatError
     from skfilterrank.io import load_model
 
     format = chosen_format(format, out, t.LISTS)
-    given = {"input_format": input_format, "query": query, "document": document}
-    given = {name: value for name, value in given.items() if value is not None}
-    is_model = holds_model(saved)
-    of_other = {"filter_scores": filter_scores} if is_model else given
-    if wrong := [name for name, value in of_other.items() if value is not None]:
-        kinds = ("a threshold", "a model") if is_model else ("a model", "a threshold")
-        raise InputError(
-            f"--{wrong[0].replace('_', '-')} is for {kinds[0]}, and {saved} holds {kinds[1]}. "
-            "Leave it out."
-        )
-    if is_model:
+    if holds_model(saved):
+        refuse(["filter_scores"], f"is for a threshold, and {saved} holds a model. Leave it out.")
         model = load_model(saved)
         if not isinstance(model, dict) or not {"model", "name", "table"} <= set(model):
             raise FileFormatError(
@@ -62,11 +52,12 @@ def apply(
                 "in Python with skfilterrank.io.load_model.",
                 saved,
             )
-        rows = read_rows(data, given, model["table"], labelled=False)
-        check_ids(rows, format, "--format csv or json")
-        found = model["model"].predict(rows.X, groups=rows.groups)
-        lists = rows.lists(found, model["name"])
+        read = read_rows(data, rows.given(), model["table"], labelled=False)
+        check_ids(read, format, "--format csv or json")
+        found = model["model"].predict(read.X, groups=read.groups)
+        lists = read.lists(found, model["name"])
     else:
+        refuse(vars(rows), f"is for a model, and {saved} holds a threshold. Leave it out.")
         threshold = load_threshold_of_runs(saved, filter_scores)
         lists, second = read_scores(data, filter_scores)
         scores = lists["score"].to_numpy()

@@ -11,9 +11,9 @@ _DONE = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudge
 
 def complete(
     qrels: t.Qrels,
+    runs: t.PoolRuns = None,
     *,
     docs: t.Docs,
-    runs: t.PoolRuns = None,
     depth: t.Depth = None,
     holes: t.Holes = None,
     document: t.Document = None,
@@ -33,7 +33,7 @@ def complete(
     r"""Predict labels for the documents that nobody judged, from the text of those somebody did.
 
     Completed are documents of QRELS with the label of --holes unjudged-label, and documents of
-    --runs that QRELS does not hold. Labels of people stay; the second column of the output says
+    the runs that QRELS does not hold. Labels of people stay; the second column of the output says
     "predicted" beside others. See help completed.
 
     Parameters
@@ -55,7 +55,7 @@ def complete(
 
     Examples
     --------
-    skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 > completed.txt
+    skfilterrank complete qrels.txt runs/* --docs docs.jsonl.gz --depth 100 > completed.txt
     skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \
         --holes unjudged-label=-1 --out expected.txt
     """
@@ -71,7 +71,7 @@ def complete(
     from skfilterrank.judgments import LabelPredictor, complete_qrels
 
     if depth is not None and not runs:
-        raise InputError("--depth says how much of the runs counts. Add --runs.")
+        raise InputError("--depth says how much of the runs counts. Name runs behind QRELS.")
     treated = Holes.of(holes, only=("unjudged_label",), predicted="use")
     judged = read_judgments(qrels, None, treated)
     for line in _of_labels(judged, qrels, treated):

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from skfilterrank._lists.run_words import N_ITEMS
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
 
@@ -10,9 +9,6 @@ from skfilterrank.cli._parser import Arg
 # what is seen was judged at all.
 MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
 _FORMATS = ("table", "csv", "json", "trec", "latex", "markdown")
-# A value that four digits would show as 0.0000.
-_SMALL = 0.0005
-_SHOWN = 3
 
 
 def evaluate(
@@ -26,18 +22,8 @@ def evaluate(
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,
-    gains: t.Gains = None,
-    holes: t.Holes = None,
-    ties: t.Ties = "docno",
-    precision: t.Precision = "double",
-    n_items: t.NItems = N_ITEMS,
-    interval: t.Interval = False,
-    confidence_level: t.ConfidenceLevel = 0.95,
-    prels: t.Prels = None,
-    machine_qrels: t.MachineQrels = None,
-    pool: t.Pool = None,
-    unit: t.Unit = "document",
-    target: t.Target = None,
+    reading: t.Reading,
+    sampling: t.Sampling,
     n_jobs: t.NJobs = None,
 ) -> int:
     """Measure TREC runs against judgments. Files may be packed; - reads standard input.
@@ -59,325 +45,83 @@ def evaluate(
     skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
     skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
     """
-    options = locals()
     from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank.cli import _evaluate as work
     from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import (
-        STDIN,
         Holes,
         check_n_items,
         check_paths,
         gains_of_labels,
         named_runs,
         read_judgments,
-        source,
+        with_standard_input,
     )
     from skfilterrank.cli._output import chosen_format, print_sections
     from skfilterrank.exceptions import InputError
-    from skfilterrank.io import QrelsIndex, read_run
+    from skfilterrank.io import QrelsIndex
     from skfilterrank.metrics import iter_evaluations
 
     if slices is not None:
-        refuse(evaluate, options, ("per_query", "sort"), "has no effect on --slices. Leave it out.")
+        refuse(("per_query", "sort"), "has no effect on --slices. Leave it out.")
     if per_query:
-        refuse(evaluate, options, ("sort",), "orders runs by their means. Leave out --per-query.")
-    if interval:
+        refuse(["sort"], "orders runs by their means. Leave out --per-query.")
+    if sampling.is_asked:
         wrong = ("per_query", "slices", "keep_going", "n_jobs", "n_items")
-        refuse(evaluate, options, wrong, "has no effect on --interval. Leave it out.")
+        refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
-        needed = ("prels", "machine_qrels", "pool", "unit", "target", "confidence_level")
-        refuse(evaluate, options, needed, "is for values with intervals. Add --interval.")
-    if format == "trec" and (slices or interval):
+        needed = ("unit", "target", "confidence_level")
+        refuse(needed, "is for values with intervals. Add --interval.")
+    if format == "trec" and (slices or sampling.is_asked):
         raise InputError(f"--format trec has no {'slices' if slices else 'intervals'}. Take csv.")
     format = chosen_format(format, out, _FORMATS)
-    treated = Holes.of(holes)
+    holes = Holes.of(reading.holes)
     named = named_runs(qrels, runs)
     if not keep_going:
         check_paths(named.values())
-    if interval:
-        from skfilterrank.cli._estimates import MEASURES as OF_SAMPLES
-        from skfilterrank.cli._estimates import Sample, estimated
+    if sampling.is_asked:
+        from skfilterrank.cli._estimates import estimated, estimates_section
 
-        sample = Sample(qrels, prels, pool, machine_qrels or [], unit, target, gains, treated)
-        sample.check(ties, precision)
-        parsed = parse_measures(list(OF_SAMPLES if measure is MEASURES else measure))
-        by = _sorted_by(sort, parsed)
-        found = estimated(named, parsed, sample, confidence=confidence_level)
-        print_sections([_estimates(found.estimates, by)], format, out)
+        found = estimated(
+            *(qrels, named, None if measure is MEASURES else measure, sampling, reading, holes),
+            sampling.confidence_level,
+        ).estimates
+        by = work.sorted_by(sort, parse_measures(list(found.measures)))
+        print_sections([estimates_section(found, by)], format, out)
         return 0
     parsed = parse_measures(list(measure))
-    check_n_items(n_items, parsed)
-    by = _sorted_by(sort, parsed)
-    table = read_judgments(qrels, gains, treated, measures=parsed)
-    matched = gains_of_labels(table["label"], qrels, gains, treated)
-    if STDIN in runs:
-        # Here and not in a process of its own, which has no standard input.
-        name = next(name for name, path in named.items() if path == STDIN)
-        named[name] = read_run(source(STDIN))
+    check_n_items(reading.n_items, parsed)
+    by = work.sorted_by(sort, parsed)
+    table = read_judgments(qrels, reading.gains, holes, measures=parsed)
     evaluations = iter_evaluations(
         QrelsIndex(table, unjudged_label=None),
-        named,
+        with_standard_input(named),
         parsed,
         n_jobs=n_jobs,
-        verbose=_progress(is_late=bool(sort or out or not per_query)),
+        verbose=work.bar_between_values(is_late=bool(sort or out or not per_query)),
         on_error="yield" if keep_going else "raise",
-        gains=matched,
-        ties=ties,
-        missing=treated.missing,
-        precision=precision,
-        unjudged=treated.unjudged,
-        undefined=treated.undefined,
-        n_items=n_items,
+        gains=gains_of_labels(table["label"], qrels, reading.gains, holes),
+        ties=reading.ties,
+        missing=holes.missing,
+        precision=reading.precision,
+        unjudged=holes.unjudged,
+        undefined=holes.undefined,
+        n_items=reading.n_items,
     )
-    notes = _Notes(len(named), qrels, treated.missing)
+    notes = work.Notes(len(named), qrels, holes.missing)
     values = notes.of_values(evaluations)
     if by is not None:
-        values = iter(_best_first(values, by, parsed[by]))
+        values = iter(work.best_first(values, by, parsed[by]))
     if slices:
         from skfilterrank.cli._documents import read_slices
 
         table = read_slices(slices)
-        sections = (_slices(each, table) for each in values)
+        sections = (work.slices_section(each, table) for each in values)
     elif per_query:
-        sections = (_topics(each, format) for each in values)
+        sections = (work.topics_section(each, format) for each in values)
     else:
-        sections = _means(values, parsed, format)
+        sections = work.means_sections(values, parsed, format)
     # The values come run by run, and so do lines.
     print_sections(sections, format, out)
     notes.tell()
     return 1 if notes.n_failed else 0
-
-
-def _progress(is_late):
-    """Return `verbose`: a bar would be torn by values that are written to the same screen."""
-    from skfilterrank.cli._output import is_verbose, output_is_terminal, progress
-
-    return 0 if output_is_terminal() and not (is_late or is_verbose()) else progress()
-
-
-def _sorted_by(name, measures):
-    """Return the measure that orders runs, as it was written; None keeps their order."""
-    from skfilterrank._lists.measure_names import parse_measure
-    from skfilterrank.exceptions import InputError, brief
-
-    if name is None:
-        return None
-    wanted = parse_measure(name)
-    for text, measure in measures.items():
-        if measure == wanted:
-            return text
-    raise InputError(
-        f"--sort {brief(name)} is not one of the measures asked for. Choose from "
-        f"{', '.join(measures)}."
-    )
-
-
-def _best_first(values, name, measure):
-    """Sort runs by their mean, those without one last."""
-    sign = -1 if measure.measure.greater_is_better else 1
-    return sorted(values, key=lambda each: (each[1][name] != each[1][name], sign * each[1][name]))
-
-
-class _Notes:
-    """Runs and topics that were not counted, gathered run by run and told at the end."""
-
-    def __init__(self, n_runs, qrels, missing):
-        self._n_runs, self._qrels, self._treated = n_runs, qrels, missing
-        self.n_failed = 0
-        self._missing, self._unjudged = {}, {}
-
-    def of_values(self, evaluations):
-        """Yield each run that has values, and its means."""
-        from skfilterrank.cli._errors import message_of
-        from skfilterrank.cli._output import say
-
-        for each in evaluations:
-            if each.error is not None:
-                self.n_failed += 1
-                say(f"skfilterrank: error: {message_of(each.error)}")
-                continue
-            if each.missing_topics:
-                self._missing[each.name] = len(each.missing_topics)
-            if each.unjudged_topics:
-                self._unjudged[each.name] = len(each.unjudged_topics)
-            yield each, each.means()
-
-    def tell(self):
-        """Tell in one line for each kind."""
-        from skfilterrank._lists.results import counted
-        from skfilterrank.cli._output import tell
-
-        if self._missing:
-            done = "counted as empty lists; --holes missing=drop leaves them out"
-            if self._treated == "drop":
-                done = "left out; --holes missing=empty counts them as empty lists"
-            tell(f"{self._runs(self._missing)} lack topics of {self._qrels}: {done}")
-        if self._unjudged:
-            tell(f"{self._runs(self._unjudged)} have topics without judgments: left out")
-        if self.n_failed:
-            n_runs = counted(self._n_runs, "run")
-            tell(f"{self.n_failed} of {n_runs} could not be evaluated")
-
-    def _runs(self, counts):
-        """Return how many runs, and the first of them with their number of topics."""
-        from skfilterrank._lists.results import counted
-
-        shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
-        if len(counts) > len(shown):
-            shown.append("...")
-        return f"{len(counts)} of {counted(self._n_runs, 'run')} ({', '.join(shown)})"
-
-
-def _means(values, measures, format):
-    """Yield a section for each run where programs read it, and one of all runs for people."""
-    import pandas as pd
-
-    from skfilterrank.cli._output import Section
-
-    rows, means = [["run", *measures]], []
-    for run, mean in values:
-        frame = mean.to_frame(run.name).T.rename_axis("run")
-        if format == "trec":
-            yield Section(frame, [], _trec_rows(run, mean, None))
-        elif format in ("csv", "json"):
-            yield Section(frame, [_record(run, mean, None)], [])
-        else:
-            means.append(mean)
-            rows.append([run.name, *map(_cell, mean)])
-    if means:
-        _mark_best(rows, pd.DataFrame(means).to_numpy(), measures)
-        yield Section(pd.DataFrame(), [], rows)
-
-
-def _mark_best(rows, means, measures):
-    """Make the best means of several runs bold."""
-    import numpy as np
-
-    from skfilterrank._lists.paper_tables import Cell
-
-    if len(means) < 2:
-        return
-    signs = [1 if each.measure.greater_is_better else -1 for each in measures.values()]
-    is_best = means * signs == np.fmax.reduce(means * signs)
-    for row, marks in zip(rows[1:], is_best.tolist()):
-        row[1:] = [Cell(text, "", mark) for text, mark in zip(row[1:], marks)]
-
-
-def _topics(value, format):
-    """Return a section of a run with a line for each topic."""
-    import pandas as pd
-
-    from skfilterrank.cli._output import Section
-
-    run, mean = value
-    frame = pd.concat({run.name: run.values}, names=["run"])
-    if format == "trec":
-        return Section(frame, [], _trec_rows(run, mean, run.values))
-    rows = [[run.name, *run.values.columns]]
-    rows += [[str(row[0]), *map(_cell, row[1:])] for row in run.values.itertuples(name=None)]
-    rows.append(["all", *map(_cell, mean)])
-    return Section(frame, [_record(run, mean, run.values)], rows)
-
-
-def _record(run, mean, topics):
-    """Return a run as an object."""
-    record = {
-        "run": run.name,
-        "n_topics": len(run.values),
-        "missing_topics": run.missing_topics,
-        "unjudged_topics": run.unjudged_topics,
-        "mean": mean.to_dict(),
-    }
-    return record if topics is None else record | {"topics": topics.to_dict("index")}
-
-
-def _trec_rows(run, mean, topics):
-    """Return the lines of trec_eval: measure, topic and value; then the name and the means."""
-    rows = []
-    for qid, *values in [] if topics is None else topics.itertuples(name=None):
-        rows += [_trec_row(name, qid, value) for name, value in zip(topics.columns, values)]
-    rows.append(["runid", "all", run.name])
-    return rows + [_trec_row(name, "all", value) for name, value in mean.items()]
-
-
-def _trec_row(name, qid, value):
-    """Return a line of trec_eval; counts have no digits behind the point."""
-    from skfilterrank._lists.measure_names import parse_measure
-
-    is_count = parse_measure(name).measure.over_queries == "sum"
-    # Columns end at white space, which names may have behind commas.
-    return ["".join(name.split()), str(qid), f"{value:.0f}" if is_count else f"{value:6.4f}"]
-
-
-def _cell(value):
-    """Return four digits after the point, or the leading ones of a number that has none there."""
-    if value != value:
-        return "-"
-    return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
-
-
-def _estimates(estimates, by):
-    """Return a section of estimated values with their intervals."""
-    import pandas as pd
-
-    from skfilterrank._lists.results import interval_text
-    from skfilterrank.cli._estimates import origin_of
-    from skfilterrank.cli._output import Section
-
-    frame, names = estimates.to_frame(), list(estimates.runs)
-    if by is not None:
-        is_greater = estimates.results[by].greater_is_better
-        order = frame.loc[by, "value"].sort_values(ascending=not is_greater, kind="stable")
-        names = order.index.tolist()
-    rows = [["run"]]
-    for name in estimates.measures:
-        rows[0] += [name, interval_text(estimates.confidence)]
-    records: list = []
-    for name in names:
-        values = {each: frame.loc[each, name].to_dict() for each in estimates.measures}
-        records.append({"run": name} | origin_of(estimates) | {"measures": values})
-        cells = [
-            (f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}")
-            for each in values.values()
-        ]
-        rows.append([name, *(cell for pair in cells for cell in pair)])
-    by_run = pd.concat([frame.swaplevel().loc[[name]] for name in names])
-    return Section(by_run, records, rows, head=estimates.made_from)
-
-
-def _slices(value, slices):
-    """Return a section of a run with a line for each measure and slice of the topics."""
-    import pandas as pd
-
-    from skfilterrank._lists.results import p_text
-    from skfilterrank.cli._output import Section
-    from skfilterrank.comparison import SystemScores, compare_slices
-
-    run, _ = value
-    parts = []
-    for measure in run.values.columns:
-        scores = SystemScores(
-            run.values[[measure]].T,
-            systems=[run.name],
-            queries=run.values.index,
-            measure=measure,
-            missing="drop",
-        )
-        try:
-            table = compare_slices(scores, slices).to_frame()
-        except ValueError as error:
-            error.add_note(f"(--slices, run {run.name})")
-            raise
-        parts.append(table.assign(run=run.name, measure=measure))
-    numbers = ["value", "low", "high", "whole", "difference", "p_value", "p_adjusted"]
-    frame = pd.concat(parts).rename(columns={"n_queries": "n_topics"}).reset_index(drop=True)
-    frame = frame[["run", "measure", "slicing", "slice", "n_topics", *numbers]]
-    records = frame.assign(slice=frame["slice"].map(str)).to_dict("records")
-    rows = [[run.name, "", "", "topics", "value", "95 % interval", "difference", "p"]]
-    for row in records:
-        interval = "-" if row["low"] != row["low"] else f"{row['low']:.4f}-{row['high']:.4f}"
-        p_value = row["p_adjusted"]
-        shown = [f"{row['value']:.4f}", interval, f"{row['difference']:+.4f}"]
-        shown.append("-" if p_value != p_value else p_text(p_value))
-        rows.append([row["measure"], row["slicing"], row["slice"], f"{row['n_topics']:,}", *shown])
-    return Section(frame, records, rows)

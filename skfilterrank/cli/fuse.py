@@ -78,6 +78,7 @@ def fuse(
     skfilterrank fuse runs/* --qrels qrels.txt --learn method -m ap --out fused.txt.gz
     """
     from skfilterrank._lists.results import counted
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import OF_LABELS, Holes, read_named_runs
     from skfilterrank.cli._output import data_output, tell
     from skfilterrank.exceptions import InputError
@@ -98,23 +99,18 @@ def fuse(
         "persistence": used == "rbc",
         "normalize": used in BY_SCORES,
     }
-    wrong = [key for key, is_used in of_method.items() if key in settings and not is_used]
-    if qrels is None and wrong:
-        option = wrong[0].replace("_", "-")
-        raise InputError(f"--{option} has no effect on --method {used}. Leave it out.")
+    if qrels is None:
+        wrong = [key for key, is_used in of_method.items() if not is_used]
+        refuse(wrong, f"has no effect on --method {used}. Leave it out.")
+        for_learning = ("learn", "measure", "gains", "holes", "random_state", "n_jobs")
+        refuse(for_learning, "says how fusion is learned. Add --qrels.")
+    else:
+        # The scores that weights are learned for have a scale.
+        is_weighted = learn in ("weights", "logistic")
+        wrong = [key for key in settings if not (is_weighted and key == "normalize")]
+        refuse(wrong, "is what --qrels is there to learn. Leave out one of them.")
     if out is not None and out.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")):
         raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
-    for_learning = {"learn": learn, "measure": measure, "gains": gains, "holes": holes}
-    for_learning |= {"random-state": random_state, "n-jobs": n_jobs}
-    wrong = [key for key, value in for_learning.items() if value]
-    if qrels is None and wrong:
-        raise InputError(f"--{wrong[0]} says how fusion is learned. Add --qrels.")
-    # The scores that weights are learned for have a scale.
-    is_weighted = learn in ("weights", "logistic")
-    wrong = [key for key in settings if not (is_weighted and key == "normalize")]
-    if qrels is not None and wrong:
-        option = wrong[0].replace("_", "-")
-        raise InputError(f"--{option} is what --qrels is there to learn. Leave out one of them.")
     if settings.get("normalize") == "none":
         settings["normalize"] = None
     table = read_named_runs(runs)

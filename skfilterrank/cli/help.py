@@ -3,46 +3,9 @@
 import inspect
 from typing import Annotated
 
-from skfilterrank.cli._output import say, show
-from skfilterrank.cli._parser import Arg, similar
-
-
-def help(subject: Annotated[str | None, Arg(metavar="SUBJECT", many="?")] = None) -> int:
-    """Print the help of a subject or a command, or the list of subjects.
-
-    Parameters
-    ----------
-    subject
-        subject or command
-    """
-    from skfilterrank.cli import COMMANDS, command_parser, overview
-
-    if subject is None:
-        names = "\n".join(f"  {name}" for name in SUBJECTS)
-        show(f"{overview()}\nsubjects of 'skfilterrank help':\n{names}\n")
-    elif subject in COMMANDS:
-        command_parser(subject).print_help()
-    elif subject in SUBJECTS:
-        show(f"{inspect.getdoc(SUBJECTS[subject])}\n")
-        if subject == "measures":
-            show(f"\n{_list_of_measures()}")
-        elif subject == "models":
-            from skfilterrank.ranking import get_ranker_names
-
-            kinds = {"losses": "loss", "methods": "method"}
-            show("\n" + _aligned({name: get_ranker_names(kind) for name, kind in kinds.items()}))
-        elif subject == "thresholds":
-            from skfilterrank.cli._thresholds import BY_NAME
-
-            show("\n" + _aligned({name: [_summary(each)] for name, each in BY_NAME.items()}))
-    else:
-        known = [*SUBJECTS, *COMMANDS]
-        say(
-            f"skfilterrank: error: there is no help about {subject}.{similar(subject, known)} "
-            f"Choose from {', '.join(known)}."
-        )
-        return 2
-    return 0
+from skfilterrank.cli import COMMANDS, command_parser, overview
+from skfilterrank.cli._output import show
+from skfilterrank.cli._parser import Arg
 
 
 def _aligned(words):
@@ -113,6 +76,10 @@ def _formats():
     {MEASURE: value}, and with --per-query topics {qid: {MEASURE: value}}. A run is written as soon
     as it is finished, except into a table of means and with --sort. Runs are named after their
     files, without .gz and .txt; where several files have one name, by their paths.
+
+    Keys of json are identifiers; names of measures, topics and risks are keys of objects of their
+    own. threshold --format json has the fields run, threshold, measure, value, unfiltered, topics,
+    shown, filtered, held_out, labels_of_machines and risks {RISK: {observed, upper_bound}}.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
     Ranks of shown documents count from 1. A hidden document has the rank 0, and no score where a
@@ -187,7 +154,7 @@ def _slices():
 
 
 def _intervals():
-    """Intervals (evaluate --interval; compare --interval or --prels).
+    """Intervals (evaluate and compare: --interval, --prels, --machine-qrels or --pool).
 
     Values, differences and ranks are estimated, with intervals. People's labels of a sample
     (--prels) make them, and a machine's labels of all documents (--machine-qrels) make them
@@ -196,12 +163,12 @@ def _intervals():
 
     --prels FILE          the sample that people judged, with its probabilities, as judge
                           --strategy sample writes it; labels that it lacks are those of QRELS
-    --machine-qrels FILE  labels of machines, a file for each, of all documents that count
+    --machine-qrels FILE  labels of a machine for all documents that count; once for each machine
     --pool FILE           judgments whose documents count, labels unread; all others have gain 0
                           (default: those of --machine-qrels, else of QRELS)
     --unit query          whole topics were drawn, from which all measures can be had
-    --target new-topics   the mean of all topics that these were drawn from; these-topics are the
-                          values that these topics would have, were all of the pool judged
+    --target new-queries  the mean of all queries that these were drawn from; these-queries are the
+                          values that these queries would have, were all of the pool judged
 
     Measures: sums over documents such as dcg@10, precision@10 and rbp, and ndcg, ndcg_f, ap and
     recall; others with --unit query.
@@ -221,18 +188,19 @@ def _comparisons():
     tukey             Tukey's HSD, topics as blocks: all pairs at once
     randomized_tukey  the same without assuming normal values
 
-    The two last ones keep the chance of any false claim at --alpha by themselves. P values of the
-    others are corrected for the number of pairs by --correction; holm and bonferroni keep the same
-    chance, fdr_bh the expected share of false claims.
+    Pairs differ where p is at most 1 minus --confidence-level. The two last tests keep the chance
+    of any false claim there by themselves. P values of the others are corrected for the number of
+    pairs by --correction; holm and bonferroni keep the same chance, fdr_bh the expected share of
+    false claims.
 
     For people, each measure has a table of the runs, the best mean first, with how many others
     each beats and is beaten by, and a table of pairs, the better run first, * where significant.
     --format csv has a line for each pair, and json an object for each measure, with both. latex and
     markdown have a row for each run, and marks of significance that the last line explains.
 
-    With --interval or --prels, values, differences and ranks are estimated; see help intervals.
-    All differences come from one sample, and are surer than values. Intervals cover 1 - alpha by
-    themselves, those of ranks together.
+    With --interval, values, differences and ranks are estimated; see help intervals. All
+    differences come from one sample, and are surer than values. Each interval has the
+    --confidence-level by itself, those of ranks together.
 
     --html writes one file to open in a browser: figures, the topics that decide between pairs of
     runs, the documents that moved there, and what it was made from. It needs matplotlib and
@@ -272,13 +240,13 @@ def _completed():
     """Completed judgments (complete).
 
     Documents without a label are completed in topics that QRELS holds; with --unjudged-topic pool,
-    in all topics of --runs. Each topic has a model of its own, a linear support vector machine on
+    in all topics of the runs. Each topic has a model of its own, a linear support vector machine on
     tf-idf, which learns from the topic's judged documents. Labels that people gave stay as they
     are; those of machines are predicted anew.
 
     Worth: the second column of the output says "predicted" where people did not judge, and the
     other commands tell of such labels. How many documents predicted relevant are expected to be is
-    printed: judged documents are predicted as if they were not, and with --runs their ranks are
+    printed: judged documents are predicted as if they were not, and with runs their ranks are
     compared with those of the others. After few judgments a topic it may be a few in a hundred.
 
     Left: documents without text, and documents of topics without a judged one, or whose judged
@@ -315,10 +283,10 @@ def _judging():
     what is written for the rest of the pool.
 
     Elsewhere: --page FILE writes a page that needs nothing but a browser, of the documents that
-    would be asked about. Its answers are saved as NAME.txt.log: --judged anna.txt.log bob.txt.log
-    brings those of several assessors together, and --out anna.txt goes on behind those of one, as
-    the answers to a sample must be. --export doccano=tasks.jsonl writes tasks for label-studio,
-    doccano, argilla or quepid, and --judged doccano=anna.jsonl reads what comes back.
+    would be asked about. Its answers are saved as NAME.txt.log: --judged anna.txt.log --judged
+    bob.txt.log brings those of several assessors together, and --out anna.txt goes on behind those
+    of one, as the answers to a sample must be. --export doccano=tasks.jsonl writes tasks for
+    label-studio, doccano, argilla or quepid, and --judged doccano=anna.jsonl reads what comes back.
     """
 
 
@@ -335,17 +303,17 @@ def _strategies():
              probabilities (qid docno label 1 probability), for stat_ap, and only topics of which
              the whole sample is judged
     sample   a random sample of --n-total documents over all topics, those more often that decide
-             between --runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
-             its probabilities, for evaluate --interval and compare --prels. A larger --n-total,
+             between the runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
+             its probabilities, for evaluate and compare --interval. A larger --n-total,
              with the same --random-state, goes on with the same sample. Documents come in the
              order of the sample, of all topics in turn: what is judged so far is a smaller sample,
              and is written as such (with --only, topic by topic)
 
-    All but maxrep and random look at runs: --runs, or POOL if it is a run.
+    All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 
-    skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-per-query 50 \
+    skfilterrank judge runs/* --docs docs.jsonl --strategy statap --n-per-query 50 \
         --out prels
-    skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \
+    skfilterrank judge runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \
         --strategy sample --n-total 200 --out sample.prels
     """
 
@@ -353,12 +321,12 @@ def _strategies():
 def _completion():
     """Completion of commands, options and choices.
 
-    pip install argcomplete, and then
+    pip install argcomplete, and then one line in the file that the shell begins with:
 
-    bash  eval "$(register-python-argcomplete skfilterrank)"              in ~/.bashrc
-    zsh   autoload -U bashcompinit && bashcompinit && eval "$(register-python-argcomplete \
-skfilterrank)"    in ~/.zshrc
-    fish  register-python-argcomplete --shell fish skfilterrank | source  in config.fish
+    ~/.bashrc    eval "$(register-python-argcomplete skfilterrank)"
+    ~/.zshrc     autoload -U compinit && compinit && eval "$(register-python-argcomplete \
+skfilterrank)"
+    config.fish  register-python-argcomplete --shell fish skfilterrank | source
     """
 
 
@@ -377,3 +345,35 @@ SUBJECTS = {
     "completed": _completed,
     "completion": _completion,
 }
+
+
+def help(
+    subject: Annotated[
+        str | None, Arg(metavar="SUBJECT", many="?", choices=(*SUBJECTS, *COMMANDS))
+    ] = None,
+) -> None:
+    """Print the help of a subject or a command, or the list of subjects.
+
+    Parameters
+    ----------
+    subject
+        subject or command
+    """
+    if subject is None:
+        names = "\n".join(f"  {name}" for name in SUBJECTS)
+        show(f"{overview()}\nsubjects of 'skfilterrank help':\n{names}\n")
+    elif subject in COMMANDS:
+        command_parser(subject).print_help()
+    else:
+        show(f"{inspect.getdoc(SUBJECTS[subject])}\n")
+        if subject == "measures":
+            show(f"\n{_list_of_measures()}")
+        elif subject == "models":
+            from skfilterrank.ranking import get_ranker_names
+
+            kinds = {"losses": "loss", "methods": "method"}
+            show("\n" + _aligned({name: get_ranker_names(kind) for name, kind in kinds.items()}))
+        elif subject == "thresholds":
+            from skfilterrank.cli._thresholds import BY_NAME
+
+            show("\n" + _aligned({name: [_summary(each)] for name, each in BY_NAME.items()}))

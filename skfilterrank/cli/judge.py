@@ -49,8 +49,9 @@ def _tasks(text):
 
 
 def judge(
-    pool: Annotated[str | None, Arg(metavar="POOL", many="?", file="read")] = None,
+    runs: t.PoolRuns = None,
     *,
+    pool: t.Pool = None,
     docs: t.Docs,
     out: Annotated[
         str | None, Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
@@ -71,19 +72,18 @@ def judge(
     ] = None,
     assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
     holes: t.Holes = None,
-    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by --runs")] = None,
-    runs: t.PoolRuns = None,
+    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by the runs")] = None,
     depth: Annotated[
         int | None,
         Arg(
             "places of each run that count",
             t.places,
             metavar="N|all",
-            shown=f"{t.POOL_DEPTH}, or all with POOL",
+            shown=f"{t.POOL_DEPTH}, or all with --pool",
         ),
     ] = None,
     judged: Annotated[
-        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="+", file="read")
+        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
     ] = None,
     second_look: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
     n_per_query: Annotated[
@@ -104,7 +104,7 @@ def judge(
     Parameters
     ----------
     pool
-        documents to judge: judgments, a run or a table (default: those of --runs or --judged)
+        documents to judge: judgments, a run or a table (default: those of the runs or --judged)
     out
         file for the judgments; the same command goes on behind QRELS.log
     page
@@ -120,7 +120,7 @@ def judge(
     strategy
         what to judge first; see help strategies
     judged
-        what is judged already: judgments or logs of one or several assessors, or TOOL=FILE
+        what is judged already: judgments or a log of an assessor, or TOOL=FILE; may be repeated
     second_look
         ask again about the most doubtful labels of --judged
     n_per_query
@@ -134,8 +134,8 @@ def judge(
 
     Examples
     --------
-    skfilterrank judge --runs runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
-    skfilterrank judge --judged anna.txt.log bob.txt.log --docs docs.jsonl --out settled.txt
+    skfilterrank judge runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
+    skfilterrank judge --judged anna.txt.log --judged bob.txt.log --docs docs.jsonl --out both.txt
     """
     given = argparse.Namespace(**locals())
     from skfilterrank.cli._judge import Judging

@@ -1,7 +1,7 @@
 """``skfilterrank monitor``: test whether a threshold keeps its promises, and scores their scale."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
@@ -57,6 +57,7 @@ def monitor(
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
     skfilterrank monitor safe.json --run today.run
     """
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
     from skfilterrank.cli._monitor import compare_scores, count_topics
     from skfilterrank.cli._output import chosen_format
@@ -68,10 +69,8 @@ def monitor(
     threshold = load_threshold_of_runs(saved, filter_scores)
     where = chosen_format(format, out, FORMATS), out
     if qrels is None:
-        of_topics: dict[str, Any] = {"state": state, "alpha": alpha, "allow-repeats": allow_repeats}
-        of_topics |= {"gains": gains, "holes": holes}
-        if given := [name for name, value in of_topics.items() if value]:
-            raise InputError(f"--{given[0]} is for judged topics. Name their judgments by --qrels.")
+        of_topics = ("state", "alpha", "allow_repeats", "gains", "holes")
+        refuse(of_topics, "is for judged topics. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
     judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}

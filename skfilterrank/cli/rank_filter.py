@@ -27,9 +27,6 @@ def _folds(text):
     return t.whole(text, 2, "a whole number from 2 up")
 
 
-_Names = Annotated[list[str] | None, Arg(convert=t.names, metavar="A,B")]
-
-
 def rank_filter(
     train: Annotated[str, Arg(metavar="TRAIN", file="read")],
     *,
@@ -39,26 +36,10 @@ def rank_filter(
     learner: Annotated[
         str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
     ] = "auto",
-    measure: t.Measures = ("ndcg_f",),
-    k: t.K = None,
     gains: t.Gains = None,
-    threshold: t.Threshold = "tune",
-    risk: t.Risk = None,
-    confidence_level: t.ConfidenceLevel = 0.95,
-    guarantee: t.Guarantee = "confidence",
-    show_beyond_k: t.ShowBeyondK = False,
+    cutting: t.Cutting,
     baseline: t.Baseline = None,
-    input_format: t.InputFormat = None,
-    query: t.Query = None,
-    document: t.Document = None,
-    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None,
-    text: Annotated[
-        list[str] | None, Arg(convert=t.names, metavar="A", shown="the longest")
-    ] = None,
-    query_text: _Names = None,
-    same: Annotated[list | None, Arg(convert=t.pairs, metavar="A=B,...")] = None,
-    numeric: _Names = None,
-    categorical: _Names = None,
+    columns: t.Columns,
     save: t.Save = None,
     out_run: t.Save = None,
     plot: t.Plot = None,
@@ -121,22 +102,12 @@ def rank_filter(
     if cv is not None and test_data is not None:
         raise InputError("--cv holds out rows of TRAIN. Leave out it or --test-data.")
     models = models or get_ranker_names("loss")
-    chosen = chosen_measure(measure, k)
+    chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
     places = chosen.k or (_K if k is None else k or None)
     if chosen.measure.takes_k:
         chosen = chosen.with_cutoff(places)
-    unfitted = make_threshold(
-        threshold,
-        chosen,
-        k=k,
-        promise={
-            "risk": risk,
-            "confidence_level": confidence_level,
-            "guarantee": guarantee,
-            "show_beyond_k": show_beyond_k,
-        },
-        drawn={"random_state": random_state, "n_jobs": n_jobs},
-    )
+    drawn = {"random_state": random_state, "n_jobs": n_jobs}
+    unfitted = make_threshold(cutting, chosen, drawn)
     work.check_baseline(baseline, models, threshold is not None)
     if plot and threshold not in work.WITH_CURVE:
         raise InputError(
@@ -144,26 +115,14 @@ def rank_filter(
             f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
             f"one of {', '.join(work.WITH_CURVE)}."
         )
-    options = {
-        "input_format": input_format,
-        "query": query,
-        "label": label,
-        "document": document,
-        "text": text,
-        "query_text": query_text,
-        "same": same,
-        "numeric": numeric,
-        "categorical": categorical,
-    }
-    options = {name: value for name, value in options.items() if value is not None}
-    trained = read_rows(train, options)
+    trained = read_rows(train, columns.given())
     work.check_learner(learner, trained, train)
     tell(f"{train}: {trained}")
     for line in trained.told_columns():
         tell(line)
     tested = trained
     if test_data is not None:
-        tested = read_rows(test_data, options, trained.settings)
+        tested = read_rows(test_data, columns.given(), trained.settings)
         tell(f"{test_data}: {tested}")
     run_format = chosen_format(None, out_run, t.LISTS)
     if out_run is not None:

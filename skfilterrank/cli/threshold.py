@@ -14,13 +14,7 @@ def threshold(
     qrels: t.Qrels,
     runs: t.Runs,
     *,
-    measure: t.Measures = ("ndcg_f",),
-    k: t.K = None,
-    threshold: t.Threshold = "tune",
-    risk: t.Risk = None,
-    confidence_level: t.ConfidenceLevel = 0.95,
-    guarantee: t.Guarantee = "confidence",
-    show_beyond_k: t.ShowBeyondK = False,
+    cutting: t.Cutting,
     abstain: Annotated[str | None, Arg(choices=CONFIDENCES)] = None,
     max_shown: _Count = None,
     min_shown: _Count = None,
@@ -58,9 +52,9 @@ def threshold(
     skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save threshold.json
     skfilterrank threshold qrels.txt runs/*.gz -m ap
     """
-    import pandas as pd
     from sklearn.base import clone
 
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import (
         Holes,
         gains_of_labels,
@@ -69,22 +63,27 @@ def threshold(
         read_scores,
         with_other_labels,
     )
-    from skfilterrank.cli._output import chosen_format, frame_section, print_sections, tell
-    from skfilterrank.cli._thresholds import chosen_measure, fit_run, machines_of, make_threshold
+    from skfilterrank.cli._output import chosen_format, print_sections, tell
+    from skfilterrank.cli._thresholds import (
+        chosen_measure,
+        fit_run,
+        machines_of,
+        make_threshold,
+        thresholds_section,
+    )
     from skfilterrank.exceptions import InputError
     from skfilterrank.io import QrelsIndex
 
+    if filter_scores is None:
+        refuse(["rule"], "hides by a second score. Name its column by --filter-scores.")
+    elif cutting.threshold != "tune":
+        how = cutting.threshold or "none"
+        raise InputError(
+            f"--filter-scores is for --threshold tune and for --risk, and --threshold is {how}. "
+            "Leave one out."
+        )
     unfitted = make_threshold(
-        threshold,
-        chosen_measure(measure, k),
-        k=k,
-        promise={
-            "risk": risk,
-            "confidence_level": confidence_level,
-            "guarantee": guarantee,
-            "show_beyond_k": show_beyond_k,
-        },
-        filter_scores=filter_scores,
+        *(cutting, chosen_measure(cutting)),
         abstain=abstain,
         max_shown=max_shown,
         min_shown=min_shown,
@@ -102,22 +101,16 @@ def threshold(
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=with_other_labels(matched, gains))
     index, machines = QrelsIndex(judgments), machines_of(judgments)
-    rows = {}
+    given = {"index": index, "machines": machines, "missing": treated.missing}
+    given["how"] = cutting.threshold
+    records = []
     for name, path in named.items():
         fitted = clone(unfitted)
-        rows[name] = fit_run(
-            fitted,
-            *read_scores(path, filter_scores),
-            index=index,
-            machines=machines,
-            name=name,
-            how=threshold,
-            missing=treated.missing,
-        )
+        records.append(fit_run(fitted, *read_scores(path, filter_scores), name=name, **given))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
     certificate = getattr(fitted, "certificate_", None)
     foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
-    print_sections([frame_section(table, foot=foot)], chosen_format(format, out, t.TABLES), out)
+    section = thresholds_section(records, foot)
+    print_sections([section], chosen_format(format, out, t.TABLES), out)

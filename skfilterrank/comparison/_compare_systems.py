@@ -655,6 +655,7 @@ def comparison_table(
     *,
     format: str = "latex",
     digits: int = 3,
+    name: str = "system",
 ) -> str:
     r"""Write means of systems by one or several measures, with marks of significance.
 
@@ -667,6 +668,8 @@ def comparison_table(
         A `tabular` with the rules of the package booktabs, or a table as GitHub shows it.
     digits : int, default=3
         Digits after the point, from 1 up.
+    name : str, default="system"
+        Word for what is compared, in the head of the table and in the last line, such as "run".
 
     Returns
     -------
@@ -721,12 +724,12 @@ def comparison_table(
                 "comparisons must have the same systems in the same order, and the same baseline."
             )
     letters = _letters(len(systems))
-    names = [f"{letter} {name}" for name, letter in zip(systems, letters)]
+    names = [f"{letter} {system}" for system, letter in zip(systems, letters)]
     if first.baseline is not None:
-        names = [f"{name}{' (baseline)' * (name == first.baseline)}" for name in systems]
+        names = [f"{each}{' (baseline)' * (each == first.baseline)}" for each in systems]
     columns = [_cells(each, letters, digits) for each in comparisons.values()]
-    table = paper_table(["system", *comparisons], list(zip(names, *columns)), format)
-    return table + paper_note(_note(comparisons), format)
+    table = paper_table([name, *comparisons], list(zip(names, *columns)), format)
+    return table + paper_note(_note(comparisons, name), format)
 
 
 def _letters(n):
@@ -758,14 +761,14 @@ def _cells(comparison, letters, digits):
     ]
 
 
-def _note(comparisons):
+def _note(comparisons, name):
     """Explain the marks."""
     first = next(iter(comparisons.values()))
-    what = "Letters: significantly better than these systems"
+    what = f"Letters: significantly better than these {name}s"
     if first.baseline is not None:
         what = f"+ and -: significantly better and worse than {first.baseline}"
     elif first.scores.n_systems > len(ascii_lowercase):
-        what = "Numbers: significantly better than these systems"
+        what = f"Numbers: significantly better than these {name}s"
     measures: dict[str, list[str]] = {}
     for name, each in comparisons.items():
         test = f"{each.test_text()}, {counted(each.scores.n_queries, 'query', 'queries')}"

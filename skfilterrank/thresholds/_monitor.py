@@ -309,7 +309,7 @@ class RiskMonitor:
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Give "
-                "each query once, or make the monitor with allow_repeats=True."
+                "each query once, or pass allow_repeats=True where an id may be asked again."
             )
         labels = label_array(y_true)
         codes = lists.index.codes()

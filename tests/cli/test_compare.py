@@ -11,7 +11,7 @@ import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
 from sampled_labels import SAMPLED, estimates_of
-from skfilterrank.cli._comparison_words import in_order, number
+from skfilterrank.cli._compare import in_order, number
 from skfilterrank.cli.compare import MEASURES
 from skfilterrank.exceptions import DataWarning
 
@@ -72,11 +72,17 @@ def test_a_baseline_may_be_named_by_its_path(compare):
             "'x' is none of the runs: 'fair', 'poor'.",
         ),
         (["qrels", "fair", "poor", "--test", "x"], "--test: expected t, wilcoxon, sign"),
-        (["qrels", "fair", "poor", "--alpha", "2"], "expected a number between 0 and 1, got '2'"),
+        (
+            ["qrels", "fair", "poor", "--confidence-level", "2"],
+            "expected a number between 0 and 1, got '2'",
+        ),
         (["qrels", "fair", "poor", "--n-resamples", "5"], "--n-resamples must be a whole number"),
         (["qrels", "fair", "poor", "-m", "mpa"], "'mpa' is not a measure"),
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
-        (["qrels", "fair", "poor", "--scores", "values"], "Leave out it, or qrels."),
+        (
+            ["qrels", "fair", "poor", "--scores", "values"],
+            "qrels:1: 4 columns where there should be 3",
+        ),
         (["--scores", "values", "--holes", "missing=empty"], "Leave out --holes missing=empty"),
         (["--scores", "values", "--holes", "unjudged=drop"], "Choose from missing."),
         (["--scores", "values", "--gains", "exp2"], "--gains says how runs are measured"),
@@ -140,7 +146,7 @@ def test_table(compare):
         (["--correction", "fdr_bh"], {"correction": "fdr_bh"}),
         (["--correction", "bonferroni"], {"correction": "bonferroni"}),
         (["--baseline", "fair"], {"baseline": "fair"}),
-        (["--alpha", "0.3"], {"alpha": 0.3}),
+        (["--confidence-level", "0.7"], {"alpha": 0.3}),
     ],
 )
 def test_csv_has_what_the_library_says(compare, arguments, params):
@@ -163,7 +169,7 @@ def test_json(compare):
     lines = compare("--format", "json", measures=measures).splitlines()
     first, second = map(json.loads, lines)
     assert (first["measure"], first["test"], first["n_topics"]) == ("rr", "t", 4)
-    assert [each["system"] for each in first["systems"]] == ["good", "fair", "poor"]
+    assert [each["run"] for each in first["runs"]] == ["good", "fair", "poor"]
     assert first["pairs"] == [pytest.approx(each) for each in library().pairs().to_dict("records")]
     assert (second["test"], second["is_preference"]) == ("sign", True)
     # Constant differences have an infinite effect, for which JSON has no number.
@@ -253,7 +259,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting
     assert (pair.first, pair.second, pair.significant) == ("steady", "lucky", 1)
     assert pair.mean_first < pair.mean_second
     found = json.loads(run(*contradicting, "sign", "--format", "json")[1])
-    assert (found["pairs"][0]["first"], found["systems"][0]["system"]) == ("steady", "lucky")
+    assert (found["pairs"][0]["first"], found["runs"][0]["run"]) == ("steady", "lucky")
 
 
 def test_a_test_of_means_contradicts_none(run, contradicting):
@@ -310,7 +316,7 @@ def test_tables_for_papers_by_hand(compare, measures):
         out = compare("--format", format, measures=measures)
         lines = [line.strip(rule).split(between) for line in out.splitlines() if between in line]
         rows = [[cell.strip(" \\") for cell in line] for line in lines if "---" not in line[0]]
-        assert rows[0] == ["system", *measures]
+        assert rows[0] == ["run", *measures]
         for (name, *cells), system in zip(rows[1:4], ("good", "fair", "poor"), strict=True):
             assert name.split()[-1] == system
             found = [re.search(r"\d\.\d{3}", cell)[0] for cell in cells]
@@ -339,7 +345,7 @@ def test_csv_and_json_by_hand(compare, measures):
         assert (pairs["difference"] <= pairs["high"]).all()
         assert (pairs["low"] < pairs["high"]).any()
         assert record["measure"] == name
-        found = {each["system"]: each["mean"] for each in record["systems"]}
+        found = {each["run"]: each["mean"] for each in record["runs"]}
         assert found == pytest.approx({"good": good, "fair": fair, "poor": poor})
         for pair, row in zip(record["pairs"], pairs.to_dict("records"), strict=True):
             assert (pair["first"], pair["second"]) == (row["first"], row["second"])
@@ -534,8 +540,8 @@ def test_estimates_are_those_of_python(run, sampled_runs):
     code, out, _ = run("compare", *arguments, "--format", "json", "--baseline", "beta")
     record = json.loads(out)
     order = estimates_of(sampled_runs).order()
-    assert [each["run"] for each in record["systems"]] == order.index.tolist()
-    assert [each["rank_high"] for each in record["systems"]] == order["high"].tolist()
+    assert [each["run"] for each in record["runs"]] == order.index.tolist()
+    assert [each["rank_high"] for each in record["runs"]] == order["high"].tolist()
     assert len(record["pairs"]) == 3
     code, out, _ = run("compare", *arguments)
     n_sure = int(estimates_of(sampled_runs).compare().significant().sum())
@@ -544,11 +550,19 @@ def test_estimates_are_those_of_python(run, sampled_runs):
 
 @pytest.mark.slow
 def test_alpha_is_what_intervals_leave(run, sampled_runs):
-    arguments = ["people.txt", *sampled_runs, *SAMPLED, "--alpha", "0.2", "--correction", "none"]
+    arguments = [
+        "people.txt",
+        *sampled_runs,
+        *SAMPLED,
+        "--confidence-level",
+        "0.8",
+        "--correction",
+        "none",
+    ]
     _code, out, _ = run("compare", *arguments, "--format", "json")
     record = json.loads(out)
-    assert (record["confidence"], record["correction"]) == (0.8, None)
-    lows = {each["run"]: each["low"] for each in record["systems"]}
+    assert (record["confidence_level"], record["correction"]) == (0.8, None)
+    lows = {each["run"]: each["low"] for each in record["runs"]}
     expected = estimates_of(sampled_runs, confidence=0.8).to_frame()
     assert lows == expected.loc["dcg@10", "low"].to_dict()
 

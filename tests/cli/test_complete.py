@@ -64,7 +64,7 @@ def test_unjudged_rows_of_the_judgments(complete):
 
 def test_documents_of_runs(complete, folder):
     (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
-    lines, err = complete("--runs", "a.run", "b.run", "--list-missing", "missing.txt")
+    lines, err = complete("a.run", "b.run", "--list-missing", "missing.txt")
     assert lines == [
         *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1",
     ]  # fmt: skip
@@ -73,19 +73,19 @@ def test_documents_of_runs(complete, folder):
     assert "below 0" not in err
     assert (folder / "missing.txt").read_text() == "1 x\n1 z\n"
     # Two documents deep, z is not in the pool; one deep, w4 still is.
-    assert "w4" in " ".join(complete("--runs", "a.run", "--depth", "1")[0])
-    complete("--runs", "a.run", "--depth", "2", "--list-missing", "missing.txt")
+    assert "w4" in " ".join(complete("a.run", "--depth", "1")[0])
+    complete("a.run", "--depth", "2", "--list-missing", "missing.txt")
     assert (folder / "missing.txt").read_text() == "1 x\n"
 
 
 def test_labels_below_zero_are_told(complete):
-    lines, err = complete("--runs", "a.run")
+    lines, err = complete("a.run")
     assert "5 labels below 0, forbidden documents; where they mean unjudged" in err
     assert "1 0 w3 -1" in lines
 
 
 def test_topics_that_only_runs_have(complete):
-    lines, err = complete("--runs", "a.run", *UNJUDGED, "--unjudged-topic", "pool")
+    lines, err = complete("a.run", *UNJUDGED, "--unjudged-topic", "pool")
     assert "7 predicted w1 2" in lines
     assert "left out" not in err
     assert "2 topics with no judged document (model of all topics): 3, 7" in err
@@ -93,7 +93,7 @@ def test_topics_that_only_runs_have(complete):
 
 def test_one_label_for_all(complete, folder):
     (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
-    lines, err = complete("--runs", "b.run", "--one-class", "copy")
+    lines, err = complete("b.run", "--one-class", "copy")
     assert "1 predicted w4 0" in lines
     assert "warning: all judged labels are 0, which tells no document from another" in err
 
@@ -200,10 +200,10 @@ def test_columns_by_name_and_joined(complete, folder):
     ("arguments", "message"),
     [
         ([], "no document is unjudged: name the label that marks those"),
-        (["--depth", "3"], "--depth says how much of the runs counts. Add --runs"),
-        (["--runs", "no.run"], "no.run: No such file or directory"),
+        (["--depth", "3"], "--depth says how much of the runs counts. Name runs behind QRELS"),
+        (["no.run"], "no.run: No such file or directory"),
         (
-            ["--runs", "other.run"],
+            ["other.run"],
             "the runs have no query of the judgments: they have such as '99'",
         ),
         (

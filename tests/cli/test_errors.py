@@ -84,7 +84,7 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank help measures' prints"),
         ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
         (
-            "judge --runs r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
+            "judge r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
             "--n-total is 9",
         ),
         (
@@ -127,13 +127,16 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("evaluate q.txt r.txt -m ap --target new-topics", "--target is for values with intervals"),
+        (
+            "evaluate q.txt r.txt -m ap --target new-queries",
+            "--target is for values with intervals",
+        ),
         ("evaluate q.txt r.txt -m ap --unit query", "--unit is for values with intervals"),
         ("evaluate q.txt r.txt -m ap --confidence-level 0.9", "--confidence-level is for values"),
-        ("evaluate s.prels r.txt -m ap --interval --n-jobs 2", "--n-jobs has no effect on --inter"),
+        ("evaluate s.prels r.txt -m ap --interval --n-jobs 2", "--n-jobs has no effect on values"),
         ("evaluate q.txt r.txt -m ap --n-items 9", "--n-items has no effect on ap"),
         ("compare q.txt r.txt o.txt -m ap --n-items 9", "--n-items has no effect on ap"),
-        ("compare q.txt r.txt o.txt -m ap --unit query", "--unit is for a sample"),
+        ("compare q.txt r.txt o.txt -m ap --unit query", "--unit is for values with intervals"),
         ("threshold q.txt r.txt --guarantee expectation", "--guarantee is about the rates of --r"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --guarantee expectation", "--guarantee is about"),

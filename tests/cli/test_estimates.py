@@ -1,6 +1,7 @@
 """``evaluate``, ``compare`` and ``judge`` where people judge a sample and a machine the rest."""
 
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -38,7 +39,9 @@ def test_labels_that_the_sample_lacks_are_those_of_the_judgments(run, runs):
 
 def test_several_machines_and_a_pool_without_any(run, runs):
     read_qrels("llm.txt").assign(label=1).pipe(lambda q: write_qrels("ones.txt", q))
-    _, out, _ = run("evaluate", "people.txt", *runs, *SAMPLED, "ones.txt", "--format", "csv")
+    _, out, _ = run(
+        "evaluate", "people.txt", *runs, *SAMPLED, "--machine-qrels", "ones.txt", "--format", "csv"
+    )
     judges = {name: read_qrels(f"{name}.txt") for name in ("llm", "ones")}
     expected = estimates_of(runs, machine_qrels=judges).to_frame()
     assert pd.read_csv(io.StringIO(out))["low"].tolist() == expected["low"].tolist()
@@ -82,8 +85,8 @@ _WRONG = {
         "sample.prels and llm.txt have different labels of 69 documents",
     ),
     "these topics of which all is known": (
-        ["all.txt", "-m", "ap", "--interval", "--target", "these-topics"],
-        "the values of these topics are known",
+        ["all.txt", "-m", "ap", "--interval", "--target", "these-queries"],
+        "the values of these queries are known",
     ),
     "a machine's labels as people's": (
         ["people.txt", *SAMPLED, "--holes", "predicted=use"],
@@ -91,7 +94,7 @@ _WRONG = {
     ),
     "topics one by one": (
         ["people.txt", *SAMPLED, "--per-query"],
-        "--per-query has no effect on --interval",
+        "--per-query has no effect on values with intervals",
     ),
     "another order of ties": (["people.txt", *SAMPLED, "--ties", "best"], "--ties best: values"),
     "a format of no intervals": (
@@ -99,7 +102,7 @@ _WRONG = {
         "--format trec has no intervals",
     ),
     "no interval asked for": (
-        ["people.txt", "--prels", "sample.prels"],
+        ["people.txt", "--target", "new-queries"],
         "Add --interval",
     ),
 }
@@ -175,7 +178,7 @@ def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
 
 def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, runs):
     write_qrels("half.txt", read_qrels("llm.txt").iloc[::2])
-    code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED, "half.txt")
+    code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED, "--machine-qrels", "half.txt")
     assert "half has no label of 900 of 1,800 documents" in err
     lacking = read_run(runs[0])
     write_run(runs[0], lacking[lacking["qid"] != "9"])
@@ -228,3 +231,19 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
             words = [each for word in words for each in (runs if word == "runs/*" else [word])]
             code, printed, err = run(*words)
             assert code == 0, err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["--prels", "sample.prels", "--machine-qrels", "llm.txt"],
+        ["--prels", "sample.prels", "--pool", "llm.txt"],
+    ],
+)
+def test_a_sample_asks_for_intervals_in_every_command(run, runs, command, files):
+    words = [command, "people.txt", *runs, "-m", "dcg@10", "--format", "json", *files]
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert out == run(*words, "--interval")[1]
+    assert json.loads(out.splitlines()[0])["confidence_level"] == 0.95

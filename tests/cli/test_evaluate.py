@@ -20,7 +20,7 @@ from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics import _evaluate as library
+from skfilterrank.metrics import _evaluate_runs as library
 from skfilterrank.metrics import evaluate_run
 
 
@@ -450,7 +450,7 @@ def test_tables_for_papers(evaluate, files, run):
     args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--holes", "missing=empty", "--quiet"]
     code, out, err = run(*args, "--format", "markdown")
     assert (code, err) == (0, "")
-    assert out.startswith("| system | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
+    assert out.startswith("| run | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
     assert run(*args, "--format", "latex")[1].startswith("\\begin{tabular}{lrr}")
 
 
@@ -685,7 +685,7 @@ def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     arguments = [
         *SAMPLED,
         "--target",
-        "new-topics",
+        "new-queries",
         "--confidence-level",
         "0.8",
         "--sort",
@@ -696,7 +696,7 @@ def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
     expected = estimates_of(runs, target="new queries", confidence=0.8).to_frame()
     assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
-    assert (records[0]["target"], records[0]["confidence"]) == ("new queries", 0.8)
+    assert (records[0]["target"], records[0]["confidence_level"]) == ("new queries", 0.8)
 
 
 SLICES = "qid,language,source\n1,en,web\n2,fr,web\n3,en,mail\n4,,mail\n"

@@ -40,19 +40,19 @@ COMMANDS = {
     "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
     "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
     "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
-    "complete": (["complete", "{}", "--docs", "docs.csv", "--runs", "run", "--out", "-"], QRELS),
+    "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], QRELS),
     "complete --docs": (
         ["complete", "qrels", "--docs", "{}.jsonl", "--holes", "unjudged-label=0", "--out", "-"],
         JSONL,
     ),
-    "judge": (["judge", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
-    "judge table": (["judge", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
-    "judge --docs": (["judge", "qrels", "--docs", "{}.jsonl", "--out", "out"], JSONL),
+    "judge": (["judge", "--pool", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
+    "judge table": (["judge", "--pool", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
+    "judge --docs": (["judge", "--pool", "qrels", "--docs", "{}.jsonl", "--out", "out"], JSONL),
     "judge --topics": (
-        ["judge", "qrels", "--docs", "docs.csv", "--topics", "{}.csv", "--out", "out"],
+        ["judge", "--pool", "qrels", "--docs", "docs.csv", "--topics", "{}.csv", "--out", "out"],
         b"qid,query\n1,some words\n",
     ),
-    "judge log": (["judge", "qrels", "--docs", "docs.csv", "--out", "{}"], LOG),
+    "judge log": (["judge", "--pool", "qrels", "--docs", "docs.csv", "--out", "{}"], LOG),
 }
 
 

@@ -109,7 +109,7 @@ def test_depth(files, ask):
     (files / "deep.run").write_text("".join(lines))
     texts = [f"x{number},some words\n" for number in numbers]
     (files / "deep.csv").write_text("".join(["docno,text\n", *texts]))
-    base = ["judge", "--docs", "deep.csv", "--runs", "deep.run", "--out"]
+    base = ["judge", "--docs", "deep.csv", "deep.run", "--out"]
     for place, (depth, expected) in enumerate([((), 100), (("--depth", "all"), 120)]):
         _, out, _ = ask([], *depth, base=[*base, f"deep{place}.txt"])
         assert f"document 1 of {expected};" in out
@@ -118,15 +118,21 @@ def test_depth(files, ask):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([*BASE], "there is nothing to judge. Name POOL, or runs by --runs"),
-        ([*BASE, "absent.csv"], "absent.csv: No such file or directory"),
-        ([*BASE, "topics.csv"], "topics.csv: no column is called docno or doc_id or"),
-        ([*BASE, "docs.jsonl"], "docs.jsonl: no column is called qid or"),
-        ([*BASE, "odd.txt"], "odd.txt:1: 2 columns in the first line; judgments have 4, runs 6"),
-        ([*BASE, "twice.csv"], "twice.csv: document 'd1' is there a second time in topic '1'"),
-        ([*BASE, "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
-        ([*BASE, "pool.csv", "--runs", "a.run"], "no run returns a document of pool.csv"),
-        ([*BASE, "pool.csv"], "docs.jsonl holds no text of any document of the pool"),
+        ([*BASE], "there is nothing to judge. Name runs, or --pool"),
+        ([*BASE, "--pool", "absent.csv"], "absent.csv: No such file or directory"),
+        ([*BASE, "--pool", "topics.csv"], "topics.csv: no column is called docno or doc_id or"),
+        ([*BASE, "--pool", "docs.jsonl"], "docs.jsonl: no column is called qid or"),
+        (
+            [*BASE, "--pool", "odd.txt"],
+            "odd.txt:1: 2 columns in the first line; judgments have 4, runs 6",
+        ),
+        (
+            [*BASE, "--pool", "twice.csv"],
+            "twice.csv: document 'd1' is there a second time in topic '1'",
+        ),
+        ([*BASE, "--pool", "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
+        ([*BASE, "--pool", "pool.csv", "a.run"], "no run returns a document of pool.csv"),
+        ([*BASE, "--pool", "pool.csv"], "docs.jsonl holds no text of any document of the pool"),
         ([*WITH_RUNS, "--only", "1,7"], "--only 7: the pool holds no such topic"),
         ([*WITH_RUNS, "--text", "words"], "docs.jsonl: there is no column 'words'"),
         (changed(WITH_RUNS, ["--out", "odd.txt"]), "odd.txt is there already, but not its log"),
@@ -275,7 +281,7 @@ def test_pools(ask, files):
     (files / "pool.qrels").write_text("1 0 d3 1\n1 0 d1 0\n2 0 d2 0\n")
     for number, pool in enumerate(["pool.csv", "pool.qrels"]):
         out_file = f"out{number}.txt"
-        base = ["judge", pool, "--docs", "docs.jsonl", "--out", out_file]
+        base = ["judge", "--pool", pool, "--docs", "docs.jsonl", "--out", out_file]
         code, out, _ = ask(["1"] * 3, "--strategy", "random", base=base)
         assert code == 0
         assert set(judged(out_file)) == {("1", "d3", 1), ("1", "d1", 1), ("2", "d2", 1)}
@@ -284,12 +290,12 @@ def test_pools(ask, files):
     base = ["judge", "a.run", "--docs", "docs.jsonl", "--out", "own.txt"]
     _, out, err = ask(["1"] * 9, base=base)
     assert shown(out) == ["d1", "d2", "d3"] * 2
-    base = ["judge", "pool.csv", "--docs", "docs.jsonl", "--out", "some.txt", "--runs", "b.run"]
+    base = ["judge", "--pool", "pool.csv", "--docs", "docs.jsonl", "--out", "some.txt", "b.run"]
     _, out, err = ask(["1"] * 9, base=base)
     assert shown(out) == ["d3", "d1", "d2"]
     assert "2 of 3 documents of pool.csv are in no run" in err
-    base = ["judge", "pool.csv", "--docs", "docs.jsonl", "--out", "both.txt"]
-    _, _, err = ask(["1"] * 9, "--runs", "b.run", "a.run", base=base)
+    base = ["judge", "--pool", "pool.csv", "--docs", "docs.jsonl", "--out", "both.txt"]
+    _, _, err = ask(["1"] * 9, "b.run", "a.run", base=base)
     assert "in no run" not in err
     _, out, _ = ask(["1"] * 9, "--depth", "1", "--out", "top.txt")
     assert shown(out) == ["d1", "d5"] * 2
@@ -421,7 +427,7 @@ def test_judgments_of_other_grades_are_not_mixed(ask, files):
 def test_assessors_who_disagree(ask, files):
     (files / "anna.txt").write_text("1 0 d1 2\n1 0 d2 0\n1 0 d3 1\n2 0 d1 1\n")
     (files / "bob.txt").write_text("1 0 d1 2\n1 0 d2 1\n1 0 d3 0\n2 0 d5 0\n")
-    arguments = ["--judged", "anna.txt", "bob.txt", "--assessor", "carl"]
+    arguments = ["--judged", "anna.txt", "--judged", "bob.txt", "--assessor", "carl"]
     code, out, err = ask(["2", "q"], *arguments, base=BASE)
     assert code == 0, err
     assert shown(out)[:2] in (["d2", "d3"], ["d3", "d2"])
@@ -461,7 +467,7 @@ def runs(sampled_runs):
 
 
 def test_judging_writes_the_sample(run, runs, assessor, sampled_folder):
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     code, _, err = run(*command, "--out", "own.prels")
     assert code == 0
@@ -470,7 +476,7 @@ def test_judging_writes_the_sample(run, runs, assessor, sampled_folder):
 
 
 def test_a_larger_sample_goes_on_with_the_smaller(run, runs, assessor):
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample"]
     assessor.asked.clear()
     run(*command, "--n-total", "100")
@@ -481,7 +487,7 @@ def test_a_larger_sample_goes_on_with_the_smaller(run, runs, assessor):
 
 
 def test_what_is_judged_in_part(run, runs, assessor, world):
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     assessor.most = 3
     _, _, err = run(*command)
@@ -506,7 +512,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
 
 
 def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assessor, world):
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "60"]
     drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60)
     pairs = list(drawn[["qid", "docno"]].itertuples(index=False, name=None))
@@ -542,7 +548,7 @@ def test_grades_are_those_of_the_machine(
 
     monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", assessor)
     write_qrels("own.txt", world["machine"].assign(label=np.resize(labels, 1800)))
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "own.txt", "--strategy", "sample", "--n-total", "60"]
     code, _, err = run(*command, *options)
     assert (code, taken) == (0, grades), err
@@ -553,7 +559,7 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
     """Also of labels that are no grade; their labels are the grades unless others are said."""
     machine = world["machine"].assign(label=world["machine"]["label"] + 0.5)
     write_qrels("soft.txt", machine)
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
     command += ["--machine-qrels", "soft.txt", "--strategy", "sample", "--n-total", "60"]
     for best, options in ((1, []), (50, ["--grades", "0,1,2"])):
         gains = {0: 0, 1: 1, 2: 2, 3: best}
@@ -569,7 +575,7 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
 
 @pytest.mark.parametrize("gains", ["0=0,Bad=-1", "nan=1,0=0"])
 def test_gains_of_a_sample_are_of_numbers(run, runs, assessor, gains):
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "--machine-qrels", "llm.txt"]
+    command = ["judge", *runs, "--docs", "docs.csv", "--machine-qrels", "llm.txt"]
     command += ["--strategy", "sample", "--n-total", "60", "--out", "own", "--gains", gains]
     evaluated = ["evaluate", "people.txt", *runs, *SAMPLED, "--gains", f"{gains},1=1,2=2,3=3"]
     for words in (command, evaluated):
@@ -581,7 +587,7 @@ def test_gains_of_a_sample_are_of_numbers(run, runs, assessor, gains):
 def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assessor, world):
     before = world["people"].head(40)
     write_qrels("before.txt", before.assign(judged_by=["people"] * 25 + ["large"] * 15))
-    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "60"]
     assessor.asked.clear()
     _code, _, err = run(*command, "--judged", "before.txt")
@@ -622,7 +628,7 @@ def test_a_sample_and_its_probabilities(ask, run):
 def test_a_sample_of_a_pool_that_no_run_ranks_whole(ask, files):
     pool = files / "pool.csv"
     pool.write_text("qid,docno\n1,d1\n1,d2\n1,d3\n1,d5\n")
-    arguments = ["pool.csv", "--runs", "b.run", "--strategy", "statap", "--n-per-query", "1"]
+    arguments = ["--pool", "pool.csv", "b.run", "--strategy", "statap", "--n-per-query", "1"]
     code, _, err = ask(["1"], *arguments, base=BASE)
     assert code == 0, err
     assert "2 of 4 documents of pool.csv are in no run" in err
@@ -635,7 +641,7 @@ def test_what_documents_hold_does_not_reach_the_terminal(ask, files):
     text = json.dumps({"docno": "d1\x9b2J", "title\x1b": nasty, "text": "more\x9b"}) + "\n"
     (files / "nasty.jsonl").write_text(text)
     (files / "pool.jsonl").write_text('{"qid": "1\\u001b", "docno": "d1\\u009b2J"}\n' * 1)
-    base = ["judge", "pool.jsonl", "--docs", "nasty.jsonl", "--out", "q.txt"]
+    base = ["judge", "--pool", "pool.jsonl", "--docs", "nasty.jsonl", "--out", "q.txt"]
     code, out, err = ask(["1"], "--text", "title\x1b,text", base=base)
     assert code == 2  # a topic with white space cannot be written
     assert r"topic 1\x1b, document 1 of 1" in out
@@ -649,7 +655,9 @@ def test_documents_without_text_are_listed_without_control_characters(ask, files
     (files / "pool.jsonl").write_text(
         '{"qid": "1", "docno": "d1"}\n{"qid": "1", "docno": "x\\u001b]0;title\\u0007"}\n'
     )
-    _, _, err = ask([], base=["judge", "pool.jsonl", "--docs", "docs.jsonl", "--out", "q.txt"])
+    _, _, err = ask(
+        [], base=["judge", "--pool", "pool.jsonl", "--docs", "docs.jsonl", "--out", "q.txt"]
+    )
     assert r"left out: x\x1b]0;title\x07" in err
     assert "\x1b" not in err
 
@@ -880,7 +888,7 @@ def test_the_next_page_with_a_word_of_the_query(terminal, files):
     pages = ["nothing here " * 200, "a cat at last ", "nothing more " * 200, "cats again"]
     (files / "long.csv").write_text("docno,text\nd1," + "".join(pages) + "\n")
     (files / "one.csv").write_text("qid,docno\n1,d1\n")
-    words = ["--docs", "long.csv", "--runs", "a.run", "--only", "1"]
+    words = ["--docs", "long.csv", "--pool", "one.csv", "--only", "1"]
     screen = terminal(*words, "--depth", "1")
     first = screen.until("page 1 of")
     assert "at last" not in first
@@ -893,7 +901,7 @@ def test_the_next_page_with_a_word_of_the_query(terminal, files):
 
 def test_a_page_of_what_would_be_asked(ask, files, run):
     """Two assessors answer on it; what they agree on stands, and the rest is asked about."""
-    page = [*BASE[:5], "--runs", "a.run", "b.run", "--depth", "2", "--page", "judge.html"]
+    page = [*BASE[:5], "a.run", "b.run", "--depth", "2", "--page", "judge.html"]
     code, out, err = run(*page)
     assert (code, out) == (0, "")
     assert "6 documents to judge in judge.html" in err
@@ -915,7 +923,7 @@ def test_a_page_of_what_would_be_asked(ask, files, run):
             for docno, label in zip(asked, labels)
         ]
         (files / f"{name}.txt.log").write_text("\n".join([pool["header"], *lines, ""]))
-    arguments = ["--judged", "anna.txt.log", "bob.txt.log", "--out", "settled.txt"]
+    arguments = ["--judged", "anna.txt.log", "--judged", "bob.txt.log", "--out", "settled.txt"]
     code, out, err = ask(["2", "q"], *arguments, base=BASE)
     assert code == 0, err
     assert "1 of 3 documents with different labels" in err
@@ -924,17 +932,17 @@ def test_a_page_of_what_would_be_asked(ask, files, run):
     expected = {("1", asked[0], 2), ("1", asked[1], 2), ("1", asked[2], 1)}
     assert set(judged("settled.txt")) == expected
     # The log of one assessor is also one to go on with.
-    command = [*BASE[:5], "--runs", "a.run", "b.run", "--depth", "2", "--out", "anna.txt"]
+    command = [*BASE[:5], "a.run", "b.run", "--depth", "2", "--out", "anna.txt"]
     code, _, err = ask(["q"], base=command)
     assert "going on behind 3 judgments of anna.txt.log" in err
     assert len(judged("anna.txt")) == 3
-    code, _, err = ask([], "--judged", "anna.txt", "anna.txt.log", base=BASE)
+    code, _, err = ask([], "--judged", "anna.txt", "--judged", "anna.txt.log", base=BASE)
     assert code == 2
     assert "two files hold judgments of 'anna': give each assessor's once" in err
 
 
 def test_tasks_of_a_labelling_tool(ask, files, run):
-    command = [*BASE[:5], "--runs", "a.run", "--only", "1", "--export", "doccano=tasks.jsonl"]
+    command = [*BASE[:5], "a.run", "--only", "1", "--export", "doccano=tasks.jsonl"]
     code, _, err = run(*command)
     assert code == 0, err
     tasks = [json.loads(line) for line in (files / "tasks.jsonl").read_text().splitlines()]
@@ -944,7 +952,7 @@ def test_tasks_of_a_labelling_tool(ask, files, run):
         task["Comments"] = ["why?"] * (label == "1")
     (files / "bob.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     (files / "anna.txt").write_text("1 0 d1 2\n1 0 d2 2\n")
-    code, out, _ = ask(["2"], "--judged", "doccano=bob.jsonl", "anna.txt", base=BASE)
+    code, out, _ = ask(["2"], "--judged", "doccano=bob.jsonl", "--judged", "anna.txt", base=BASE)
     assert code == 0
     assert "bob: 1 (why?)" in out
     assert judged() == [("1", "d1", 2), ("1", "d3", 0), ("1", "d2", 2)]

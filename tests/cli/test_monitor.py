@@ -189,7 +189,7 @@ def test_scores_without_judgments(run, data):
     code, out, err = run("monitor", "filter.json", "--run", "run.txt", "--format", "csv")
     assert code == 0, err
     table = pd.read_csv(io.StringIO(out), index_col="scores")
-    assert table.columns.tolist() == ["0 %", "10 %", "50 %", "90 %", "100 %", "shown"]
+    assert table.columns.tolist() == ["minimum", "p10", "median", "p90", "maximum", "shown"]
     pd.testing.assert_series_equal(table.loc["run"], table.loc["calibration"], check_names=False)
     other = read_run("run.txt")
     write_run("other.run", other.assign(score=100 * other["score"] - 50))

@@ -156,7 +156,7 @@ def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mo
     [
         ["apply", "model", "/dev/null", "--out", "/dev/null"],
         ["rank-filter", "t", "--out", "/dev/null", "--out-run", "/dev/null"],
-        ["complete", "same", "--docs", "same", "--runs", "same", "same", "--out", "new"],
+        ["complete", "same", "same", "same", "--docs", "same", "--out", "new"],
         ["complete", "-", "--docs", "same", "--out", "-"],
         ["rank-filter", "t", "--out", "same", "--out-run", "new"],
     ],
@@ -231,7 +231,7 @@ def test_the_configuration_beside_tasks_takes_the_place_of_no_input(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "side.xml").write_text("old")
     words = ["judge", "side.xml", "--docs", "d", "--export", "label-studio=side.json"]
-    refuses(run, tmp_path, words, "--export", "side.xml", "POOL", "side.xml")
+    refuses(run, tmp_path, words, "--export", "side.xml", "RUN", "side.xml")
 
 
 def test_the_ending_of_a_table_in_capitals(run, evaluated, tmp_path):

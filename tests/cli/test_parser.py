@@ -23,7 +23,7 @@ def example(
     measure: Annotated[tuple, Arg(convert=types.measures, short="-m", many="repeat")] = ("ap",),
     how: Annotated[str, Arg("kind", choices=("one", "two"))] = "one",
     n_jobs: Annotated[int, Arg(convert=types.positive, metavar="N")] = 1,
-    files: Annotated[list | None, Arg(many="+", file="read")] = None,
+    files: Annotated[list | None, Arg(many="repeat", file="read")] = None,
     is_on: bool = False,
 ):
     """Do something.
@@ -61,7 +61,7 @@ def parser():
         ("a b -m ap,rr c -m rbp", {"more": ["b", "c"], "measure": ["ap", "rr", "rbp"]}),
         ("--how two a --n-jobs=3 b", {"how": "two", "n_jobs": 3, "more": ["b"]}),
         ("a --is-on b", {"is_on": True, "more": ["b"]}),
-        ("a b --files x y --files z", {"files": ["x", "y", "z"], "more": ["b"]}),
+        ("a --files x b --files z", {"files": ["x", "z"], "more": ["b"]}),
     ],
 )
 def test_only_what_is_given_is_returned(parser, words, values):
@@ -239,3 +239,9 @@ def test_names_are_those_of_the_library():
     parser = CommandParser(threshold, "threshold", nothing)
     assert parser.options()["abstain"][1].choices == CONFIDENCES
     assert parser.options()["rule"][1].choices == RULES
+
+
+def test_an_option_has_one_value_so_that_it_takes_no_other_argument():
+    for parser in PARSERS.values():
+        for written, arg in parser.options().values():
+            assert arg.many in (("", "repeat") if written.startswith("-") else ("", "?", "*", "+"))

@@ -542,7 +542,7 @@ def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **option
         values = order.join(estimates.to_frame().loc[measure].drop(columns="value"))
         differences = estimates.compare(measure)
         pairs = differences.to_frame().assign(significant=differences.significant())
-        found[measure] = values, pairs.sort_values("p_value", kind="stable"), "holm"
+        found[measure] = values, pairs.sort_values("p_value", kind="stable")
     options = {"qrels": "people.txt", "runs": runs, "machine_qrels": ["llm.txt"] * judges} | options
     page = page_of(options)
     write_report_of_estimates(page, sampled, found, alpha=0.05, random_state=0)
@@ -556,7 +556,7 @@ def test_a_report_of_estimates_with_figures(sampled_runs):
     assert f"{report.by_judge.loc['llm', 'kappa']:.3f}" in page.text
     assert f"{report.by_run.loc[('llm', 'dcg@10', 'alpha'), 'believed']:.4f}" in page.text
     assert ["sample.prels", "sample"] in [row[:2] for row in page.table("Files that were read")]
-    runs, pairs, _ = found["dcg@10"]
+    runs, pairs = found["dcg@10"]
     assert [row[0] for row in page.table("Estimated dcg@10 of each run")[1:]] == list(runs.index)
     rows = page.table("Pairs of runs by dcg@10, the surest first")
     assert [row[:2] for row in rows[1:]] == pairs[["first", "second"]].to_numpy().tolist()

@@ -30,7 +30,7 @@ COMMANDS = {
     "complete": "complete {} --docs docs.csv --out -",
     "threshold": "threshold {} run.txt",
     "monitor": "monitor saved.json --qrels {} --run run.txt",
-    "judge": "judge --judged {} --runs run.txt --docs docs.csv --out j",
+    "judge": "judge run.txt --judged {} --docs docs.csv --out j",
 }
 
 

@@ -1,6 +1,8 @@
 """Files that commands write mean the same to every command that reads them."""
 
 import io
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -34,9 +36,9 @@ READERS = {
     "filter": "apply saved.json {}",
     "monitor": "monitor saved.json --qrels qrels.txt --run {} --holes "
     "missing=empty,unjudged-label=none",
-    "complete": "complete half.txt --docs docs.csv --runs {} --out - --holes unjudged-label=none",
-    "judge --runs": f"judge --runs {{}} {JUDGE}",
-    "judge POOL": f"judge {{}} --runs run.txt {JUDGE}",
+    "complete": "complete half.txt {} --docs docs.csv --out - --holes unjudged-label=none",
+    "judge RUN": f"judge {{}} {JUDGE}",
+    "judge --pool": f"judge run.txt --pool {{}} {JUDGE}",
 }
 
 
@@ -246,3 +248,50 @@ def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypat
     assert "\n2,'=b,1,3.0,True\n" in Path("shown.csv").read_text()
     out = run("evaluate", "qrels.txt", "shown.csv", "-m", "ap", "--per-query")[1]
     assert out == run("evaluate", "qrels.txt", "shown.txt", "-m", "ap", "--per-query")[1]
+
+
+# Objects whose keys are names of the input, such as measures, topics and risks; to which depth.
+_OF_NAMES = {"mean": 1, "measures": 1, "topics": 2, "risks": 1}
+_JSON_OF_SAMPLES = [
+    "evaluate all.txt {runs} -m ndcg@10,ap",
+    "evaluate all.txt {runs} -m ndcg@10 --per-query",
+    "evaluate all.txt {runs} -m ap --slices slices.csv",
+    "evaluate people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
+    "compare all.txt {runs} -m ap",
+    "compare people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
+    "threshold all.txt {run} --k 10 --risk false_reject_rate=0.9,empty_list_rate=0.9 --save t.json",
+    "threshold all.txt {runs} -m ndcg@10",
+    "apply t.json {run}",
+    "monitor t.json --run {run}",
+    "monitor t.json --run {run} --qrels all.txt",
+]
+
+
+def keys(value, depth=0):
+    """Yield the keys of an object and of those in it, but for names of the input."""
+    for each in value if isinstance(value, list) else ():
+        yield from keys(each)
+    for key, each in value.items() if isinstance(value, dict) else ():
+        if not depth:
+            yield key
+        yield from keys(each, depth - 1 if depth else _OF_NAMES.get(key, 0))
+
+
+@pytest.mark.slow
+def test_keys_of_json_are_identifiers(run, sampled_runs, table):
+    topics = "".join(f"{number},{number % 2}\n" for number in range(30))
+    Path("slices.csv").write_text(f"qid,kind of topic\n{topics}", encoding="utf-8")
+    table.to_csv("train.csv", index=False)
+    learn = "rank-filter train.csv --gains Bad=-1,Ok=1,Good=2 --models bce --learner linear --cv 2"
+    found = {}
+    for line in [*_JSON_OF_SAMPLES, learn]:
+        words = line.format(runs=" ".join(sampled_runs), run=sampled_runs[0]).split()
+        code, out, err = run(*words, "--format", "json")
+        assert code in (0, 1), err
+        assert out, line
+        for record in map(json.loads, out.splitlines()):
+            found |= dict.fromkeys(keys(record), line)
+    assert {
+        key: line for key, line in found.items() if not re.fullmatch("[a-z][a-z0-9_]*", key)
+    } == {}
+    assert found.keys() >= {"run", "mean", "n_topics", "upper_bound", "confidence_level", "ndcg_f"}

@@ -15,7 +15,7 @@ RUNS = {"a": ["d1", "d2", "d3", "d4"], "b": ["d5", "d2", "d6"]}
 
 
 BASE = ["judge", "--docs", "docs.jsonl", "--topics", "topics.csv", "--out", "qrels.txt"]
-WITH_RUNS = [*BASE, "--runs", "a.run", "b.run"]
+WITH_RUNS = [BASE[0], "a.run", "b.run", *BASE[1:]]
 
 
 def changed(base, arguments):
