@@ -135,7 +135,7 @@ OF_BOTH_ROLES = [
 
 
 def test_functions_of_judgments_and_runs_are_found():
-    assert len(OF_BOTH_ROLES) >= 13
+    assert len(OF_BOTH_ROLES) >= 12
 
 
 @pytest.mark.parametrize("path", OF_BOTH_ROLES)
