@@ -77,6 +77,21 @@ SYNONYMS = {
     "maxrep": "judgments.MaxRepSelector",
     "activelearner": "judgments.MaxRepSelector",
     "robustness": "metaevaluation",
+    "pool": "judgments.PoolingSelector",
+    "makepool": "judgments.PoolingSelector",
+    "pooldocuments": "judgments.PoolingSelector",
+    "pooling": "judgments.PoolingSelector",
+    "selectdocuments": "judgments.MaxRepSelector",
+    "estimatevalues": "judgments.estimate",
+    "evaluatewithmachinelabels": "judgments.estimate",
+    "fuse": "ranking.fuse_runs",
+    "optimizefusion": "ranking.fuse_runs",
+    "tunefusion": "ranking.fuse_runs",
+    "losses": "ranking.make_ranker",
+    "ordinalloss": "ranking.OrdinalRanker",
+    "plotting": "plot",
+    "plotcomparison": "plot.PairwiseComparisonDisplay",
+    "plotcurve": "plot.ThresholdCurveDisplay",
 }
 
 
