@@ -1,12 +1,12 @@
-"""Curves over the share of the queries that are answered."""
+"""Curves over the share of answered queries, and over the price of a forbidden document."""
 
 import numpy as np
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_score
-from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay
-from skfilterrank.thresholds import risk_coverage_curve
+from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay, TradeOffDisplay
+from skfilterrank.thresholds import risk_coverage_curve, trade_off_curve
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +66,14 @@ def test_bad_input(rows):
         RiskCoverageDisplay.from_predictions(
             y, scores, groups=groups, confidences="score_gap", over="some"
         )
+
+
+def test_prices():
+    _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    given = {"groups": groups, "prices": [1, 5], "measure": "ndcg_f@3"}
+    display = TradeOffDisplay.from_predictions(y, scores, **given)
+    curve = trade_off_curve(y, scores, **given)
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_xdata(), [1, 5])
+        np.testing.assert_array_equal(line.get_ydata(), getattr(curve, name))
+    assert display.ax_.get_xscale() == "log"

@@ -1,4 +1,4 @@
-"""Axes to draw on, room for labels and colours, for all displays."""
+"""The base of all displays: axes, colours, labels and numbers."""
 
 from collections import Counter
 
@@ -13,37 +13,55 @@ LABEL_LENGTH = 28  # characters
 _HEAD = 6  # characters that are kept of a shared beginning
 
 
-def new_axes(ax, size):
-    """The axes given, or those of a new figure of this size (inches) that cuts no label off."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingPackageError(
-            "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
-        ) from error
-    if ax is None:
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    return ax
+class Display:
+    """Base of the displays: a `from_...` method makes one of data, `plot` draws it.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    """
+
+    def _open(self, ax, size):
+        """Return the axes given, or those of a new figure of this size (inches)."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise MissingPackageError(
+                "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
+            ) from error
+        if ax is None:
+            # This layout cuts no label off.
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def styled(options, **defaults):
+    """Return keywords for matplotlib: defaults, and the user's options, which may be None."""
+    return defaults | (options or {})
 
 
 def name_of_measure(measure) -> str:
-    """Return the name of a measure, which is a name or a function, with its cut-off."""
+    """Return the name of a measure with its cut-off; the measure is a name or a function."""
     return parse_measure(measure).text
 
 
 def label_of_mean(measure_name) -> str:
-    """What an axis of means over queries is called; None is any measure."""
+    """Return the label of an axis of means over queries; None is any measure."""
     return f"mean {(measure_name or 'measure').replace('ndcg', 'nDCG')}"
 
 
 def points(ax):
-    """Width and height of axes in points, before labels take their room."""
+    """Return the width and height of axes in points, before labels take their room."""
     box = ax.get_position().transformed(ax.figure.transSubfigure - ax.figure.dpi_scale_trans)
     return 72 * box.width, 72 * box.height
 
 
 def shorten(name, length=LABEL_LENGTH):
-    """A long name without its middle: the ends are what tells variants apart."""
+    """Cut the middle out of a long name: the ends tell variants apart."""
     name = str(name)
     if len(name) <= length:
         return name
@@ -52,7 +70,7 @@ def shorten(name, length=LABEL_LENGTH):
 
 
 def shorten_all(names):
-    """Long names without their middles, or without what they share where that tells no more."""
+    """Cut the middles out of long names, or their shared beginnings where names stay distinct."""
     names = list(map(str, names))
     short = [shorten(name) for name in names]
     for form in {form for form, count in Counter(short).items() if count > 1}:
@@ -66,12 +84,12 @@ def shorten_all(names):
 
 
 def _shared_beginning(names):
-    """Number of letters with which all names begin."""
+    """Count the letters with which all names begin."""
     letters = enumerate(zip(*names))
     return next((place for place, each in letters if len(set(each)) > 1), min(map(len, names)))
 
 
 def number(value, digits):
-    """The leading digits, without an exponent where a number is merely large."""
+    """Write the leading digits, without an exponent where a number is merely large."""
     text = f"{value:.{digits}g}"
     return f"{value:.0f}" if "e+" in text else text
