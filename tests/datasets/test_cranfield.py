@@ -7,19 +7,21 @@ import json
 import pytest
 
 from served_files import CRANFIELD, packed
-from skfilterrank.datasets import _cranfield, fetch_cranfield
+from skfilterrank.datasets import _text_collections, fetch_cranfield
 from skfilterrank.exceptions import DownloadError, FileFormatError
 
 
 def expect_lines(monkeypatch, *counts):
-    monkeypatch.setattr(_cranfield, "_N_LINES", dict(zip(_cranfield._N_LINES, counts)))
+    monkeypatch.setattr(
+        _text_collections, "_N_LINES", dict(zip(_text_collections._N_LINES, counts))
+    )
 
 
 def serve_cranfield(server, monkeypatch, archive):
     expect_lines(monkeypatch, 2, 2, 3)
-    monkeypatch.setattr(_cranfield, "_URL", server.put("cran.tar.gz", archive))
-    monkeypatch.setattr(_cranfield, "_MD5", hashlib.md5(archive).hexdigest())
-    monkeypatch.setattr(_cranfield, "MIRROR", f"{server.url}mirror-")
+    monkeypatch.setattr(_text_collections, "_CRANFIELD_URL", server.put("cran.tar.gz", archive))
+    monkeypatch.setattr(_text_collections, "_CRANFIELD_MD5", hashlib.md5(archive).hexdigest())
+    monkeypatch.setattr(_text_collections, "MIRROR", f"{server.url}mirror-")
 
 
 def test_cranfield(server, monkeypatch, tmp_path):

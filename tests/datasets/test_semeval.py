@@ -5,14 +5,14 @@ import gzip
 import pytest
 
 from served_files import LABELS, XML
-from skfilterrank.datasets import _semeval, fetch_semeval_cqa
+from skfilterrank.datasets import _text_collections, fetch_semeval_cqa
 from skfilterrank.exceptions import DownloadError, FileFormatError, InputError
 
 
 @pytest.fixture
 def forum(server, monkeypatch):
-    part = _semeval._Part(server.put("dev.xml", XML), LABELS)
-    monkeypatch.setitem(_semeval._PARTS, "dev", part)
+    part = _text_collections._Part(server.put("dev.xml", XML), LABELS)
+    monkeypatch.setitem(_text_collections._PARTS, "dev", part)
 
 
 def test_forum_answers(server, forum, tmp_path):
