@@ -1,4 +1,4 @@
-"""Whether values that are said to be held out come from models that have seen their queries."""
+"""The check that held-out values come from models that have not seen their queries."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ class Canary(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The first column, in the order of the labels where it knows them."""
+        """Return the first column, in the order of the labels where it knows them."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         scores = X[:, _SCORE].copy()
@@ -189,7 +189,7 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
 
 
 def _check_own_labels(held_out, plain, X, y, groups, rng):
-    """Raise where the values of a query's rows change with its own labels."""
+    """Raise an error where the values of a query's rows change with its own labels."""
     of_rows = [name for name, values in plain.items() if values.shape[:1] == y.shape]
     if not of_rows:
         return
@@ -220,7 +220,7 @@ def _check_own_labels(held_out, plain, X, y, groups, rng):
 
 
 def _named(name, values, place, groups):
-    """A value by its name, and its row and query where it has one."""
+    """Name a value, with its row and query where it has one."""
     if not values.ndim or not values.size:
         return name
     if values.shape[:1] == groups.shape:
@@ -231,12 +231,12 @@ def _named(name, values, place, groups):
 
 
 def _row_of(values, place):
-    """The row that a value is of, in an array with one or more columns."""
+    """Find the row of a value, in an array with one or more columns."""
     return place // max(1, values.size // len(values))
 
 
 def _rows(n_queries, rng):
-    """Features, labels and queries; a query's rows stand apart."""
+    """Draw features, labels and queries in mixed order."""
     groups = rng.permutation(np.repeat(np.arange(n_queries), _N_DOCUMENTS))
     y = np.empty(len(groups))
     for query in range(n_queries):
@@ -248,7 +248,7 @@ def _rows(n_queries, rng):
 
 
 def _asked(held_out, estimator, X, y, groups) -> dict[str, np.ndarray]:
-    """What a function returns, as arrays by name."""
+    """Call the function, and return its values as arrays by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkfilterrankWarning)
         returned = held_out(estimator, X.copy(), y.copy(), groups.copy())
@@ -295,12 +295,12 @@ def _collect(value, name, found, groups):
 
 
 def _tabled(value):
-    """Whether it is an array or a column, which has an order of its own."""
+    """Tell whether a value is an array or a column, which has an order of its own."""
     return isinstance(value, np.ndarray | pd.Series | pd.DataFrame)
 
 
 def _by_row(series, values, groups):
-    """The values of a Series in the order of the rows, where its index has whole queries."""
+    """Return the values of a Series in the order of the rows, where its index has whole queries."""
     rows = series.index
     if not pd.api.types.is_integer_dtype(rows) or not rows.is_unique or not len(rows):
         return values
@@ -316,7 +316,7 @@ def _by_row(series, values, groups):
 
 
 def _are_some_rows(values, scores, n_queries):
-    """Whether values seem to be of the rows of some queries."""
+    """Tell whether values seem to be of the rows of some queries."""
     if not values.ndim or len(values) == len(scores):
         return False
     if not len(values) or len(values) % _N_DOCUMENTS or len(values) == n_queries:
@@ -325,7 +325,7 @@ def _are_some_rows(values, scores, n_queries):
 
 
 def _first_other(values, others):
-    """Place of the first value that differs by more than rounding, None where none does."""
+    """Find the first value that differs by more than rounding; None where none does."""
     if values.shape != others.shape:
         return 0
     is_other = ~np.isclose(values, others, rtol=1e-7, atol=1e-9, equal_nan=True).ravel()
