@@ -102,13 +102,7 @@ class QueryDifferenceDisplay(Display):
 
     @classmethod
     def from_comparison(
-        cls,
-        comparison: PairwiseComparison,
-        first: str | None = None,
-        second: str | None = None,
-        *,
-        ax=None,
-        **kwargs,
+        cls, comparison: PairwiseComparison, first=None, second=None, *, ax=None, **kwargs
     ) -> Self:
         """Draw two systems of what was compared already.
 

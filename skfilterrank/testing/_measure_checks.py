@@ -85,9 +85,11 @@ class Rows:
 
     def more(self, y_true, y_score, groups) -> "Rows":
         """Return the rows and further ones."""
-        further = {"y_true": y_true, "y_score": y_score, "groups": groups}
         return replace(
-            self, **{name: np.append(getattr(self, name), each) for name, each in further.items()}
+            self,
+            y_true=np.append(self.y_true, y_true),
+            y_score=np.append(self.y_score, y_score),
+            groups=np.append(self.groups, groups),
         )
 
 
