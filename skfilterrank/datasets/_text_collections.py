@@ -6,7 +6,6 @@ import json
 import os
 import tarfile
 from functools import partial
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -28,29 +27,19 @@ _COLUMNS = {
 }
 
 
-class _Part(NamedTuple):
-    url: str
-    # Of the lines "docid label" of all comments, sorted.
-    labels_sha256: str
-
-
 _REPOSITORY = "https://raw.githubusercontent.com/Mieloch/cqa-sem-eval/"
+# Address, and SHA-256 of the sorted lines "docid label" of all comments.
 _PARTS = {
-    "train-part2": _Part(
+    "train-part2": (
         f"{_REPOSITORY}8e69c9211c7fbf81c2e4fe33b27b373a3253588f/"
         "data/SemEval2016-Task3-CQA-QL-train-part2.xml",
         "2f41a9a6f165a3d6377af352b3ce472cf99c8bfcffdd9d978e43b6ff8bf204ac",
     ),
-    "dev": _Part(
+    "dev": (
         f"{_REPOSITORY}cf5f125c54074e1c9fafb86175a403cd9b808640/"
         "data/SemEval2016-Task3-CQA-QL-dev.xml",
         "a0d8617ab8f9f863e29c8f9b33a0fc77c7279c92114cc6f593897f3807cb3545",
     ),
-}
-_QUESTION = {
-    "question_category": "RELQ_CATEGORY",
-    "question_user": "RELQ_USERID",
-    "question_date": "RELQ_DATE",
 }
 
 
@@ -213,10 +202,8 @@ def _json_lines(rows):
 def _objects(content, columns=()):
     """Read one JSON object per line, each with all columns."""
     try:
-        rows = list(map(json.loads, content.decode().splitlines()))
-        for row in rows:
-            for column in columns:
-                row[column]
+        rows = list(map(json.loads, content.splitlines()))
+        _ = [row[column] for row in rows for column in columns]
     except (ValueError, LookupError, TypeError) as error:
         raise FileFormatError(
             f"one JSON object per line with {', '.join(columns)} was expected: {reason_of(error)}"
@@ -300,7 +287,9 @@ def _comments_of(thread):
             "docid": comment.get("RELC_ID"),
             "question_subject": question.findtext("RelQSubject"),
             "question_body": question.findtext("RelQBody"),
-            **{name: question.get(attribute) for name, attribute in _QUESTION.items()},
+            "question_category": question.get("RELQ_CATEGORY"),
+            "question_user": question.get("RELQ_USERID"),
+            "question_date": question.get("RELQ_DATE"),
             "comment": comment.findtext("RelCText"),
             "user": comment.get("RELC_USERID"),
             "date": comment.get("RELC_DATE"),
