@@ -24,7 +24,7 @@ from skfilterrank.io import read_qrels, read_run
 class _Track(NamedTuple):
     file: str
     url: str
-    # Of the file as NIST publishes it; the md5 is the one that ir_datasets lists for this address.
+    # Digests of the file as NIST publishes it; ir_datasets lists the md5 for this address.
     sha256: str
     md5: str
     about: str

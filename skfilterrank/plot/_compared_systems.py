@@ -13,6 +13,7 @@ from skfilterrank.plot._display import (
     FONT_SIZE,
     LINE_HEIGHT,
     Display,
+    annotate,
     number,
     points,
     shorten_all,
@@ -279,21 +280,11 @@ class CriticalDifferenceDisplay(Display):
             is_right = rank < n_right
             row = first_row + (rank if is_right else n_shown - 1 - rank)
             side = best if is_right else worst
-            self.stems_ += ax.plot(
-                [value, value, side], [0, row, row], color="0.5", linewidth=0.8, zorder=1
-            )
-            self.names_.append(
-                ax.annotate(
-                    f"{name}  {value:{form}}" if is_right else f"{value:{form}}  {name}",
-                    (side, row),
-                    (4 if is_right else -4, 0),
-                    textcoords="offset points",
-                    ha="left" if is_right else "right",
-                    va="center",
-                    fontsize=FONT_SIZE,
-                    annotation_clip=False,
-                )
-            )
+            stem = [value, value, side], [0, row, row]
+            self.stems_ += ax.plot(*stem, color="0.5", linewidth=0.8, zorder=1)
+            text = f"{name}  {value:{form}}" if is_right else f"{value:{form}}  {name}"
+            offset, ha = ((4, 0), "left") if is_right else ((-4, 0), "right")
+            self.names_.append(annotate(ax, text, (side, row), offset, ha=ha, va="center"))
 
     def _write_note(self, ax, end):
         """Write the critical difference and the number of systems left out, below."""
@@ -303,11 +294,9 @@ class CriticalDifferenceDisplay(Display):
             lines.append(f"critical difference {number(self.critical_difference, 4)}")
             low, high = sorted(ax.get_xlim())
             if 0 < self.critical_difference < high - low:
-                middle = (low + high) / 2
-                half = self.critical_difference / 2
-                (self.scale_,) = ax.plot(
-                    [middle - half, middle + half], [end, end], "|-", color="0.2", clip_on=False
-                )
+                middle, half = (low + high) / 2, self.critical_difference / 2
+                ends = [middle - half, middle + half]
+                (self.scale_,) = ax.plot(ends, [end, end], "|-", color="0.2", clip_on=False)
         if self.against_means:
             winner, loser = shorten_all(self.against_means[0])
             lines.append(f"against the means, {winner} is significantly better than {loser}")
@@ -319,17 +308,8 @@ class CriticalDifferenceDisplay(Display):
                 f"{self.n_hidden} more systems are not shown, {level} significantly worse than "
                 "the best"
             )
-        self.note_ = ax.annotate(
-            "\n".join(lines),
-            (0.5, 0),
-            (0, -6),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=FONT_SIZE,
-            annotation_clip=False,
-        )
+        style = {"xycoords": "axes fraction", "ha": "center", "va": "top"}
+        self.note_ = annotate(ax, "\n".join(lines), (0.5, 0), (0, -6), **style)
 
 
 class PairwiseComparisonDisplay(Display):

@@ -44,6 +44,12 @@ def styled(options, **defaults):
     return defaults | (options or {})
 
 
+def annotate(ax, text, place, offset, **options):
+    """Write a text at an offset in points from a place, which may lie outside the axes."""
+    style = {"textcoords": "offset points", "fontsize": FONT_SIZE, "annotation_clip": False}
+    return ax.annotate(text, place, offset, **style, **options)
+
+
 def name_of_measure(measure) -> str:
     """Return the name of a measure with its cut-off; the measure is a name or a function."""
     return parse_measure(measure).text

@@ -233,7 +233,7 @@ class QueryDifferenceDisplay(Display):
         gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
         left = abs(total) - gained.cumsum()
         n_needed = int(np.argmax(left <= scale)) + 1 if sign else 0
-        # The same small tolerance, or equal differences of different rounding would be torn apart.
+        # A small tolerance here too keeps differences together that only rounding makes unequal.
         taken = gained >= gained.iloc[n_needed - 1] - scale if sign else gained < -np.inf
         deciding = pd.DataFrame({"difference": sign * gained[taken], "left": sign * left[taken]})
         deciding.index.name = "qid"
@@ -253,14 +253,13 @@ class QueryDifferenceDisplay(Display):
         shown = step * _spread(step * places, gap)
         edge = ax.get_ylim()[1 if up else 0]
         for place, x in zip(places, shown):
-            self.lines_ += ax.plot(
-                [place, x], [self.differences.iloc[place], edge], color="0.5", linewidth=0.6
-            )
+            heights = [self.differences.iloc[place], edge]
+            self.lines_ += ax.plot([place, x], heights, color="0.5", linewidth=0.6)
         texts = shorten_all(self.differences.index[places])
         if len(places) < len(self.deciding):
             shown = np.append(shown, shown[-1] + step * gap)
             texts.append(f"and {len(self.deciding) - len(places)} more")
-        # As labels of ticks the figure makes room for them, and for the title above.
+        # The figure makes room for labels of ticks, and for the title above them.
         ax.xaxis.set_ticks_position("top" if up else "bottom")
         ax.tick_params(axis="x", length=0, pad=2)
         ax.set_xticks(shown, texts, rotation=90, fontsize=FONT_SIZE)

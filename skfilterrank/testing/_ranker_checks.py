@@ -24,7 +24,7 @@ from skfilterrank.exceptions import brief
 from skfilterrank.metrics import ndcg_f_score
 
 _COLUMNS = ("a", "b b", "c", "d")
-# Of the way from chance to the best order.
+# Share of the way from chance to the best order.
 _LEAST_LEARNED = 0.5
 
 
@@ -134,7 +134,7 @@ def check_refitting(ranker, X, y, groups):
     scores = predicted(first, X, groups)
     again = {"predict is called a second time": lambda: first}
     again["a clone is fitted"] = lambda: _fitted(first, X, y, groups)
-    # What goes on from where it stood is another thing.
+    # A warm start continues from its earlier state.
     if not ranker.get_params().get("warm_start"):
         again["it is fitted a second time"] = lambda: first.fit(X, y, groups=groups)
     for when, fitted in again.items():
@@ -163,7 +163,7 @@ def check_learning(ranker, X, y, groups):
     sorted_X[by_label] = np.sort(X, axis=0)[::-1]
     sorted_X[by_label, rising] = np.sort(X[:, rising])
     scores = predicted(clone(ranker).fit(sorted_X, y, groups=groups), sorted_X, groups)
-    # What is filtered comes last: this is about the order.
+    # Hidden rows come last: this check is about the order.
     lowest = scores[np.isfinite(scores)].min(initial=0.0)
     scores = np.where(np.isfinite(scores), scores, lowest - 1)
     learned, chance, best = (
@@ -337,7 +337,7 @@ def check_sparse_features(ranker, X, y, groups):
         return
     dense = _scores(ranker, X, y, groups)
     learned = predicted(clone(ranker).fit(rows, y, groups=groups), rows, groups)
-    # What solvers take for sparse features stops elsewhere than what they take for dense ones.
+    # Solvers for sparse features stop at other places than those for dense ones.
     _assert_alike(learned, dense, share=1e-3)
 
 
