@@ -315,7 +315,7 @@ def _are_some_rows(values, scores, n_queries):
     return len(values) > n_queries or np.isin(values, scores).mean() >= 0.5
 
 
-def _first_difference(plain, found):
+def _first_difference(plain, found) -> tuple[str, np.ndarray, int] | None:
     """Find the first of the plain values that another call does not give: name, values, place."""
     for name, values in plain.items():
         place = _first_other(values, found.get(name, np.empty(0)))
