@@ -3,15 +3,13 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.datasets._cranfield import fetch_cranfield
-from skfilterrank.datasets._generator import RankAndFilterData, make_rank_and_filter
+from skfilterrank.datasets._generator import make_rank_and_filter
 from skfilterrank.datasets._marketplace import make_marketplace
 from skfilterrank.datasets._remote import get_data_home
-from skfilterrank.datasets._semeval import fetch_semeval_cqa
+from skfilterrank.datasets._text_collections import fetch_cranfield, fetch_semeval_cqa
 from skfilterrank.datasets._trec import fetch_trec_covid, fetch_trec_qrels
 
 __all__ = [
-    "RankAndFilterData",
     "fetch_cranfield",
     "fetch_semeval_cqa",
     "fetch_trec_covid",
@@ -21,5 +19,5 @@ __all__ = [
     "make_rank_and_filter",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
+if not TYPE_CHECKING:  # type checkers would accept any name
     __getattr__ = names_of(__name__)

@@ -24,7 +24,7 @@ _BLOCK_STATES = 2**18  # count vectors times queries held at once
 
 
 class RankAndFilterData(NamedTuple):
-    """What :func:`make_rank_and_filter` returns; unpacks in this order."""
+    """Rows with labels, queries and best scores; unpacks in this order."""
 
     X: np.ndarray | pd.DataFrame
     y: np.ndarray | pd.Series

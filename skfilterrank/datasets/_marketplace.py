@@ -105,9 +105,7 @@ def make_marketplace(
         raise InputError(
             f"n_catalog must be at least n_items={n_items}, got {n_catalog}. Raise n_catalog."
         )
-    check_number(spam_share, "spam_share", least=0)
-    if spam_share > 1:
-        raise InputError(f"spam_share must be between 0 and 1, got {spam_share}.")
+    check_number(spam_share, "spam_share", least=0, most=1)
     check_number(spam_signal, "spam_signal", least=0)
     rng = check_random_state(random_state)
     is_spam = rng.uniform(size=n_catalog) < spam_share

@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,28 +18,70 @@ from skfilterrank.exceptions import (
 )
 
 VARIABLE = "SKFILTERRANK_DATA"
+# ir_datasets keeps copies of what is published elsewhere, by md5.
+MIRROR = "https://mirror.ir-datasets.com/"
 _FOLDER = "skfilterrank_data"
 _SECONDS = 60
 _ANOTHER = f"name another folder by data_home= or the variable {VARIABLE}"
 
 
-class Kept(NamedTuple):
-    """How a file is made of what was downloaded, and what is wrong with it, or None."""
+class KeptFile(NamedTuple):
+    """A file on the user's disk, made of a download.
 
+    `check` raises a FileFormatError for a wrong content, `make` for a download it cannot read. A
+    file whose name ends in .gz is written packed; `check` gets the unpacked content.
+    """
+
+    path: Path
+    check: Callable[[bytes], object]
     make: Callable[[bytes], bytes] = bytes
-    check: Callable[[bytes], str | None] | None = None
+
+    def is_there(self):
+        """Tell whether the file exists; raise an error if it cannot be read or is wrong."""
+        try:
+            if not self.path.exists():
+                return False
+            self.check(read_bytes(self.path))
+        except FileFormatError as error:
+            raise FileFormatError(
+                f"{error.message.rstrip('.')}; remove the file, and it will be fetched again.",
+                file=str(self.path),
+            ) from error
+        except OSError as error:
+            raise DownloadError(
+                f"{self.path} cannot be read ({reason_of(error)}): {_ANOTHER}."
+            ) from error
+        return True
+
+    def made_of(self, download):
+        """Make the content of the file of a download, and check it."""
+        content = self.make(download)
+        self.check(content)
+        return content
+
+    def write(self, content):
+        """Write the file, packed where its name says so."""
+        is_packed = self.path.suffix == ".gz"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open_replacing(self.path) as raw:
+                raw.write(gzip.compress(content, mtime=0) if is_packed else content)
+        except OSError as error:
+            raise DownloadError(
+                f"{self.path} cannot be written ({reason_of(error)}): {_ANOTHER}."
+            ) from error
 
 
 def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
-    """Folder in which public data sets are kept.
+    """Find the folder in which public data sets are kept.
 
-    Nothing is made or fetched by this.
+    The function creates and fetches nothing.
 
     Parameters
     ----------
     data_home : str or PathLike, default=None
-        The folder. None is the one that the environment variable ``SKFILTERRANK_DATA`` names, or
-        else ``skfilterrank_data`` in the home folder. A leading ``~`` is the home folder.
+        The folder. None takes that of the environment variable ``SKFILTERRANK_DATA``, or else
+        ``skfilterrank_data`` in the home folder. A leading ``~`` is the home folder.
 
     Returns
     -------
@@ -73,51 +115,30 @@ def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
         ) from error
 
 
-def digest_check(digest: str) -> Callable[[bytes], str | None]:
-    """What is wrong with bytes whose digest is known, written as ``sha256:HEX``."""
+def check_digest(content: bytes, digest: str) -> None:
+    """Raise an error for bytes of another digest, which is written as ``sha256:HEX``."""
     kind, expected = digest.split(":")
-
-    def check(content):
-        found = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
-        return None if found == expected else f"its {kind} is {found}, not {expected} as published"
-
-    return check
+    found = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
+    if found != expected:
+        raise FileFormatError(f"its {kind} is {found}, not {expected} as published")
 
 
 def provide(
-    files: Mapping[Path, Kept],
+    files: Sequence[KeptFile],
     urls: Sequence[str],
     *,
     download_if_missing: bool,
     digest: str | None = None,
 ) -> None:
-    """See to it that files are there: all of them are made of one download.
+    """Make all missing files of one download, and check those that are there.
 
-    A file that is there is checked, and so is each before it is written. `urls` are tried in turn,
-    `digest` is that of what they give. A name that ends in .gz is written packed; checks see what
-    is packed.
+    `urls` are tried in turn; `digest` is that of their content.
     """
     check_flag(download_if_missing, "download_if_missing")
-    missing = {}
-    for path, kept in files.items():
-        try:
-            is_there = path.exists()
-            wrong = is_there and kept.check and kept.check(read_bytes(path))
-        except FileFormatError as error:  # such as a packed file that is cut off
-            wrong = error.message.rstrip(".")
-        except OSError as error:
-            raise DownloadError(
-                f"{path} cannot be read ({reason_of(error)}): {_ANOTHER}."
-            ) from error
-        if not is_there:
-            missing[path] = kept
-        if wrong:
-            raise FileFormatError(
-                f"{wrong}; remove the file, and it will be fetched again.", file=str(path)
-            )
+    missing = [file for file in files if not file.is_there()]
     if not missing:
         return
-    name = str(next(iter(missing)))
+    name = str(missing[0].path)
     if not download_if_missing:
         raise DownloadError(
             f"{name} is not there and download_if_missing=False; set download_if_missing=True, or "
@@ -126,11 +147,15 @@ def provide(
     failures = []
     for url in urls:
         try:
-            contents = _made(missing, _download(url), digest)
+            download = _download(url)
+            if digest is not None:
+                check_digest(download, digest)
+            contents = [file.made_of(download) for file in missing]
         except (OSError, FileFormatError) as error:
             failures.append(f"{url}: {reason_of(error)}")
             continue
-        _write(contents)
+        for file, content in zip(missing, contents):
+            file.write(content)
         return
     raise DownloadError(
         f"{name} could not be fetched ({'; '.join(failures)}). Nothing was written. Try again with "
@@ -139,35 +164,8 @@ def provide(
     )
 
 
-def _write(contents):
-    """Write files by their paths, packed where their names say so."""
-    for path, content in contents.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open_replacing(path) as raw:
-                raw.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
-        except OSError as error:
-            raise DownloadError(
-                f"{path} cannot be written ({reason_of(error)}): {_ANOTHER}."
-            ) from error
-
-
-def _made(files, content, digest):
-    """What is to be kept of a download, each file by its path."""
-    wrong = digest and digest_check(digest)(content)
-    if not wrong:
-        made = {path: kept.make(content) for path, kept in files.items()}
-        wrong = next(
-            filter(None, (kept.check(made[path]) for path, kept in files.items() if kept.check)),
-            None,
-        )
-    if wrong:
-        raise FileFormatError(wrong)
-    return made
-
-
 def _download(url):
-    """Bytes of an address; every failure is an OSError."""
+    """Fetch the bytes of an address; every failure is an OSError."""
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
@@ -177,7 +175,7 @@ def _download(url):
         with urlopen(request, timeout=_SECONDS) as response:
             return response.read()
     except HTTPError as error:
-        error.close()  # it has the body of the answer
+        error.close()  # closes the body of the answer
         raise
     except HTTPException as error:  # such as an answer that breaks off
         raise OSError(f"the answer is not whole: {error!r}") from error

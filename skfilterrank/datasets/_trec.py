@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from io import BytesIO
 from typing import NamedTuple
 from urllib.parse import quote
@@ -9,8 +10,13 @@ from urllib.parse import quote
 from sklearn.utils import Bunch
 
 from skfilterrank._lists.checks import as_list, check_choice
-from skfilterrank.datasets._covid_runs import RUN_NAMES
-from skfilterrank.datasets._remote import Kept, digest_check, get_data_home, provide
+from skfilterrank.datasets._remote import (
+    MIRROR,
+    KeptFile,
+    check_digest,
+    get_data_home,
+    provide,
+)
 from skfilterrank.exceptions import FileFormatError, InputError, brief_list
 from skfilterrank.io import read_qrels, read_run
 
@@ -18,7 +24,7 @@ from skfilterrank.io import read_qrels, read_run
 class _Track(NamedTuple):
     file: str
     url: str
-    # Of the file as NIST publishes it; the md5 is the one that ir_datasets lists for this address.
+    # Digests of the file as NIST publishes it; ir_datasets lists the md5 for this address.
     sha256: str
     md5: str
     about: str
@@ -82,13 +88,37 @@ _TRACKS = {
         "where a measure is binary.",
     ),
 }
-# ir_datasets keeps copies of what is published elsewhere, by md5.
-MIRROR = "https://mirror.ir-datasets.com/"
 _RUNS = (
     "https://raw.githubusercontent.com/castorini/TREC-COVID/"
     "3e9b2555004168ea29ea2cc6835d59476d7e22a0/round1/runs/"
 )
 _N_TOPICS = 30
+# Each of the 143 runs of round 1 is a file of this name.
+_NAMES = """
+10x10.prf.unipd.it 10x20.prf.unipd.it BBGhelani1 BBGhelani2 BERT BITEM_BL BITEM_df BITEM_stem
+BM25R2 BRPHJ_NLP1 BRPHJ_NLP2 BRPHJ_NLP3 BioinfoUA-emb BioinfoUA-emb-q BioinfoUA-noadapt
+CBOWexp.0 CSIROmedNIR CSIROmed_PE CSIROmed_RF CincyMedIR-run1 CincyMedIR-run2 CincyMedIR-run3
+Conv_KNRM DA_IICT_all DA_IICT_narr DA_IICT_narr_qe ERST_NARRATIVE ERST_PROSE ERST_QUESTION
+IRIT_marked_base IRIT_marked_mu_pair IRIT_marked_un_pair KU_run1 KU_run2 KU_run3 Meta-Conv-KNRM
+NTU_NMLAB_BM25_ALLQQ NTU_NMLAB_BM25_Hum2 NTU_NMLAB_BM25_Human OHSU_RUN1 OHSU_RUN2 OHSU_RUN3
+PL2c1.0 PL2c1.0_Bo1 PS-r1-bm25all PS-r1-bm25medical PS-r1-bm25none RMITBFuseM2 RMITBM1
+RUIR-bm25-at-exp RUIR-bm25-mt-exp RUIR-doc2vec SFDC-23April-run1 SFDC-23April-run2 SINEQUA
+SinequaR1_1 SinequaR1_2 T5R1 T5R3 TMACC_SeTA_baseline TU_Vienna_TKL_1 TU_Vienna_TKL_2
+Technion-JPD Technion-MEDMM Technion-RRF Tetralogie0Fr Tetralogie1Fr UB_NLP_RUN_1
+UIUC_DMG_setrank UIUC_DMG_setrank_re UIUC_DMG_setrank_ret UIowaS_Run1 UIowaS_Run2 UIowaS_Run3
+UP-cqqrnd1 UP-rrf5rnd1 UP-sdqrnd1 azimiv_wk1 base.unipd.it baseline bm25_baseline bm25_basline
+bm25t5 crowd1 crowd2 cu_dbmi_bm25_1 cu_dbmi_bm25_2 dmis-rnd1-run1 dmis-rnd1-run2 dmis-rnd1-run3
+elhuyar_indri elhuyar_rRnk_cbert elhuyar_rRnk_sbert factum-1 ielab-prf ielab-prf.2query.v3
+ielab-prf.recency ir_covid19_cle_dfr ir_covid19_cle_ib ir_covid19_cle_lmd irc_entrez irc_pmc
+irc_pubmed ixa-ir-filter-narr ixa-ir-filter-query ixa-ir-filter-quest jlbase jlprec jlrecall
+lda400s2000 lda400s5000 poznan_run1 poznan_run2 poznan_run3 run1 run2 run3 sab20.1.blind
+sab20.1.merged sab20.1.meta.docs savantx_nist_run_1 savantx_nist_run_2 savantx_nist_run_3
+sheikh_bm25_all sheikh_bm25_manual smith.bm25 smith.ql smith.rm3 tcs_ilabs_gg_r1 tm_lda400
+udel_fang_run1 udel_fang_run2 udel_fang_run3 uogTrDPH_QE uogTrDPH_QE_QQ uogTrDPH_prox_QQ
+wistud_bing wistud_indri wistud_noSearch xj4wang_run1 yn-r1-alltext yn-r1-concepttext
+yn-r1-hierarchy
+"""
+RUN_NAMES = tuple(_NAMES.split())
 
 
 def fetch_trec_qrels(
@@ -149,11 +179,9 @@ def fetch_trec_qrels(
     check_choice(track, "track", tuple(_TRACKS))
     about = _TRACKS[track]
     path = get_data_home(data_home) / about.file
-    provide(
-        {path: Kept(check=digest_check(f"sha256:{about.sha256}"))},
-        [about.url, f"{MIRROR}{about.md5}"],
-        download_if_missing=download_if_missing,
-    )
+    file = KeptFile(path, partial(check_digest, digest=f"sha256:{about.sha256}"))
+    urls = [about.url, f"{MIRROR}{about.md5}"]
+    provide([file], urls, download_if_missing=download_if_missing)
     return Bunch(
         qrels=read_qrels(path, unjudged_label=None),
         path=path,
@@ -235,11 +263,8 @@ def fetch_trec_covid(
     folder = judgments.path.parent / "runs"
     paths = {name: folder / f"{name}.txt.gz" for name in names}
     for name, path in paths.items():
-        provide(
-            {path: Kept(check=_wrong_run)},
-            [_RUNS + quote(name)],
-            download_if_missing=download_if_missing,
-        )
+        file = KeptFile(path, _check_run)
+        provide([file], [_RUNS + quote(name)], download_if_missing=download_if_missing)
     return Bunch(
         runs=paths,
         qrels=judgments.qrels,
@@ -248,14 +273,12 @@ def fetch_trec_covid(
     )
 
 
-def _wrong_run(content):
-    """What is wrong with a run, which is to be one over all topics."""
+def _check_run(content):
+    """Raise an error for what is no run over all topics."""
     if not content.strip():
-        return "the file holds no lines"
-    try:
-        n_topics = read_run(BytesIO(content))["qid"].nunique()
-    except FileFormatError as error:
-        return error.message.rstrip(".")
+        raise FileFormatError("the file holds no lines")
+    n_topics = read_run(BytesIO(content))["qid"].nunique()
     if n_topics != _N_TOPICS:
-        return f"a run over {_N_TOPICS} topics was expected, got one over {n_topics}"
-    return None
+        raise FileFormatError(
+            f"a run over {_N_TOPICS} topics was expected, got one over {n_topics}"
+        )

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Self
 
+from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metaevaluation import (
-    sensitivity_curve,
-    stability_curve,
-)
-from skfilterrank.plot._axes import FONT_SIZE, new_axes, shorten_all
+from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
+from skfilterrank.plot._display import FONT_SIZE, Display, shorten_all, styled
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers for greyscale.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
@@ -16,7 +14,7 @@ _MARKERS = "osD^vP"
 _N_INSIDE = 5  # more names would cover the curves
 
 
-class _MeasureCurvesDisplay:
+class _MeasureCurvesDisplay(Display):
     """Curves of one or several measures in one picture."""
 
     _x: str  # attributes of a curve that are drawn
@@ -113,43 +111,37 @@ class _MeasureCurvesDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        ax = new_axes(ax, (6.4, 4.4))
+        ax = self._open(ax, (6.4, 4.4))
         from matplotlib.ticker import PercentFormatter
 
         self.lines_ = {}
         labels = shorten_all(self.curves)
         for number, (name, curve) in enumerate(self.curves.items()):
             x, y = getattr(curve, self._x), getattr(curve, self._y)
-            style = {
-                "color": _COLORS[number % len(_COLORS)],
-                "marker": _MARKERS[number % len(_MARKERS)],
-                "markersize": 5,
-                # Markers of many points would hide the lines.
-                "markevery": max(1, len(x) // 10),
-                "label": labels[number],
-            }
-            (self.lines_[name],) = ax.plot(x, y, **(style | (line_kw or {})))
+            style = styled(
+                line_kw,
+                color=_COLORS[number % len(_COLORS)],
+                marker=_MARKERS[number % len(_MARKERS)],
+                markersize=5,
+                markevery=max(1, len(x) // 10),  # more markers would hide the line
+                label=labels[number],
+            )
+            (self.lines_[name],) = ax.plot(x, y, **style)
         ax.set_ylim(bottom=0)
         ax.yaxis.set_major_formatter(PercentFormatter(1))
-        ax.set_xlabel(self._xlabel)
-        ax.set_ylabel(self._ylabel)
+        ax.set(xlabel=self._xlabel, ylabel=self._ylabel)
         ax.grid(axis="y", color="0.9")
         ax.set_axisbelow(True)
         if all(line.get_xdata().dtype.kind == "i" for line in self.lines_.values()):
             ax.xaxis.get_major_locator().set_params(integer=True)
         outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
         ax.legend(fontsize=FONT_SIZE, **(outside if len(self.lines_) > _N_INSIDE else {}))
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @classmethod
-    def _draws(cls, curve):
-        return getattr(curve, "_display", None) == cls.__name__
-
-    @classmethod
     def _named(cls, curves):
-        """Curves by name, all of the right kind."""
-        if cls._draws(curves):
+        """Return the curves by name, all of the right kind."""
+        if isinstance(curves, Result):
             curves = [curves]
         if not isinstance(curves, Mapping):
             curves = list(curves)
@@ -162,7 +154,7 @@ class _MeasureCurvesDisplay:
                     )
             curves = dict(zip(names, curves))
         for curve in curves.values():
-            if not cls._draws(curve):
+            if getattr(curve, "_display", None) != cls.__name__:
                 kind = cls.__name__.removesuffix("Display")
                 raise InputError(f"curves must be of type {kind}, got {type(curve).__name__}.")
         if not curves:

@@ -1,4 +1,4 @@
-"""The difference of two systems query by query, and the queries on which it hangs."""
+"""The difference of two systems query by query, and the queries that decide it."""
 
 from typing import Self
 
@@ -9,21 +9,22 @@ from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.floats import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import PairwiseComparison, SystemScores
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.plot._axes import (
+from skfilterrank.plot._display import (
     BETTER,
     FONT_SIZE,
     LINE_HEIGHT,
     NEUTRAL,
     WORSE,
-    new_axes,
+    Display,
     number,
     points,
     shorten,
     shorten_all,
+    styled,
 )
 
 
-class QueryDifferenceDisplay:
+class QueryDifferenceDisplay(Display):
     """Differences of two systems on each query, sorted, with the queries that decide.
 
     Which system is ahead is the sign of the sum of the differences, whatever a test of signs or
@@ -101,13 +102,7 @@ class QueryDifferenceDisplay:
 
     @classmethod
     def from_comparison(
-        cls,
-        comparison: PairwiseComparison,
-        first: str | None = None,
-        second: str | None = None,
-        *,
-        ax=None,
-        **kwargs,
+        cls, comparison: PairwiseComparison, first=None, second=None, *, ax=None, **kwargs
     ) -> Self:
         """Draw two systems of what was compared already.
 
@@ -206,14 +201,13 @@ class QueryDifferenceDisplay:
             If matplotlib is not installed.
         """
         check_count(n_named, "n_named")
-        ax = new_axes(ax, (8, 4.8))
+        ax = self._open(ax, (8, 4.8))
         n_queries = len(self.differences)
         decides = self.differences.index.isin(self.deciding.index)
-        colors = np.where(
-            self.differences > 0, BETTER, np.where(self.differences < 0, WORSE, NEUTRAL)
-        )
+        # By the sign; -1 is the last.
+        colors = np.array([NEUTRAL, BETTER, WORSE])[np.sign(self.differences).astype(int)]
         # Gaps between bars as narrow as a pixel would be drawn as stripes.
-        style = {"color": colors, "width": 0.8 if n_queries <= 60 else 1.0} | (bar_kw or {})
+        style = styled(bar_kw, color=colors, width=0.8 if n_queries <= 60 else 1.0)
         self.bars_ = ax.bar(np.arange(n_queries), self.differences, **style)
         for bar, deciding in zip(self.bars_, decides):
             bar.set_alpha(1.0 if deciding or self.leader is None else 0.45)
@@ -222,27 +216,24 @@ class QueryDifferenceDisplay:
         largest = float(self.differences.abs().max()) or 1.0
         low, high = float(self.differences.min()), float(self.differences.max())
         ax.set_ylim(min(low, -0.1 * largest) * 1.08, max(high, 0.1 * largest) * 1.08)
+        kind = "preference by" if self.is_preference else "advantage in"
+        ax.set(xticks=[], ylabel=f"{kind} {self.measure}")
         if self.is_preference:
             ax.set_yticks([-1, 0, 1])
-            ax.set_ylabel(f"preference by {self.measure}")
-        else:
-            ax.set_ylabel(f"advantage in {self.measure}")
-        ax.set_xticks([])
         self._name_queries(ax, decides, n_named)
         self._draw_legend(ax)
         ax.set_title(self._verdict(), fontsize="medium")
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _decide(self):
-        """The leader, the queries on which that hangs, and how few would do."""
+        """Find the leader, the deciding queries, and how few of them would do."""
         total = self.differences.sum()
         scale = ROUNDING_OF_MEANS * self.differences.abs().sum()
         sign = 0 if abs(total) <= scale else int(np.sign(total))
         gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
         left = abs(total) - gained.cumsum()
         n_needed = int(np.argmax(left <= scale)) + 1 if sign else 0
-        # The same small tolerance, or equal differences of different rounding would be torn apart.
+        # A small tolerance here too keeps differences together that only rounding makes unequal.
         taken = gained >= gained.iloc[n_needed - 1] - scale if sign else gained < -np.inf
         deciding = pd.DataFrame({"difference": sign * gained[taken], "left": sign * left[taken]})
         deciding.index.name = "qid"
@@ -250,7 +241,7 @@ class QueryDifferenceDisplay:
         return leader, deciding, n_needed
 
     def _name_queries(self, ax, decides, n_named):
-        """Names at the free edge, beyond the bars, so far apart that they can be read."""
+        """Write names at the free edge, beyond the bars, so far apart that they can be read."""
         self.lines_, self.names_ = [], []
         places = np.flatnonzero(decides)
         if not len(places):
@@ -262,14 +253,13 @@ class QueryDifferenceDisplay:
         shown = step * _spread(step * places, gap)
         edge = ax.get_ylim()[1 if up else 0]
         for place, x in zip(places, shown):
-            self.lines_ += ax.plot(
-                [place, x], [self.differences.iloc[place], edge], color="0.5", linewidth=0.6
-            )
+            heights = [self.differences.iloc[place], edge]
+            self.lines_ += ax.plot([place, x], heights, color="0.5", linewidth=0.6)
         texts = shorten_all(self.differences.index[places])
         if len(places) < len(self.deciding):
             shown = np.append(shown, shown[-1] + step * gap)
             texts.append(f"and {len(self.deciding) - len(places)} more")
-        # As labels of ticks the figure makes room for them, and for the title above.
+        # The figure makes room for labels of ticks, and for the title above them.
         ax.xaxis.set_ticks_position("top" if up else "bottom")
         ax.tick_params(axis="x", length=0, pad=2)
         ax.set_xticks(shown, texts, rotation=90, fontsize=FONT_SIZE)
@@ -290,7 +280,7 @@ class QueryDifferenceDisplay:
         ax.legend(handles=handles, loc="best", fontsize=FONT_SIZE)
 
     def _verdict(self):
-        """The outcome in a sentence."""
+        """Return the outcome as a sentence."""
         if self.leader is None:
             return "neither system is ahead"
         n_queries = len(self.differences)
@@ -303,6 +293,6 @@ class QueryDifferenceDisplay:
 
 
 def _spread(places, gap):
-    """Places in ascending order, each moved up until it is `gap` from the one before."""
+    """Move each of the ascending places up until it is `gap` from the one before."""
     steps = np.arange(len(places)) * gap
     return np.maximum.accumulate(places - steps) + steps

@@ -16,18 +16,17 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
 from skfilterrank.metrics import get_measure
-from skfilterrank.testing import _first_measure_checks, _measure_checks, _ranker_checks
-from skfilterrank.testing._rows import LABELS, Rows
+from skfilterrank.testing import _measure_checks, _ranker_checks
+from skfilterrank.testing._measure_checks import LABELS, Rows
 
 # Rows of four seeds have different cut-offs.
-_N_SEEDS, _N_SEEDS_WITHOUT_K = 4, 3
-# Without a cut-off, and with one of 3, beyond which some lists go.
+_SEEDS, _SEEDS_WITHOUT_K = (0, 1, 2, 3), (0, 1, 2)
+# Without a cut-off, and with one of 3, which is shorter than some lists.
 _SOME_SEEDS = (0, 3)
 _ANY_SEED = (3,)
 _MOST_LABEL = 100
-_OF_MEASURES = _first_measure_checks.FIRST + _measure_checks.OF_ROWS + _measure_checks.OF_LABELS
-# What fails one of them fails many others, which would not say why.
-_FIRST = _first_measure_checks.FIRST + _ranker_checks.FIRST
+# A failure of one of these fails many others, which would not name the cause.
+_FIRST = _measure_checks.FIRST + _ranker_checks.FIRST
 
 
 def check_measure(
@@ -209,19 +208,19 @@ def parametrize_with_checks(
 
 
 def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
-    """Each check of a measure by its name."""
+    """Return each check of a measure by its name."""
     measure = get_measure(measure)
     labels = _checked_labels(labels)
     return {
         check.__name__: partial(
             _with_rows if check in _measure_checks.OF_ROWS else _quietly, check, measure, labels
         )
-        for check in _OF_MEASURES
+        for check in _measure_checks.CHECKS
     }
 
 
 def _checked_labels(labels):
-    """Labels as floats, in reach of 2**label."""
+    """Return labels as floats, small enough for 2**label."""
     given = check_numbers(labels, "labels")
     if np.isnan(given).all() or (np.abs(given) > _MOST_LABEL).any():
         raise InputError(
@@ -239,10 +238,10 @@ def _checked_labels(labels):
 def _with_rows(check, measure: ParsedMeasure, labels):
     """Run a check with several random rows."""
     takes_k = measure.measure.takes_k and measure.k is None
-    seeds: Iterable[int] = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
-    if check in _measure_checks.OF_SOME_ROWS:
+    seeds: tuple[int, ...] = _SEEDS if takes_k else _SEEDS_WITHOUT_K
+    if check in _measure_checks.SOME_ROWS:
         seeds = _SOME_SEEDS
-    elif check in _measure_checks.OF_ANY_ROWS:
+    elif check in _measure_checks.ANY_ROWS:
         seeds = _ANY_SEED
     for seed in seeds:
         try:
@@ -253,28 +252,24 @@ def _with_rows(check, measure: ParsedMeasure, labels):
 
 
 def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
-    """Each check of a ranker by its name."""
-    if not callable(getattr(ranker, "fit", None)) or inspect.isclass(ranker):
-        raise InputError(f"ranker must be an estimator with a fit, got {brief(ranker)}.")
-    if not callable(getattr(ranker, "get_params", None)):
-        raise InputError(
-            "ranker must be an estimator with get_params, by which it is cloned, got "
-            f"{brief(ranker)}."
-        )
+    """Return each check of a ranker by its name."""
+    for method, wanted in {"fit": "a fit", "get_params": "get_params, which clones it"}.items():
+        if not callable(getattr(ranker, method, None)) or inspect.isclass(ranker):
+            raise InputError(f"ranker must be an estimator with {wanted}, got {brief(ranker)}.")
     data = _default_data() if data is None else _checked_data(data)
     return {
         check.__name__: partial(_with_copies, check, ranker, data)
-        for check in _ranker_checks.OF_DATA
+        for check in _ranker_checks.CHECKS
     }
 
 
 def _with_copies(check, ranker, data):
     """Run a check with rows that a ranker may write to."""
-    _quietly(check, clone(ranker), tuple(part.copy() for part in data))
+    _quietly(check, clone(ranker), *(part.copy() for part in data))
 
 
 def _checked_data(data):
-    """Features, labels and queries as arrays of one length."""
+    """Return features, labels and queries as arrays of one length."""
     if not isinstance(data, tuple | list) or len(data) != 3:
         raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
     for name, values in zip(("X", "y", "groups"), data):
@@ -308,7 +303,7 @@ def _checked_data(data):
 
 
 def _default_data():
-    """Rows that are all judged; gains -1 (forbidden), 1 and 2."""
+    """Make rows that are all judged; gains -1 (forbidden), 1 and 2."""
     X, _, groups, _ = make_rank_and_filter(
         14, n_features=4, n_informative=3, documents_per_query=6, random_state=0
     )
@@ -317,7 +312,7 @@ def _default_data():
 
 
 def _quietly(check, *arguments):
-    """Run a check without warnings of what it does on purpose."""
+    """Run a check without the warnings that it causes on purpose."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
         warnings.filterwarnings("ignore", ".*(rows|documents) are unjudged", UserWarning)
@@ -332,7 +327,7 @@ def _quietly(check, *arguments):
 
 
 def _run(checks, expected_failed_checks):
-    """Call all checks, and raise for those that do not do as expected."""
+    """Call all checks, and raise an error for those with an unexpected outcome."""
     reasons = {} if expected_failed_checks is None else expected_failed_checks
     _check_names(reasons, checks)
     wrong = []
@@ -355,7 +350,7 @@ def _run(checks, expected_failed_checks):
 
 
 def _check_names(reasons, checks):
-    """Raise for names of checks that there are not."""
+    """Raise an error for names of unknown checks."""
     if not isinstance(reasons, Mapping):
         raise InputError(
             f"expected_failed_checks must be a dict of reasons by check, got {brief(reasons)}."
@@ -373,5 +368,5 @@ def _listing(function, checks):
     function.__doc__ = (function.__doc__ or "").replace("{checks}", texts)
 
 
-_listing(check_measure, _OF_MEASURES)
-_listing(check_ranker, _ranker_checks.OF_DATA)
+_listing(check_measure, _measure_checks.CHECKS)
+_listing(check_ranker, _ranker_checks.CHECKS)

@@ -1,4 +1,4 @@
-"""Whether values that are said to be held out come from models that have seen their queries."""
+"""The check that held-out values come from models that have not seen their queries."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ class Canary(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The first column, in the order of the labels where it knows them."""
+        """Return the first column, in the order of the labels where it knows them."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         scores = X[:, _SCORE].copy()
@@ -60,7 +60,7 @@ class Canary(RegressorMixin, BaseEstimator):
         return scores
 
 
-def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) -> None:
+def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=None) -> None:
     """Check that no value of a held-out query comes from a model that has seen this query.
 
     Parameters
@@ -74,8 +74,8 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
         called with the same arguments: set each `random_state`.
     n_queries : int, default=20
         Number of queries, at least 4, of 6 documents each.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the rows. Pass an int for the same rows in every call.
 
     Raises
     ------
@@ -126,13 +126,13 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     >>> from skfilterrank.testing import check_no_leak
     >>> def with_five_folds(estimator, X, y, groups):
     ...     return RankAndFilter(estimator, cv=5).fit(X, y, groups=groups).held_out_score_
-    >>> check_no_leak(with_five_folds)
+    >>> check_no_leak(with_five_folds, random_state=0)
 
     A score of the rows that the model was fitted on is no held-out score:
 
     >>> def in_sample(estimator, X, y, groups):
     ...     return RankAndFilter(estimator, cv=5).fit(X, y, groups=groups).score(X, y, groups)
-    >>> check_no_leak(in_sample)
+    >>> check_no_leak(in_sample, random_state=0)
     Traceback (most recent call last):
         ...
     AssertionError: a value is ... where the estimator remembers the queries of its fit, and ...
@@ -143,7 +143,7 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     >>> def above_the_forbidden(estimator, X, y, groups):
     ...     scores = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(5))
     ...     return scores - scores[y < 0].mean()
-    >>> check_no_leak(above_the_forbidden)
+    >>> check_no_leak(above_the_forbidden, random_state=0)
     Traceback (most recent call last):
         ...
     AssertionError: a value of row ... changes with the labels of its own query 0: something is ...
@@ -157,31 +157,24 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
     X, y, groups = _rows(n_queries, rng)
     plain = _asked(held_out, Canary(), X, y, groups)
     again = _asked(held_out, Canary(), X, y, groups)
-    for name in plain | again:
-        values, others = (each.get(name, np.empty(0)) for each in (plain, again))
-        place = _first_other(values, others)
-        if place is not None:
-            raise InputError(
-                f"held_out is not repeatable: {_named(name, values, place, groups)} differs "
-                "between two calls with the same arguments. Set random_state where it draws."
-            )
+    if found := _first_difference(plain, again) or _first_difference(again, plain):
+        raise InputError(
+            f"held_out is not repeatable: {_named(*found, groups)} differs between two calls with "
+            "the same arguments. Set random_state where it draws."
+        )
     remembered = _asked(held_out, Canary("queries of fit"), X, y, groups)
-    for name, values in plain.items():
-        row = _first_other(values, remembered.get(name, np.empty(0)))
-        if row is not None:
-            there = remembered[name].ravel()[row] if name in remembered else np.nan
-            raise AssertionError(
-                f"{_named(name, values, row, groups)} is {there:.6g} where the estimator "
-                "remembers the queries of its fit, and "
-                f"{values.ravel()[row]:.6g} where it does not: it comes from a model that was "
-                "fitted on the query. Split whole queries, such as by GroupKFold with groups, and "
-                "score each by a model of the others."
-            )
+    if found := _first_difference(plain, remembered):
+        name, values, place = found
+        there = remembered[name].ravel()[place] if name in remembered else np.nan
+        raise AssertionError(
+            f"{_named(*found, groups)} is {there:.6g} where the estimator remembers the queries of "
+            f"its fit, and {values.ravel()[place]:.6g} where it does not: it comes from a model "
+            "that was fitted on the query. Split whole queries, such as by GroupKFold with groups, "
+            "and score each by a model of the others."
+        )
     _check_own_labels(held_out, plain, X, y, groups, rng)
     known = _asked(held_out, Canary("everything"), X, y, groups)
-    if all(
-        _first_other(values, known.get(name, np.empty(0))) is None for name, values in plain.items()
-    ):
+    if not _first_difference(plain, known):
         raise AssertionError(
             f"{', '.join(plain)}: no value changes where the estimator knows all labels, so that "
             "nothing is checked. Hand the estimator on, and return what depends on its scores."
@@ -189,7 +182,7 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=0) ->
 
 
 def _check_own_labels(held_out, plain, X, y, groups, rng):
-    """Raise where the values of a query's rows change with its own labels."""
+    """Raise an error where the values of a query's rows change with its own labels."""
     of_rows = [name for name, values in plain.items() if values.shape[:1] == y.shape]
     if not of_rows:
         return
@@ -206,21 +199,19 @@ def _check_own_labels(held_out, plain, X, y, groups, rng):
             changed = _asked(held_out, Canary(), X, turned, groups)
             for name in of_rows:
                 values, others = plain[name], changed.get(name, np.empty(0))
-                if values.shape == others.shape:
-                    elsewhere = np.flatnonzero(groups != query)
-                    others = others.copy()
-                    others[elsewhere] = values[elsewhere]
-                place = _first_other(values, others)
+                rows = own if values.shape == others.shape else ...
+                place = _first_other(values[rows], others[rows])
                 if place is not None:
+                    row = np.arange(len(y))[rows][_row_of(values[rows], place)]
                     raise AssertionError(
-                        f"{name} of row {_row_of(values, place)} changes with the labels of "
-                        f"its own query {query}: something is learned from them, such as a "
-                        "threshold. Learn it from other queries."
+                        f"{name} of row {row} changes with the labels of its own query {query}: "
+                        "something is learned from them, such as a threshold. Learn it from other "
+                        "queries."
                     )
 
 
 def _named(name, values, place, groups):
-    """A value by its name, and its row and query where it has one."""
+    """Name a value, with its row and query where it has one."""
     if not values.ndim or not values.size:
         return name
     if values.shape[:1] == groups.shape:
@@ -231,12 +222,12 @@ def _named(name, values, place, groups):
 
 
 def _row_of(values, place):
-    """The row that a value is of, in an array with one or more columns."""
+    """Find the row of a value, in an array with one or more columns."""
     return place // max(1, values.size // len(values))
 
 
 def _rows(n_queries, rng):
-    """Features, labels and queries; a query's rows stand apart."""
+    """Draw features, labels and queries in mixed order."""
     groups = rng.permutation(np.repeat(np.arange(n_queries), _N_DOCUMENTS))
     y = np.empty(len(groups))
     for query in range(n_queries):
@@ -248,7 +239,7 @@ def _rows(n_queries, rng):
 
 
 def _asked(held_out, estimator, X, y, groups) -> dict[str, np.ndarray]:
-    """What a function returns, as arrays by name."""
+    """Call the function, and return its values as arrays by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkfilterrankWarning)
         returned = held_out(estimator, X.copy(), y.copy(), groups.copy())
@@ -295,12 +286,12 @@ def _collect(value, name, found, groups):
 
 
 def _tabled(value):
-    """Whether it is an array or a column, which has an order of its own."""
+    """Tell whether a value is an array or a column, which has an order of its own."""
     return isinstance(value, np.ndarray | pd.Series | pd.DataFrame)
 
 
 def _by_row(series, values, groups):
-    """The values of a Series in the order of the rows, where its index has whole queries."""
+    """Return the values of a Series in the order of the rows, where its index has whole queries."""
     rows = series.index
     if not pd.api.types.is_integer_dtype(rows) or not rows.is_unique or not len(rows):
         return values
@@ -316,7 +307,7 @@ def _by_row(series, values, groups):
 
 
 def _are_some_rows(values, scores, n_queries):
-    """Whether values seem to be of the rows of some queries."""
+    """Tell whether values seem to be of the rows of some queries."""
     if not values.ndim or len(values) == len(scores):
         return False
     if not len(values) or len(values) % _N_DOCUMENTS or len(values) == n_queries:
@@ -324,8 +315,17 @@ def _are_some_rows(values, scores, n_queries):
     return len(values) > n_queries or np.isin(values, scores).mean() >= 0.5
 
 
+def _first_difference(plain, found) -> tuple[str, np.ndarray, int] | None:
+    """Find the first of the plain values that another call does not give: name, values, place."""
+    for name, values in plain.items():
+        place = _first_other(values, found.get(name, np.empty(0)))
+        if place is not None:
+            return name, values, place
+    return None
+
+
 def _first_other(values, others):
-    """Place of the first value that differs by more than rounding, None where none does."""
+    """Find the first value that differs by more than rounding; None where none does."""
     if values.shape != others.shape:
         return 0
     is_other = ~np.isclose(values, others, rtol=1e-7, atol=1e-9, equal_nan=True).ravel()

@@ -1,7 +1,14 @@
-"""What must not change any measure, and what every measure must take."""
+"""Checks of measures on random rows: values that must not change, and inputs to be accepted.
 
+The names of all checks begin with `check_`. They run in the order of this file, with random rows or
+with labels, as their parameters tell. The first three are about any list: others mean nothing where
+these fail.
+"""
+
+import inspect
 import pickle
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise, permutations, product
 from math import factorial, prod
 
@@ -12,39 +19,229 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-from skfilterrank.testing._first_measure_checks import cutoffs
-from skfilterrank.testing._rows import NO, Rows, same, score
 from skfilterrank.thresholds import threshold_curve
 
+NO = -np.inf
+LABELS = (-2, -1, 0, 1, 2.5, np.nan)
+_CUT_OFFS = (None, 1, 5, 3)
+_N_SEEDS = 2
 _MOST_ORDERS = 24
 _MOST_ALONE = 8
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Ragged queries in mixed order, with ties, filtered and unjudged rows.
+
+    Attributes
+    ----------
+    y_true, y_score, groups : ndarray of shape (n_rows,)
+        Labels, scores and queries 0, 1, ..., each with a row.
+    ids : ndarray of shape (n_rows,), int
+        Document ids, all different.
+    order : ndarray of shape (n_rows,), int
+        Another order of the rows.
+    k : int or None
+        Cut-off.
+    """
+
+    y_true: np.ndarray
+    y_score: np.ndarray
+    groups: np.ndarray
+    ids: np.ndarray
+    order: np.ndarray
+    k: int | None
+
+    @classmethod
+    def random(cls, seed: int, labels=LABELS, n_queries: int = 30, max_size: int = 9) -> "Rows":
+        """Draw rows by a seed; four consecutive seeds have different cut-offs."""
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, max_size + 1, n_queries)
+        groups = rng.permutation(np.repeat(np.arange(n_queries), sizes))
+        n = len(groups)
+        return cls(
+            y_true=rng.choice(np.asarray(labels, dtype=float), n),
+            y_score=rng.choice([NO, -1.0, 0.0, 0.5, 2.0, 3.0], n),
+            groups=groups,
+            ids=rng.permutation(n),
+            order=rng.permutation(n),
+            k=_CUT_OFFS[seed % len(_CUT_OFFS)],
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def without_ties(self) -> "Rows":
+        """Rows with other scores for the shown documents, all different."""
+        return replace(self, y_score=np.where(self.y_score == NO, NO, self.ids.astype(float)))
+
+    def take(self, places) -> "Rows":
+        """Return some of the rows, or all in another order."""
+        names = ("y_true", "y_score", "groups", "ids")
+        return replace(self, **{name: getattr(self, name)[places] for name in names})
+
+    def more(self, y_true, y_score, groups) -> "Rows":
+        """Return the rows and further ones."""
+        return replace(
+            self,
+            y_true=np.append(self.y_true, y_true),
+            y_score=np.append(self.y_score, y_score),
+            groups=np.append(self.groups, groups),
+        )
+
+
+def score(measure, rows: Rows, **changes):
+    """Compute one value per query, NaN where undefined; `changes` replace parts of the rows."""
+    given = {name: getattr(rows, name) for name in ("y_true", "y_score", "groups")}
+    given |= {"undefined": "drop", "average": None}
+    if measure.measure.takes_k and measure.k is None:
+        given["k"] = rows.k
+    given |= changes
+    return measure(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:
+    """Raise an AssertionError where values differ by more than rounding."""
+    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    of_what = f"with {given}, " if given else ""
+    assert actual.shape == expected.shape, (
+        f"{of_what}values have the shape {actual.shape}, not {expected.shape}"
+    )
+    wrong = np.argwhere(~np.isclose(actual, expected, rtol=rtol, atol=1e-12, equal_nan=True))
+    assert not len(wrong), (
+        f"{of_what}{len(wrong)} of {expected.size} values differ, such as "
+        f"{actual[tuple(wrong[0])]} where {expected[tuple(wrong[0])]} is expected"
+    )
+
+
+def cutoffs(measure, k) -> list[dict]:
+    """Return no cut-off and `k` for a measure that takes a cut-off and has none of its own."""
+    takes_k = measure.measure.takes_k and measure.k is None
+    return [{"k": None}, {"k": k}] if takes_k else [{}]
+
+
+def check_every_kind_of_list(measure, labels):
+    """Lists of every kind have a value, and come without a RuntimeWarning, such as numpy's."""
+    kinds = list(_kinds_of_lists(labels))
+    for kind in kinds:
+        _check_values(measure, [kind])
+    for cutoff in cutoffs(measure, 1):
+        for unjudged in ("zero", "drop"):
+            given = {**cutoff, "unjudged": unjudged}
+            try:
+                _check_values(measure, kinds, **given)
+            except AssertionError:
+                # One of them alone, where it is enough, is easier to look at.
+                for kind in kinds:
+                    _check_values(measure, [kind], **given)
+                raise
+    values = score(measure, Rows.random(0, labels))
+    assert not np.isnan(values).all(), f"the value is NaN, undefined, of all {len(values)} lists"
+
+
+def _check_values(measure, kinds, **given):
+    """Raise an AssertionError that names the lists where no finite value comes, or a warning."""
+    names, labels, scores = zip(*kinds)
+    which = f"{len(kinds)} lists of every kind"
+    if len(kinds) == 1:
+        asked = "".join(f", {name}={value!r}" for name, value in given.items())
+        which = f"{names[0]} (y_true={labels[0]}, y_score={scores[0]}{asked})"
+    groups = np.repeat(np.arange(len(kinds)), list(map(len, labels)))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            values = measure(
+                *map(np.concatenate, (labels, scores)), groups=groups, average=None, **given
+            )
+    except Exception as error:
+        raise AssertionError(
+            f"of {which}, {type(error).__name__}: {error}\nGive every list one number, or NaN "
+            "where the measure is undefined: look whether a list is empty, or a sum 0, before you "
+            "index or divide. Where such labels are none for the measure, give others by labels=."
+        ) from error
+    assert np.isfinite(values).all(), f"of {which}, the value is {values}"
+
+
+def _kinds_of_lists(labels):
+    """Yield lists of every kind: a description, the labels and the scores."""
+    judged = sorted(label for label in labels if not np.isnan(label))
+    places = list(range(len(judged)))
+    # An ordinary list first: what fails for all of them is nothing of an empty one.
+    yield "a list with the best documents first", judged, places
+    yield "a list with the worst documents first", judged[::-1], places
+    yield "a list of tied documents", judged, [1] * len(judged)
+    yield "a list that is empty, as all is filtered", judged, [NO] * len(judged)
+    for label in judged:
+        yield "a list of one document", [label], [1]
+        yield "a list of documents of one label", [label] * 3, [1, 2, 3]
+    yield "a list without a judged document", [np.nan, np.nan], [1, NO]
+    rows = Rows.random(0, labels)
+    for query in range(_MOST_ALONE):
+        mine = rows.groups == query
+        yield "a list", rows.y_true[mine].tolist(), rows.y_score[mine].tolist()
+
+
+def check_the_same_again(measure, labels):
+    """Rows that are measured again have the same values, whatever was asked for in between."""
+    judged = [label for label in labels if not np.isnan(label)]
+    rows, long = Rows.random(0, judged), Rows.random(1, judged, n_queries=3, max_size=40)
+    first = score(measure, rows)
+    score(measure, long, y_score=long.y_true, **cutoffs(measure, 1)[0])
+    again = score(measure, rows)
+    differ = np.flatnonzero(~((first == again) | (np.isnan(first) & np.isnan(again))))
+    assert not differ.size, (
+        f"the same rows have other values the second time, {differ.size} of {len(first)}, such as "
+        f"{first[differ[0]]} and then {again[differ[0]]}: the function draws random numbers, or "
+        "keeps something from call to call. Compute the value from the arguments alone, and seed "
+        "a generator inside of the function"
+    )
+
+
+def check_direction(measure, labels):
+    """Better documents further up, or in place of worse ones, are better by `greater_is_better`."""
+    judged = [label for label in labels if not np.isnan(label)]
+    n_right = n_wrong = 0
+    greater = measure.measure.greater_is_better
+    for seed in range(_N_SEEDS):
+        rows = Rows.random(seed, judged)
+        place = pd.Series(rows.y_true).groupby(rows.groups).rank("first").to_numpy()
+        size = np.bincount(rows.groups)[rows.groups]
+        for n_shown in (size, size // 2):
+            best = np.where(place > size - n_shown, place, NO)
+            worst = np.where(place <= n_shown, -place, NO)
+            for cutoff in cutoffs(measure, 2):
+                gained = score(measure, rows, y_score=best, **cutoff)
+                gained = gained - score(measure, rows, y_score=worst, **cutoff)
+                gained = gained if greater else -gained
+                n_right += int((gained > 1e-12).sum())
+                n_wrong += int((gained < -1e-12).sum())
+    assert n_wrong <= n_right, (
+        f"greater_is_better={greater}, but where the best documents are shown first, the value is "
+        f"{'lower' if greater else 'higher'} than where the worst are, of {n_wrong} of "
+        f"{n_right + n_wrong} lists whose value changes: give register_measure "
+        f"greater_is_better={not greater}, unless the sign of the function's value is wrong"
+    )
+
+
 def check_order_of_rows(measure, rows):
     """Rows may come in any order, whatever rule there is for ties."""
-    order = rows.order
-    moved = replace(
-        rows, y_true=rows.y_true[order], y_score=rows.y_score[order], groups=rows.groups[order]
-    )
+    moved = rows.take(rows.order)
     for ties in (*measure.measure.ties, "ids"):
         if ties != "stable":
-            expected = score(measure, rows, ties=rows.ids if ties == "ids" else ties)
-            actual = score(measure, moved, ties=rows.ids[order] if ties == "ids" else ties)
+            actual, expected = (
+                score(measure, each, ties=each.ids if ties == "ids" else ties)
+                for each in (moved, rows)
+            )
             same(actual, expected, f"ties={ties!r}")
 
 
 def check_stable_ties(measure, rows):
     """With stable ties, the order of a query's own rows is all that matters."""
-    together = np.argsort(rows.groups, kind="stable")
-    actual = score(
-        measure,
-        rows,
-        y_true=rows.y_true[together],
-        y_score=rows.y_score[together],
-        groups=rows.groups[together],
-        ties="stable",
-    )
-    same(actual, score(measure, rows, ties="stable"))
+    together = rows.take(np.argsort(rows.groups, kind="stable"))
+    same(score(measure, together, ties="stable"), score(measure, rows, ties="stable"))
 
 
 def check_names_of_queries(measure, rows):
@@ -77,15 +274,9 @@ def check_query_ids_in_the_index(measure, rows):
 def check_scale_of_scores(measure, rows):
     """Scores matter by their order alone."""
     expected = score(measure, rows)
-    for rescale in (
-        lambda s: s + 100,
-        lambda s: 2 * s - 7,
-        np.exp,
-        lambda s: s**3,
-        lambda s: 1e-300 * s,
-    ):
-        scores = np.where(rows.y_score == NO, NO, rescale(np.maximum(rows.y_score, -9)))
-        same(score(measure, rows, y_score=scores), expected)
+    finite = np.maximum(rows.y_score, -9)
+    for other in (finite + 100, 2 * finite - 7, np.exp(finite), finite**3, 1e-300 * finite):
+        same(score(measure, rows, y_score=np.where(rows.y_score == NO, NO, other)), expected)
 
 
 def check_types_of_scores(measure, rows):
@@ -104,28 +295,21 @@ def check_types_of_scores(measure, rows):
 
 def check_queries_alone(measure, rows):
     """The value of a query does not depend on the others."""
-    alone = []
-    for query in range(min(rows.n_queries, _MOST_ALONE)):
-        mine = rows.groups == query
-        given = {"y_true": rows.y_true[mine], "y_score": rows.y_score[mine]}
-        alone.append(score(measure, rows, **given, groups=rows.groups[mine])[0])
+    queries = range(min(rows.n_queries, _MOST_ALONE))
+    alone = [score(measure, rows.take(rows.groups == query))[0] for query in queries]
     same(score(measure, rows)[: len(alone)], alone, "the queries at once instead of one by one")
 
 
 def check_further_queries(measure, rows):
-    """The same queries once more, one that shows nothing and one that nobody judged."""
+    """Queries may come twice, with one that shows nothing and one that nobody judged."""
     n_queries, others = rows.n_queries, rows.y_true[:5]
     size = len(others)
-    actual = score(
-        measure,
-        rows,
-        y_true=np.concatenate([rows.y_true, rows.y_true, others, np.full(size, np.nan)]),
-        y_score=np.concatenate([rows.y_score, rows.y_score, np.full(size, NO), np.arange(size)]),
-        groups=np.concatenate(
-            [rows.groups, rows.groups + n_queries, np.repeat([2, 3], size) * n_queries]
-        ),
+    twice = rows.more(rows.y_true, rows.y_score, rows.groups + n_queries)
+    shows_nothing = twice.more(others, np.full(size, NO), np.full(size, 2 * n_queries))
+    further = shows_nothing.more(
+        np.full(size, np.nan), np.arange(size), np.full(size, 3 * n_queries)
     )
-    same(actual[: 2 * n_queries], np.tile(score(measure, rows), 2))
+    same(score(measure, further)[: 2 * n_queries], np.tile(score(measure, rows), 2))
 
 
 def check_mean(measure, rows):
@@ -212,21 +396,15 @@ def check_average_of_ties(measure, rows):
                 queries.append(query)
                 cells.append(mine)
                 ids.append(place)
-    flat = np.concatenate(cells)
-    values = score(
-        measure,
-        rows,
-        y_true=rows.y_true[flat],
-        y_score=rows.y_score[flat],
-        groups=np.repeat(np.arange(len(cells)), [len(mine) for mine in cells]),
-        ties=np.concatenate(ids),
-    )
+    copies = np.repeat(np.arange(len(cells)), [len(mine) for mine in cells])
+    every_order = replace(rows.take(np.concatenate(cells)), groups=copies)
+    values = score(measure, every_order, ties=np.concatenate(ids))
     means = pd.Series(values).groupby(queries).mean()
     same(score(measure, rows, ties="average")[means.index], means)
 
 
 def check_ties_without_ties(measure, rows):
-    """Where no scores are equal, no rule for ties matters."""
+    """Rules for ties do not matter without equal scores."""
     rows = rows.without_ties
     expected = score(measure, rows)
     for ties in ("stable", "worst", "best", -rows.ids):
@@ -258,40 +436,26 @@ def check_range(measure, rows):
 
 def check_filtered_rows(measure, rows):
     """Unjudged documents that are filtered are as good as not there."""
-    n_queries = rows.n_queries
-    actual = score(
-        measure,
-        rows,
-        y_true=np.append(rows.y_true, np.full(n_queries, np.nan)),
-        y_score=np.append(rows.y_score, np.full(n_queries, NO)),
-        groups=np.append(rows.groups, np.arange(n_queries)),
-    )
-    same(actual, score(measure, rows))
+    n = rows.n_queries
+    more = rows.more(np.full(n, np.nan), np.full(n, NO), np.arange(n))
+    same(score(measure, more), score(measure, rows))
 
 
 def check_dropped_unjudged_rows(measure, rows):
     """With ``unjudged="drop"``, unjudged documents are as good as not there."""
     if measure.measure.reads_unjudged:
         return
-    judged = ~np.isnan(rows.y_true)
-    actual = score(
-        measure,
-        rows,
-        y_true=rows.y_true[judged],
-        y_score=rows.y_score[judged],
-        groups=rows.groups[judged],
-    )
-    same(actual, score(measure, rows, unjudged="drop")[np.unique(rows.groups[judged])])
+    judged = rows.take(~np.isnan(rows.y_true))
+    dropped = score(measure, rows, unjudged="drop")
+    same(score(measure, judged), dropped[np.unique(judged.groups)])
 
 
 def check_threshold_curve(measure, rows):
     """At each threshold, the curve has the mean of what the threshold leaves."""
     if measure.measure.over_queries != "mean":
         return
-    judged = ~np.isnan(rows.y_true)
-    rows = rows.without_ties
-    y_true, groups = rows.y_true[judged], rows.groups[judged]
-    y_score = rows.ids[judged].astype(float)
+    judged = rows.take(~np.isnan(rows.y_true))
+    y_true, groups, y_score = judged.y_true, judged.groups, judged.ids.astype(float)
     k = rows.k if measure.measure.takes_k and measure.k is None else None
     cutoff = {} if k is None else {"k": k}
     name = measure.text if k is None else f"{measure.text}@{k}"
@@ -306,7 +470,7 @@ class _Scores(RegressorMixin, BaseEstimator):
     """A regressor that predicts what it is given."""
 
     def predict(self, X):
-        """The first column."""
+        """Return the first column."""
         return X[:, 0]
 
 
@@ -364,7 +528,7 @@ def check_order_matters(measure, labels):
 
 
 def _differ(values, others):
-    """Whether any value is another."""
+    """Tell whether any two values differ."""
     return bool((np.abs(values - others) > 1e-12).any())
 
 
@@ -379,43 +543,19 @@ def check_pickle_and_repr(measure, labels):
 
 
 def _sent(thing):
-    """What another process gets."""
+    """Return the object as another process gets it."""
     return pickle.loads(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
-OF_ROWS = (
-    check_order_of_rows,
-    check_stable_ties,
-    check_names_of_queries,
-    check_names_of_documents,
-    check_query_ids_in_the_index,
-    check_scale_of_scores,
-    check_types_of_scores,
-    check_queries_alone,
-    check_further_queries,
-    check_mean,
-    check_gains_of_labels,
-    check_nothing_is_written_to,
-    check_other_measures,
-    check_cut_off_beyond_the_list,
-    check_worst_and_best_ties,
-    check_average_of_ties,
-    check_ties_without_ties,
-    check_range,
-    check_filtered_rows,
-    check_dropped_unjudged_rows,
-    check_threshold_curve,
-    check_wherever_measures_are_named,
-)
-# These are about the rows as a whole, not about what each list is like: some will do.
-OF_SOME_ROWS = (
+# About the rows as a whole, not about each list: two seeds will do.
+SOME_ROWS = (
     check_order_of_rows,
     check_queries_alone,
     check_mean,
     check_cut_off_beyond_the_list,
 )
-# These are about what holds the rows, and the order that they stand in: any will do.
-OF_ANY_ROWS = (
+# About the containers and the order of the rows: one seed will do.
+ANY_ROWS = (
     check_stable_ties,
     check_ties_without_ties,
     check_scale_of_scores,
@@ -429,4 +569,6 @@ OF_ANY_ROWS = (
     check_other_measures,
     check_wherever_measures_are_named,
 )
-OF_LABELS = (check_order_matters, check_pickle_and_repr)
+CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
+FIRST = CHECKS[:3]
+OF_ROWS = [check for check in CHECKS if "rows" in inspect.signature(check).parameters]

@@ -48,7 +48,7 @@ def test_spam_share_is_that_of_the_catalog():
     ("parameters", "message"),
     [
         ({"n_catalog": 5}, "n_catalog must be at least n_items=20, got 5"),
-        ({"spam_share": 1.5}, "spam_share must be between 0 and 1"),
+        ({"spam_share": 1.5}, "spam_share must be a finite number from 0 .* to 1, got 1.5"),
         ({"spam_signal": -1}, "spam_signal"),
         ({"n_sessions": 0}, "n_sessions"),
     ],

@@ -1,13 +1,13 @@
-"""Judgments of TREC tracks."""
+"""Judgments of TREC tracks, and runs of TREC-COVID round 1."""
 
 import gzip
 
 import pandas as pd
 import pytest
 
-from served_files import QRELS
-from skfilterrank.datasets import _trec, fetch_trec_qrels
-from skfilterrank.exceptions import InputError
+from served_files import QRELS, RUN
+from skfilterrank.datasets import _trec, fetch_trec_covid, fetch_trec_qrels
+from skfilterrank.exceptions import DownloadError, FileFormatError, InputError
 
 
 def test_judgments_are_fetched_once(server, track, tmp_path):
@@ -57,3 +57,48 @@ def test_tracks_come_from_the_pages_of_their_years():
         assert where in track.url
         assert track.file == f"trec-web-qrels/web{year}.qrels.txt.gz"
         assert f"the TREC {year} web track ({collection})" in track.about
+
+
+def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):
+    server.put("BERT", RUN)
+    server.put("T5R1", RUN.replace(b"mine", b"T5R1"))
+    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    data = fetch_trec_covid(["T5R1", "BERT"], data_home=tmp_path)
+    assert list(data.runs) == ["T5R1", "BERT"]
+    assert gzip.decompress(data.runs["BERT"].read_bytes()) == RUN
+    assert len(data.qrels) == 3
+    fetch_trec_covid(["BERT"], data_home=tmp_path, download_if_missing=False)
+    assert sorted(server.asked) == ["/BERT", "/T5R1", "/qrels"]
+
+
+@pytest.mark.parametrize("content", [RUN[: len(RUN) // 2], b"<html>not here</html>", b""])
+def test_what_is_no_whole_run_is_not_kept(server, track, tmp_path, monkeypatch, content):
+    server.put("BERT", content)
+    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    with pytest.raises(DownloadError, match=r"BERT.txt.gz could not be fetched"):
+        fetch_trec_covid(["BERT"], data_home=tmp_path)
+    assert not (tmp_path / "trec-covid-round1" / "runs").exists()
+
+
+@pytest.mark.parametrize("content", [RUN[: len(RUN) // 2], b""])
+def test_a_run_that_was_cut_is_told_of(server, track, tmp_path, monkeypatch, content):
+    server.put("BERT", RUN)
+    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    path = fetch_trec_covid(["BERT"], data_home=tmp_path).runs["BERT"]
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(FileFormatError, match=r"BERT.txt.gz.* remove the file, and it will be fet"):
+        fetch_trec_covid(["BERT"], data_home=tmp_path)
+
+
+@pytest.mark.parametrize("runs", ["BERT", ["BERT", "nobody's"], [3]])
+def test_runs_that_did_not_take_part(runs, tmp_path):
+    with pytest.raises(InputError, match="runs must be None or a list of names"):
+        fetch_trec_covid(runs, data_home=tmp_path)
+    with pytest.raises(InputError, match="runs must be a list"):
+        fetch_trec_covid(3, data_home=tmp_path)
+
+
+@pytest.mark.nightly
+def test_published_runs_are_what_their_notes_say(data_dir):
+    covid = fetch_trec_covid(data_home=data_dir, download_if_missing=False)
+    assert (len(covid.runs), len(covid.qrels), covid.qrels["qid"].nunique()) == (143, 8_691, 30)

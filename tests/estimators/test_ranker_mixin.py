@@ -218,7 +218,7 @@ def test_fitted_without_queries_each_row_is_one(data, ranker):
 # tests/whole_package/test_estimator_contract.py searches over a case of each class of ours.
 @each_of(MADE | OTHERS, is_known=lambda ranker: type(ranker) in map(type, OURS.values()))
 def test_grid_search_needs_no_scoring(data, ranker):
-    check_grid_search(ranker, data)
+    check_grid_search(ranker, *data)
 
 
 class TestSomebodyElsesRanker:

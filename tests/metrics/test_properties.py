@@ -9,8 +9,7 @@ from measure_table import MEASURES
 from profiles import CHARACTERS, times
 from reference import NONNEGATIVE, expected_failures, written
 from skfilterrank.metrics import get_measure
-from skfilterrank.testing._measure_checks import OF_ROWS
-from skfilterrank.testing._rows import NO, Rows, same, score
+from skfilterrank.testing._measure_checks import NO, OF_ROWS, Rows, same, score
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")

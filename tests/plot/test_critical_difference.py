@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import CriticalDifferenceDisplay
-from skfilterrank.plot._critical_difference import _level_runs, _levels
+from skfilterrank.plot._compared_systems import _level_runs, _levels
 
 NOISE = np.random.RandomState(0).normal(scale=0.1, size=(5, 30))
 NOISE -= NOISE.mean(axis=1, keepdims=True)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import PairwiseComparisonDisplay
-from skfilterrank.plot._axes import shorten_all
+from skfilterrank.plot._display import shorten_all
 
 NOISE = np.random.RandomState(0).normal(scale=0.1, size=(3, 30))
 # "b" is far better than the others, which differ by nothing but noise.

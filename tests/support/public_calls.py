@@ -95,7 +95,7 @@ CALLS = {
     "metaevaluation.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "metaevaluation.worst_case_searcher": _POSITIONS,
     "testing.check_measure": {"measure": "num_q"},
-    "testing.check_no_leak": {"held_out": _held_out, "n_queries": 4},
+    "testing.check_no_leak": {"held_out": _held_out, "n_queries": 4, "random_state": 0},
     "testing.check_ranker": {"ranker": ranking.RankBoostRanker(n_estimators=2)},
     "testing.parametrize_with_checks": {"things": ["ap", ranking.FilterAll()]},
     "comparison.SystemScores": {"values": VALUES},

@@ -56,7 +56,7 @@ def test_sound_values_pass_in_any_form():
         table = pd.DataFrame({"score": scores, "twice": 2 * scores})
         return {"table": table, "pair": (scores.mean(), [scores.std()]), "nothing": y.size}
 
-    check_no_leak(in_all_forms)
+    check_no_leak(in_all_forms, random_state=0)
     check_no_leak(out_of_fold, n_queries=4, random_state=3)
 
 
@@ -79,7 +79,7 @@ def test_sound_values_pass_in_any_form():
 )
 def test_leaks_are_named(held_out, message):
     with pytest.raises(AssertionError, match=message):
-        check_no_leak(held_out)
+        check_no_leak(held_out, random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_columns_of_rows_are_of_their_queries():
     with pytest.raises(
         AssertionError, match="changes with the labels of its own query 2:"
     ) as found:
-        check_no_leak(two_columns)
+        check_no_leak(two_columns, random_state=0)
     assert f"a value of row {places.pop()} changes" in str(found.value)
 
 
@@ -135,9 +135,9 @@ def as_series(values):
 
 
 def test_a_series_says_whose_its_values_are():
-    check_no_leak(as_series(out_of_fold))
+    check_no_leak(as_series(out_of_fold), random_state=0)
     with pytest.raises(AssertionError, match=r"row \d+ changes with the labels of its own query 0"):
-        check_no_leak(as_series(with_a_threshold_of_its_own_labels))
+        check_no_leak(as_series(with_a_threshold_of_its_own_labels), random_state=0)
 
     def one_row(estimator, X, y, groups):
         """Row 4 of query 2 has its own label added."""
@@ -149,7 +149,7 @@ def test_a_series_says_whose_its_values_are():
 
     rows = set()
     with pytest.raises(AssertionError, match="changes with the labels of its own query 2") as found:
-        check_no_leak(as_series(one_row))
+        check_no_leak(as_series(one_row), random_state=0)
     assert f"a value of row {rows.pop()} changes" in str(found.value)
 
 
@@ -161,7 +161,7 @@ def test_labels_are_turned_to_extremes():
         return out_of_fold(estimator, X, y, groups) + middling.to_numpy()
 
     with pytest.raises(AssertionError, match="changes with the labels of its own query 0"):
-        check_no_leak(of_middling)
+        check_no_leak(of_middling, random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_values_of_some_rows_are_refused(form, name):
 
     expected = "one value for each of the 120 rows, in the order of the rows, or a Series with .* "
     with pytest.raises(InputError, match=expected + rf"got \d+ values as {re.escape(name)}\."):
-        check_no_leak(of_test)
+        check_no_leak(of_test, random_state=0)
 
 
 def test_values_of_folds_and_queries_and_long_curves_pass():
@@ -190,8 +190,8 @@ def test_values_of_folds_and_queries_and_long_curves_pass():
         of_folds = [scores[groups % 6 == fold].mean() for fold in range(6)]
         return scores.groupby(groups).mean(), np.array(of_folds), curve
 
-    check_no_leak(means)
-    check_no_leak(means, n_queries=12)
+    check_no_leak(means, random_state=0)
+    check_no_leak(means, n_queries=12, random_state=0)
 
 
 def test_drawn_values_are_no_leak():
@@ -205,7 +205,7 @@ def test_drawn_values_are_no_leak():
 
     message = r"not repeatable: noisy of row 0 \(query \d+\) differs .* Set random_state"
     with pytest.raises(InputError, match=message):
-        check_no_leak(drawn)
+        check_no_leak(drawn, random_state=0)
 
 
 def test_the_estimator_needs_all_columns():
@@ -213,7 +213,7 @@ def test_the_estimator_needs_all_columns():
         return out_of_fold(make_pipeline(SelectKBest(f_regression, k=1), estimator), X, y, groups)
 
     with pytest.raises(InputError, match="needs all 3 columns of X, got 1: put no selection"):
-        check_no_leak(of_best)
+        check_no_leak(of_best, random_state=0)
 
 
 def test_the_rows_of_a_caller_are_its_own():
@@ -224,4 +224,4 @@ def test_the_rows_of_a_caller_are_its_own():
         X[:], y[:] = 0.0, 0.0
         return scores
 
-    check_no_leak(writes)
+    check_no_leak(writes, random_state=0)

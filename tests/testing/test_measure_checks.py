@@ -14,8 +14,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
 from skfilterrank.testing import check_measure, parametrize_with_checks
 from skfilterrank.testing._checks import _measure_cases
-from skfilterrank.testing._measure_checks import check_range
-from skfilterrank.testing._rows import LABELS, Rows
+from skfilterrank.testing._measure_checks import LABELS, Rows, check_range
 
 AP = average_precision_score
 
@@ -414,3 +413,16 @@ def test_a_measure_of_ones_own(measure_table):
     cases["check_range"]()
     cases["check_order_of_rows"]()
     assert get_measure(to_be_checked).text == "to_be_checked"
+
+
+@pytest.mark.slow
+def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
+    made = register_measure("mistaken", greater_is_better=False, ties="worst")(of_lists(precision))
+    with pytest.raises(AssertionError) as error:
+        check_measure(made, expected_failed_checks={"check_direction": "it is a joke"})
+    assert "check_order_matters" in str(error.value)
+
+
+def test_a_function_is_told_how_to_become_a_measure():
+    with pytest.raises(InputError, match=r"of_block.* is not a measure: .*register_measure"):
+        check_measure(of_lists(precision))

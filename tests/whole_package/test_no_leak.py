@@ -169,7 +169,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_models_have_not_seen_what_they_are_measured_on(door):
     # Each query is turned in a call of its own, and comparisons fit many models in a call.
-    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 16)
+    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 16, random_state=0)
 
 
 def test_splits_of_rows_are_told_and_found():
@@ -180,7 +180,7 @@ def test_splits_of_rows_are_told_and_found():
         return RankAndFilter(estimator, cv=cv).fit(X, y, groups=groups).held_out_score_
 
     with pytest.raises(AssertionError, match="remembers the queries of its fit"):
-        check_no_leak(of_rows)
+        check_no_leak(of_rows, random_state=0)
     groups, y = np.repeat([0, 1, 2], 2), np.array([1.0, -1.0] * 3)
     splits = [([0, 1], [2, 3, 4, 5]), ([2, 3, 4, 5], [0, 1]), ([0, 1, 2], [3, 4, 5])]
     with pytest.warns(DataWarning, match="cv splits queries: 1 have rows on both sides"):

@@ -1,4 +1,4 @@
-"""The Cranfield collection, from the archive of its three files."""
+"""The Cranfield collection from its archive, and the forum answers of SemEval from XML."""
 
 import gzip
 import hashlib
@@ -6,20 +6,22 @@ import json
 
 import pytest
 
-from served_files import CRANFIELD, packed
-from skfilterrank.datasets import _cranfield, fetch_cranfield
-from skfilterrank.exceptions import DownloadError, FileFormatError
+from served_files import CRANFIELD, LABELS, XML, packed
+from skfilterrank.datasets import _text_collections, fetch_cranfield, fetch_semeval_cqa
+from skfilterrank.exceptions import DownloadError, FileFormatError, InputError
 
 
 def expect_lines(monkeypatch, *counts):
-    monkeypatch.setattr(_cranfield, "_N_LINES", dict(zip(_cranfield._N_LINES, counts)))
+    monkeypatch.setattr(
+        _text_collections, "_N_LINES", dict(zip(_text_collections._N_LINES, counts))
+    )
 
 
 def serve_cranfield(server, monkeypatch, archive):
     expect_lines(monkeypatch, 2, 2, 3)
-    monkeypatch.setattr(_cranfield, "_URL", server.put("cran.tar.gz", archive))
-    monkeypatch.setattr(_cranfield, "_MD5", hashlib.md5(archive).hexdigest())
-    monkeypatch.setattr(_cranfield, "MIRROR", f"{server.url}mirror-")
+    monkeypatch.setattr(_text_collections, "_CRANFIELD_URL", server.put("cran.tar.gz", archive))
+    monkeypatch.setattr(_text_collections, "_CRANFIELD_MD5", hashlib.md5(archive).hexdigest())
+    monkeypatch.setattr(_text_collections, "MIRROR", f"{server.url}mirror-")
 
 
 def test_cranfield(server, monkeypatch, tmp_path):
@@ -107,3 +109,67 @@ def test_the_published_collection_is_what_its_notes_say(data_dir):
     counts = cranfield.qrels["label"].value_counts().to_dict()
     assert counts == {2: 734, 3: 387, 1: 363, 0: 225, 4: 128}
     assert (len(cranfield.documents), len(cranfield.queries)) == (1400, 225)
+
+
+@pytest.fixture
+def forum(server, monkeypatch):
+    part = (server.put("dev.xml", XML), LABELS)
+    monkeypatch.setitem(_text_collections._PARTS, "dev", part)
+
+
+def test_forum_answers(server, forum, tmp_path):
+    found = fetch_semeval_cqa("dev", data_home=tmp_path)
+    assert found.data.iloc[0].to_dict() == {
+        "qid": "Q1_R2",
+        "docid": "Q1_R2_C1",
+        "question_subject": "Banks",
+        "question_body": "Which bank & why?",
+        "question_category": "Advice",
+        "question_user": "U1",
+        "question_date": "2013-05-02 19:43:00",
+        "comment": "The one — near you",
+        "user": "U2",
+        "date": "2013-05-03 07:23:20",
+        "position": 1,
+    }
+    assert found.target.tolist() == ["Good", "Bad"]
+    assert found.groups.tolist() == ["Q1_R2", "Q1_R2"]
+    assert found.data["position"].tolist() == [1, 2]
+    fetch_semeval_cqa("dev", data_home=tmp_path)
+    assert server.asked == ["/dev.xml"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (XML.replace(b'RELQ="Bad"', b'RELQ="Good"'), "ids and labels of its 2 comments"),
+        (XML[: len(XML) // 2], "XML was expected"),
+    ],
+)
+def test_other_forum_answers_are_not_kept(server, forum, tmp_path, content, said):
+    server.put("dev.xml", content)
+    with pytest.raises(DownloadError, match=said):
+        fetch_semeval_cqa("dev", data_home=tmp_path)
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"3", b'{"qid": "1"}'])
+def test_damaged_forum_answers_on_this_machine(server, forum, tmp_path, content):
+    fetch_semeval_cqa("dev", data_home=tmp_path)
+    (path,) = tmp_path.rglob("*.gz")
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(FileFormatError, match=r"dev\.jsonl.*one JSON object.*remove the file"):
+        fetch_semeval_cqa("dev", data_home=tmp_path)
+
+
+def test_parts_that_are_not_there():
+    with pytest.raises(InputError, match="part must be one of 'train-part2'"):
+        fetch_semeval_cqa("test")
+
+
+@pytest.mark.nightly
+def test_published_parts_are_what_their_notes_say(data_dir):
+    here = {"data_home": data_dir, "download_if_missing": False}
+    assert len(fetch_semeval_cqa("train-part2", **here).data) == 3_790
+    assert fetch_semeval_cqa("dev", **here).target.value_counts().tolist() == [1_209, 818, 413]

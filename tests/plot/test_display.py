@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.plot._axes import LABEL_LENGTH, number, shorten, shorten_all
+from skfilterrank.plot._display import LABEL_LENGTH, number, shorten, shorten_all
 
 
 def test_short_names_stay():

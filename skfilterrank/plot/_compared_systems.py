@@ -1,4 +1,4 @@
-"""The best systems on a line, and which of them cannot be told apart."""
+"""Compared systems: the best on a line, and all against all as a heat map."""
 
 from typing import Self
 
@@ -8,19 +8,24 @@ from scipy.stats import rankdata
 from skfilterrank._lists.checks import check_count
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.plot._axes import (
+from skfilterrank.plot._display import (
     BETTER,
     FONT_SIZE,
-    new_axes,
+    LINE_HEIGHT,
+    Display,
+    annotate,
     number,
+    points,
     shorten_all,
+    styled,
 )
 
 _BAR_STEP = 0.5  # rows between bars
 _ROW = 0.24  # inches
+_N_DOTTED = 40  # dots on more systems are too small to be seen
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Systems by their means, with bars that join those that are not significantly different.
 
     A bar runs over systems that follow one another in the order of the means, whose first and last
@@ -111,14 +116,9 @@ class CriticalDifferenceDisplay:
         self.comparison = comparison
         self.alpha = alpha = comparison.alpha if alpha is None else alpha
         self.n_shown = n_shown
-        means = comparison.scores.means
-        self.systems = tuple(means.index[:n_shown])
-        self.values = means.to_numpy()[:n_shown]
-        place = {system: row for row, system in enumerate(comparison.scores.systems)}
-        order = [place[system] for system in means.index]
-        better = np.zeros((n_systems, n_systems), dtype=np.int8)
-        better[comparison.first, comparison.second] = comparison.better(alpha)
-        better = (better - better.T)[np.ix_(order, order)]
+        systems, better = _who_is_better(comparison, alpha)
+        self.systems = systems[:n_shown]
+        self.values = comparison.scores.means.to_numpy()[:n_shown]
         shown = better[:n_shown, :n_shown]
         self._runs = _level_runs(shown != 0)
         self.groups = [self.systems[start : stop + 1] for start, stop in self._runs]
@@ -128,7 +128,9 @@ class CriticalDifferenceDisplay:
         ]
         self.n_hidden = n_systems - len(self.systems)
         self.n_hidden_level = int(np.count_nonzero(better[0, len(self.systems) :] <= 0))
-        self.critical_difference = self._one_for_all()
+        self.critical_difference = None
+        if comparison.is_family_wise and alpha == comparison.alpha:
+            self.critical_difference = float(np.max(comparison.high - comparison.low)) / 2
 
     @classmethod
     def from_comparison(
@@ -237,9 +239,9 @@ class CriticalDifferenceDisplay:
         first_row = 0.9 + _BAR_STEP * (max(levels, default=-1) + 1)
         n_right = -(-len(self.systems) // 2)
         end = first_row + n_right
-        ax = new_axes(ax, (8, 1.2 + _ROW * (end + 1)))
+        ax = self._open(ax, (8, 1.2 + _ROW * (end + 1)))
         self._draw_scale(ax, end)
-        style = {"color": "black", "linewidth": 3.5, "solid_capstyle": "round"} | (bar_kw or {})
+        style = styled(bar_kw, color="black", linewidth=3.5, solid_capstyle="round")
         self.bars_ = []
         for (start, stop), level in zip(self._runs, levels):
             ends = self.values[[start, stop]]
@@ -249,36 +251,24 @@ class CriticalDifferenceDisplay:
             self.values, np.zeros(len(self.values)), "o", color=BETTER, clip_on=False, zorder=3
         )
         self._write_note(ax, end)
-        ax.set_title(
-            f"joined by a bar: not significantly different at {self.alpha:g}\n"
-            f"{self.comparison.test_text()}",
-            fontsize="medium",
-        )
-        self.ax_, self.figure_ = ax, ax.figure
+        title = f"joined by a bar: not significantly different at {self.alpha:g}"
+        ax.set_title(f"{title}\n{self.comparison.test_text()}", fontsize="medium")
         return self
 
-    def _one_for_all(self):
-        """The critical difference, if there is one."""
-        comparison = self.comparison
-        if not comparison.is_family_wise or self.alpha != comparison.alpha:
-            return None
-        return float(np.max(comparison.high - comparison.low)) / 2
-
     def _draw_scale(self, ax, end):
-        """The line of values, at the top, the best at the right."""
+        """Draw the line of values at the top, the best at the right."""
         low, high = float(self.values.min()), float(self.values.max())
         margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
         limits = (low - margin, high + margin)
         ax.set_xlim(limits if self.comparison.scores.greater_is_better else limits[::-1])
-        ax.set_ylim(end, 0)
+        ax.set(ylim=(end, 0), yticks=[])
         ax.spines[["left", "right", "bottom"]].set_visible(False)
-        ax.set_yticks([])
         ax.xaxis.set_ticks_position("top")
         ax.xaxis.set_label_position("top")
         ax.set_xlabel(f"mean {self.comparison.scores.measure or 'score'} (better to the right)")
 
     def _draw_names(self, ax, first_row, n_right):
-        """Names at the sides, the outermost system of each side highest, so that no lines cross."""
+        """Write names at the sides, the outermost system highest, so that no lines cross."""
         self.stems_, self.names_ = [], []
         n_shown = len(self.systems)
         worst, best = ax.get_xlim()
@@ -290,35 +280,23 @@ class CriticalDifferenceDisplay:
             is_right = rank < n_right
             row = first_row + (rank if is_right else n_shown - 1 - rank)
             side = best if is_right else worst
-            self.stems_ += ax.plot(
-                [value, value, side], [0, row, row], color="0.5", linewidth=0.8, zorder=1
-            )
-            self.names_.append(
-                ax.annotate(
-                    f"{name}  {value:{form}}" if is_right else f"{value:{form}}  {name}",
-                    (side, row),
-                    (4 if is_right else -4, 0),
-                    textcoords="offset points",
-                    ha="left" if is_right else "right",
-                    va="center",
-                    fontsize=FONT_SIZE,
-                    annotation_clip=False,
-                )
-            )
+            stem = [value, value, side], [0, row, row]
+            self.stems_ += ax.plot(*stem, color="0.5", linewidth=0.8, zorder=1)
+            text = f"{name}  {value:{form}}" if is_right else f"{value:{form}}  {name}"
+            offset, ha = ((4, 0), "left") if is_right else ((-4, 0), "right")
+            self.names_.append(annotate(ax, text, (side, row), offset, ha=ha, va="center"))
 
     def _write_note(self, ax, end):
-        """The critical difference and the systems that are left out, below."""
+        """Write the critical difference and the number of systems left out, below."""
         self.scale_ = None
         lines = []
         if self.critical_difference is not None:
             lines.append(f"critical difference {number(self.critical_difference, 4)}")
             low, high = sorted(ax.get_xlim())
             if 0 < self.critical_difference < high - low:
-                middle = (low + high) / 2
-                half = self.critical_difference / 2
-                (self.scale_,) = ax.plot(
-                    [middle - half, middle + half], [end, end], "|-", color="0.2", clip_on=False
-                )
+                middle, half = (low + high) / 2, self.critical_difference / 2
+                ends = [middle - half, middle + half]
+                (self.scale_,) = ax.plot(ends, [end, end], "|-", color="0.2", clip_on=False)
         if self.against_means:
             winner, loser = shorten_all(self.against_means[0])
             lines.append(f"against the means, {winner} is significantly better than {loser}")
@@ -330,21 +308,208 @@ class CriticalDifferenceDisplay:
                 f"{self.n_hidden} more systems are not shown, {level} significantly worse than "
                 "the best"
             )
-        self.note_ = ax.annotate(
-            "\n".join(lines),
-            (0.5, 0),
-            (0, -6),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=FONT_SIZE,
-            annotation_clip=False,
-        )
+        style = {"xycoords": "axes fraction", "ha": "center", "va": "top"}
+        self.note_ = annotate(ax, "\n".join(lines), (0.5, 0), (0, -6), **style)
+
+
+class PairwiseComparisonDisplay(Display):
+    """Differences of all pairs of systems, the significant ones marked.
+
+    Systems stand in the order of their means, the best at the top and on the left. Blue says that
+    the system of the row is better than that of the column, red that it is worse, also where lower
+    values are better; above the diagonal rows are the ones with the better means. Colours and dots
+    say what the test goes by, so that of a test of signs or ranks they may contradict the means:
+    then there is red above the diagonal. Use :meth:`from_scores` to make one.
+
+    Parameters
+    ----------
+    comparison : PairwiseComparison
+        What :func:`skfilterrank.comparison.compare_systems` returns.
+    alpha : float or None, default=None
+        Differences whose adjusted p value is at most this are marked; None takes the level of the
+        comparison.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        The systems in the order of rows and columns.
+    advantage : ndarray of shape (n_systems, n_systems)
+        By how much the mean of the row is better than that of the column. For the sign test, on
+        what share of the queries that are not equal the row is better, less the share on which the
+        column is; for Wilcoxon's the rank-biserial correlation. NaN for pairs that were not
+        compared.
+    better : ndarray of shape (n_systems, n_systems), dtype int8
+        1 where the row is significantly better than the column, -1 where it is worse, else 0.
+    image_ : matplotlib AxesImage
+        The heat map; pairs that were not compared are grey.
+    marks_ : matplotlib PathCollection
+        A dot on each significant cell. For more than 40 systems there are none, and cells that
+        are not significant are grey.
+    colorbar_ : matplotlib Colorbar or None
+        What the colours say.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    CriticalDifferenceDisplay : Which of the best systems cannot be told apart.
+    QueryDifferenceDisplay : Two systems, query by query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.plot import PairwiseComparisonDisplay
+    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0], [0.5], [0]]
+    >>> scores = SystemScores(values, systems=["a", "b", "c"], measure="ap")
+    >>> display = PairwiseComparisonDisplay.from_scores(scores, test="t")
+    >>> display.systems
+    ('b', 'a', 'c')
+    >>> display.better
+    array([[ 0,  1,  1],
+           [-1,  0,  0],
+           [-1,  0,  0]], dtype=int8)
+    """
+
+    def __init__(self, comparison: PairwiseComparison, *, alpha: float | None = None):
+        self.comparison = comparison
+        self.alpha = comparison.alpha if alpha is None else alpha
+        self.systems, self.better = _who_is_better(comparison, self.alpha)
+        sign = 1 if comparison.scores.greater_is_better else -1
+        # Signs and ranks may contradict the means, and colours should not contradict the dots.
+        self._by_mean = comparison.interval_of == "mean difference"
+        table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")
+        self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
+
+    @classmethod
+    def from_comparison(cls, comparison: PairwiseComparison, *, ax=None, **kwargs) -> Self:
+        """Draw what was compared already.
+
+        Parameters
+        ----------
+        comparison : PairwiseComparison
+            What :func:`skfilterrank.comparison.compare_systems` returns.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        PairwiseComparisonDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        return cls(comparison).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_scores(cls, scores, *, ax=None, **params) -> Self:
+        """Compare systems and draw the result.
+
+        Parameters
+        ----------
+        scores : SystemScores, or what :meth:`SystemScores.of` reads
+            Values of at least two systems for at least two queries.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **params
+            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `test`, `alpha`
+            or `measure`.
+
+        Returns
+        -------
+        PairwiseComparisonDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            As :func:`skfilterrank.comparison.compare_systems`.
+        ImportError
+            If matplotlib is not installed.
+        """
+        return cls.from_comparison(compare_systems(scores, **params), ax=ax)
+
+    def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        cmap : str or matplotlib Colormap, default="RdBu"
+            Colours from the worst difference over none to the best.
+        colorbar : bool, default=True
+            Whether to draw what the colours say.
+        image_kw : dict or None, default=None
+            Passed to matplotlib for the heat map.
+        mark_kw : dict or None, default=None
+            Passed to matplotlib for the dots.
+
+        Returns
+        -------
+        PairwiseComparisonDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        n_systems = len(self.systems)
+        side = float(np.clip(4 + 0.3 * n_systems, 5.5, 11))
+        ax = self._open(ax, (side + 0.8, side))
+        # About what the labels and the colour bar will leave.
+        room = 0.7 * min(points(ax))
+        largest = float(np.nanmax(np.abs(self.advantage))) or 1.0
+        # Without room for dots, cells that are not significant have no colour.
+        is_dotted = n_systems <= _N_DOTTED
+        shown = self.advantage if is_dotted else np.where(self.better, self.advantage, np.nan)
+        style = styled(image_kw, cmap=_pale(cmap), vmin=-largest, vmax=largest)
+        self.image_ = ax.imshow(shown, **style)
+        rows, columns = np.nonzero(self.better if is_dotted else [[]])
+        size = min(0.4 * room / n_systems, 7) ** 2
+        style = styled(mark_kw, s=size, color="black", linewidths=0)
+        self.marks_ = ax.scatter(columns, rows, **style)
+        self._label_systems(ax, room)
+        measure = self.comparison.scores.measure or "score"
+        self.colorbar_ = None
+        if colorbar:
+            self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
+            what = "difference of means" if self._by_mean else self.comparison.effect_name
+            self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
+        mark = "dots: significant" if is_dotted else "grey: not significant"
+        title = f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
+        ax.set_title(title, fontsize="medium")
+        return self
+
+    def _label_systems(self, ax, room):
+        """Name as many systems as can be read, at even distances."""
+        n_fitting = max(1, int(room / LINE_HEIGHT))
+        places = np.arange(0, len(self.systems), -(-len(self.systems) // n_fitting))
+        names = shorten_all([self.systems[place] for place in places])
+        ax.set_xticks(places, names, rotation=90, fontsize=FONT_SIZE)
+        ax.set_yticks(places, names, fontsize=FONT_SIZE)
+
+
+def _who_is_better(comparison, alpha):
+    """Return the systems, the best mean first, and a matrix of who is significantly better."""
+    systems = tuple(comparison.scores.means.index)
+    better = np.zeros((len(systems),) * 2, dtype=np.int8)
+    better[comparison.first, comparison.second] = comparison.better(alpha)
+    better -= better.T
+    order = [comparison.scores.systems.index(system) for system in systems]
+    return systems, better[np.ix_(order, order)]
 
 
 def _level_runs(differs):
-    """First and last places of the longest runs whose ends do not differ."""
+    """Find the first and last places of the longest runs whose ends do not differ."""
     runs, reached = [], 0
     for start, row in enumerate(differs):
         stop = int(np.flatnonzero(~row)[-1])
@@ -355,10 +520,19 @@ def _level_runs(differs):
 
 
 def _levels(runs):
-    """The lowest level for each run at which it meets no other."""
+    """Find the lowest level for each run at which it meets no other."""
     levels, ends = [], []
     for start, stop in runs:
         level = next((k for k, end in enumerate(ends) if end < start), len(ends))
         ends[level : level + 1] = [stop]
         levels.append(level)
     return levels
+
+
+def _pale(cmap):
+    """Make a colour map without its darkest ends, on which black would not be seen."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colors = colormaps.get_cmap(cmap)(np.linspace(0.12, 0.88, 256))
+    return LinearSegmentedColormap.from_list("pale", colors).with_extremes(bad="0.8")

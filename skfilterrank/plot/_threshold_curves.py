@@ -1,0 +1,491 @@
+"""Curves over thresholds: the measure, the share of answered queries, the price of harm."""
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._lists.checks import check_choice, find_groups
+from skfilterrank.exceptions import InputError
+from skfilterrank.plot._display import Display, label_of_mean, name_of_measure, number, styled
+from skfilterrank.thresholds import (
+    RiskCoverageCurve,
+    ThresholdCurve,
+    TradeOffCurve,
+    risk_coverage_curve,
+    threshold_curve,
+    trade_off_curve,
+)
+
+_CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
+_LINES = {
+    "forbidden_shown": "queries shown a forbidden document",
+    "good_hidden": "good documents hidden",
+    "empty": "queries shown nothing",
+}
+_SIZE = (6.4, 4.8)  # inches
+
+
+class ThresholdCurveDisplay(Display):
+    """Measure against filtering threshold, for each fold and over all.
+
+    Use :meth:`from_estimator` or :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+        The curve over all queries.
+    fold_curves : sequence of ThresholdCurve, default=()
+        The curve of each fold.
+    measure_name : str or None, default=None
+        Label of the vertical axis.
+    threshold : "best", float or None, default="best"
+        The threshold to mark: the best of the curve, the one that is used, or none, where each
+        query has its own.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve over all queries.
+    fold_lines_ : list of Line2D
+        The curves of the folds.
+    marked_ : Line2D or None
+        The marker of the threshold, at the edge of the picture where that lies outside.
+    unfiltered_ : Line2D
+        The level at which nothing is filtered.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.thresholds.threshold_curve : The numbers.
+
+    Examples
+    --------
+    >>> from skfilterrank.plot import ThresholdCurveDisplay
+    >>> y_true, y_score, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "a"]
+    >>> display = ThresholdCurveDisplay.from_predictions(
+    ...     y_true, y_score, groups=groups)
+    """
+
+    def __init__(
+        self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None, threshold="best"
+    ):
+        self.curve = curve
+        self.fold_curves = fold_curves
+        self.measure_name = measure_name
+        self.threshold = threshold
+
+    @classmethod
+    def from_estimator(cls, estimator, X=None, y=None, *, groups=None, ax=None, **kwargs) -> Self:
+        """Draw the curve of a fitted threshold or RankAndFilter, and mark the threshold in use.
+
+        Parameters
+        ----------
+        estimator : RankAndFilter or threshold estimator
+            Fitted; without `X` with a threshold that was searched.
+        X : array-like, sparse matrix, DataFrame or list of length n_rows, default=None
+            Rows to draw the curve of: documents, or scores where `estimator` is a threshold. None
+            draws the curves on which the threshold was chosen.
+        y : array-like of shape (n_rows,), default=None
+            Labels of the rows; given with `X`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            If there is no `X` and the threshold was not searched, `y` is missing, or as
+            :func:`skfilterrank.thresholds.threshold_curve`.
+        NotFittedError
+            If the estimator is not fitted.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.plot import ThresholdCurveDisplay
+        >>> from skfilterrank.ranking import RankAndFilter
+        >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
+        >>> model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+        >>> display = ThresholdCurveDisplay.from_estimator(model.fit(X, y, groups=groups))
+        >>> display.ax_.get_ylabel()
+        'mean nDCG_f@3'
+
+        Other queries, by this model:
+
+        >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=1)
+        >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
+        >>> display.threshold == model.threshold_
+        True
+        """
+        check_is_fitted(estimator)
+        if (X is None) != (y is None):
+            given, missing = ("y", "X") if X is None else ("X", "y")
+            raise InputError(f"{given} is given without {missing}: pass both, or neither.")
+        cut = getattr(estimator, "filter_", estimator)
+        threshold, folds = cut.threshold_, ()
+        if X is not None:
+            groups = find_groups(groups, y, X)
+            if cut is estimator:
+                scores = cut._checked(X, groups, None)[0]
+            else:
+                scores = estimator._scores_inside(X, groups, estimator._score_gains)
+            params = {"groups": groups, "gains": estimator.gains, "measure": cut.measure_}
+            curve = threshold_curve(y, scores, **params)
+        elif hasattr(cut, "threshold_curve_"):
+            curve = cut.threshold_curve_
+            folds = getattr(cut, "fold_threshold_curves_", ())
+            # The curve is over the keys of a threshold that does not go by the score.
+            threshold = cut.level_ if threshold is None else threshold
+        else:
+            raise InputError(
+                f"{type(cut).__name__} has no threshold curve. Fit a TunedThreshold, or pass X "
+                "and y."
+            )
+        if threshold == curve.best_threshold:
+            threshold = "best"
+        return cls(curve, fold_curves=folds, measure_name=cut.measure_, threshold=threshold).plot(
+            ax=ax, **kwargs
+        )
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, y_score, *, groups=None, gains=None, measure="ndcg_f", ax=None, **kwargs
+    ) -> Self:
+        """Compute and draw the curve of any scores.
+
+        Parameters
+        ----------
+        y_true, y_score, groups, gains, measure
+            As in :func:`skfilterrank.thresholds.threshold_curve`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The drawn display.
+        """
+        curve = threshold_curve(y_true, y_score, groups=groups, gains=gains, measure=measure)
+        return cls(curve, measure_name=name_of_measure(measure)).plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        name : str or None, default=None
+            Name of the curve in the legend.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for the curve over all queries.
+        fold_line_kw : dict or None, default=None
+            Passed to matplotlib for the curves of the folds.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = self._open(ax, _SIZE)
+        low, high = self._range()
+        self.fold_lines_ = []
+        for place, fold in enumerate(self.fold_curves):
+            style = styled(fold_line_kw, color="0.75", linewidth=0.8, zorder=1)
+            if place == 0:
+                style.setdefault("label", "each fold")
+            self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
+        style = styled(line_kw, color="C0", linewidth=2, label=name or "all queries")
+        (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
+        self.marked_ = self._draw_threshold(ax, low, high)
+        level = self.curve.values[0]
+        label = f"nothing filtered: {level:.3f}"
+        self.unfiltered_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
+        ax.set(
+            xlabel="threshold on the score (lower scores are filtered)",
+            ylabel=label_of_mean(self.measure_name),
+            xlim=(low, high),
+        )
+        ax.legend()
+        return self
+
+    def _draw_threshold(self, ax, low, high):
+        """Mark the threshold, or say in the legend that there is no single one."""
+        if self.threshold is None:
+            ax.plot([], [], " ", label="each query has a threshold of its own")
+            return None
+        kind, threshold, value = "best", self.curve.best_threshold, self.curve.best_value
+        if self.threshold != "best":
+            kind, threshold = "used", self.threshold
+            value = self.curve.values[np.searchsorted(self.curve.thresholds, threshold)]
+        label = f"{kind}: {value:.3f} at {number(threshold, 3)}"
+        place = [float(np.clip(threshold, low, high))], [value]
+        return ax.plot(*place, "o", color="C3", zorder=3, label=label)[0]
+
+    def _range(self):
+        """Find the scores to draw between, with a margin for showing and hiding everything."""
+        # The last threshold hides everything and is infinite.
+        finite = np.concatenate([each.thresholds[:-1] for each in (self.curve, *self.fold_curves)])
+        if not len(finite):
+            return -1.0, 1.0
+        low, high = finite.min(), finite.max()
+        margin = 0.04 * (high - low) or 1.0
+        return float(low - margin), float(high + margin)
+
+
+class RiskCoverageDisplay(Display):
+    """A measure against the share of queries that are answered, for one confidence or several.
+
+    Use :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    curves : RiskCoverageCurve or dict of str to RiskCoverageCurve
+        The curves by name.
+    measure_name : str or None, default=None
+        Label of the vertical axis.
+    over : {"all", "answered"}, default="all"
+        Queries that are averaged: all, where a query that is not answered is shown nothing, or
+        the answered ones alone.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib Line2D
+        The curves.
+    marked_ : list of matplotlib Line2D
+        The markers of the best shares; empty where `over` is "answered".
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.thresholds.risk_coverage_curve : The numbers.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.plot import RiskCoverageDisplay
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> display = RiskCoverageDisplay.from_predictions(y, scores, groups=groups)
+    >>> len(display.lines_)
+    4
+    """
+
+    def __init__(self, curves, *, measure_name=None, over="all"):
+        self.curves = curves
+        self.measure_name = measure_name
+        self.over = over
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        groups=None,
+        confidences=_CONFIDENCES,
+        gains=None,
+        measure="ndcg_f",
+        over="all",
+        ax=None,
+        **kwargs,
+    ) -> Self:
+        """Compute and draw the curves of some scores.
+
+        Parameters
+        ----------
+        y_true, y_score, groups, gains, measure
+            As in :func:`skfilterrank.thresholds.risk_coverage_curve`.
+        confidences : str, sequence of str, or dict of str to array-like
+            Names of confidences, by default all four, or own confidences by name.
+        over : {"all", "answered"}, default="all"
+            As in the class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+            The drawn display.
+        """
+        if isinstance(confidences, str):
+            confidences = [confidences]
+        if not isinstance(confidences, Mapping):
+            confidences = {name: name for name in confidences}
+        params = {"groups": groups, "gains": gains, "measure": measure}
+        curves = {
+            name: risk_coverage_curve(y_true, y_score, confidence=each, **params)
+            for name, each in confidences.items()
+        }
+        return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, line_kw=None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all curves.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ValueError
+            If `over` is unknown.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_choice(self.over, "over", ("all", "answered"))
+        ax = self._open(ax, _SIZE)
+        curves = self.curves
+        if isinstance(curves, RiskCoverageCurve):
+            curves = {"": curves}
+        self.lines_, self.marked_ = [], []
+        for name, curve in curves.items():
+            label = f"{name} (area {curve.area:.2f})".strip()
+            values = curve.values if self.over == "all" else curve.answered_values
+            (line,) = ax.plot(curve.shares, values, label=label, **(line_kw or {}))
+            self.lines_.append(line)
+            if self.over == "all":
+                place = [curve.best_share], [curve.best_value]
+                self.marked_ += ax.plot(*place, "o", color=line.get_color())
+        ylabel = label_of_mean(self.measure_name)
+        ax.set(xlabel="share of queries that are answered", ylabel=ylabel, xlim=(0, 1))
+        ax.legend()
+        return self
+
+
+class TradeOffDisplay(Display):
+    """Shown and hidden documents against the price of a forbidden one.
+
+    Use :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    curve : TradeOffCurve
+        The numbers.
+
+    Attributes
+    ----------
+    lines_ : dict of str to matplotlib Line2D
+        The lines "forbidden_shown", "good_hidden" and "empty".
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.thresholds.trade_off_curve : The numbers.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.plot import TradeOffDisplay
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> display = TradeOffDisplay.from_predictions(y, scores, groups=groups)
+    >>> list(display.lines_)
+    ['forbidden_shown', 'good_hidden', 'empty']
+    """
+
+    def __init__(self, curve: TradeOffCurve):
+        self.curve = curve
+
+    @classmethod
+    def from_predictions(
+        cls, y_true, y_score, *, groups=None, ax=None, line_kw=None, **params
+    ) -> Self:
+        """Compute and draw the curve of some scores.
+
+        Parameters
+        ----------
+        y_true, y_score, groups
+            As in :func:`skfilterrank.thresholds.trade_off_curve`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all lines.
+        **params
+            Passed to :func:`skfilterrank.thresholds.trade_off_curve`: `prices`, `measure`, `gains`.
+
+        Returns
+        -------
+        TradeOffDisplay
+            The drawn display.
+        """
+        curve = trade_off_curve(y_true, y_score, groups=groups, **params)
+        return cls(curve).plot(ax=ax, line_kw=line_kw)
+
+    def plot(self, ax=None, *, line_kw=None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all lines.
+
+        Returns
+        -------
+        TradeOffDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = self._open(ax, _SIZE)
+        self.lines_ = {}
+        for (name, label), marker in zip(_LINES.items(), "os^"):
+            style = styled(line_kw, marker=marker, label=label)
+            (self.lines_[name],) = ax.plot(self.curve.prices, getattr(self.curve, name), **style)
+        ax.set(xscale="log", xlabel="price of a forbidden document (gain, negated)", ylabel="share")
+        ax.set_ylim(bottom=0)
+        ax.legend()
+        return self
+
+
+def _draw_steps(ax, curve, low, high, style):
+    """Draw a line that is constant up to each threshold."""
+    # Beyond a few thousand steps the eye sees no difference, but files grow.
+    every = max(1, len(curve.thresholds) // 5000)
+    picked = np.arange(0, len(curve.thresholds), every)
+    picked = np.union1d(picked, [np.argmax(curve.values), len(curve.thresholds) - 1])
+    x = np.concatenate(([low], np.minimum(curve.thresholds[picked], high)))
+    values = curve.values[picked]
+    return ax.step(x, np.concatenate((values[:1], values)), where="pre", **style)
