@@ -107,7 +107,7 @@ def test_a_page_knows_the_files_that_its_script_measures(monkeypatch, tmp_path):
     assert pages_of_results.script_of("evaluation_speed.md").name == "trec_covid_round1.py"
     script = tmp_path / "script.py"
     script.write_text("import _common\nfrom skfilterrank.metrics import ndcg_f_score, gone\n")
-    assert pages_of_results.measured_files(script) == {"skfilterrank/metrics/_forbidden/dcg.py"}
+    assert pages_of_results.measured_files(script) == {"skfilterrank/metrics/_dcg.py"}
     monkeypatch.setattr(pages_of_results, "commits_since", lambda commit, files: len(commit))
     text = "# T\n\nCommand: x. Commit: abcdef0. Date: y.\n\n| a |\n"
     assert pages_of_results.with_age(text, script) == (
