@@ -261,13 +261,17 @@ class TestSimulation:
         groups = rng.integers(0, 12, 300)
         y_true = rng.choice([0.0, 1.0, 2.0, np.nan], 300)
         params = {"method": "simulation", "n_samples": 50, "k": 5, "average": None}
-        together = random_ranking_bound(y_true, "ndcg", groups=groups, **params)
+        together = random_ranking_bound(y_true, "ndcg", groups=groups, **params, random_state=0)
         order = rng.permutation(300)
-        again = random_ranking_bound(y_true[order], "ndcg", groups=groups[order], **params)
+        again = random_ranking_bound(
+            y_true[order], "ndcg", groups=groups[order], **params, random_state=0
+        )
         np.testing.assert_array_equal(together.value, again.value)
         for query in range(12):
             mine = groups == query
-            alone = random_ranking_bound(y_true[mine], "ndcg", groups=groups[mine], **params)
+            alone = random_ranking_bound(
+                y_true[mine], "ndcg", groups=groups[mine], **params, random_state=0
+            )
             assert alone.value[0] == together.value[query]
             assert alone.standard_error[0] == together.standard_error[query]
         other = random_ranking_bound(y_true, "ndcg", groups=groups, random_state=1, **params)
@@ -294,12 +298,13 @@ class TestSimulation:
             method="simulation",
             undefined="drop",
             average=None,
+            random_state=0,
         )
         assert bound.value[0] == pytest.approx(0.75, abs=0.1)
         assert np.isnan(bound.value[1:]).all()
 
     def test_how_many_are_drawn_at_once_does_not_matter(self, monkeypatch):
-        params = {"method": "simulation", "n_samples": 10}
+        params = {"method": "simulation", "n_samples": 10, "random_state": 0}
         whole = one_query(random_ranking_bound, [1, 2, 0], "ap", **params)
         for cells in (2, 3, 7, 28, 30):
             monkeypatch.setattr(module, "BLOCK_CELLS", cells)
@@ -325,9 +330,11 @@ class TestSimulation:
         # Two queries share their gains and so their rankings; the third has its own.
         y_true, groups = [1, 2, 0, 0, 1, 2, 1, 0, 5], [1, 1, 1, 2, 2, 2, 3, 3, 3]
         params = {"groups": groups, "method": "simulation", "n_samples": 100}
-        a, b, c = random_ranking_bound(y_true, average=None, **params).standard_error
+        a, b, c = random_ranking_bound(
+            y_true, average=None, **params, random_state=0
+        ).standard_error
         assert a == b != c
-        mean = random_ranking_bound(y_true, **params)
+        mean = random_ranking_bound(y_true, **params, random_state=0)
         assert mean.standard_error == pytest.approx(np.sqrt((a + b) ** 2 + c**2) / 3)
 
     @pytest.mark.nightly
