@@ -31,14 +31,14 @@ SWAPS |= {'"left"': '"right"', '"right"': '"left"'}
 
 
 class WholeNumber(NumberReplacer):
-    """Cosmic Ray's, which adds and takes 1, for whole numbers."""
+    """Whole numbers plus and minus 1, as Cosmic Ray changes all numbers."""
 
     def mutation_positions(self, node):
         return super().mutation_positions(node) if is_number(node) and _is_whole(node) else ()
 
 
 class Fraction(Operator):
-    """A tenth more; of what is below a thousandth, nothing and a thousandfold."""
+    """Other numbers times 1.1; numbers below a thousandth become 0 and a thousandfold."""
 
     def mutation_positions(self, node):
         if is_number(node) and not _is_whole(node):
@@ -78,7 +78,7 @@ def _is_whole(node):
 
 
 class Mutant:
-    """One change: of which file, what the line was and is, and what has become of it."""
+    """One change of a file: the source before and after it, and the changed line."""
 
     def __init__(self, path, old, new, line, where):
         self.path, self.old, self.new = path, old, new
@@ -88,19 +88,19 @@ class Mutant:
         self.key = f"{path}: {where}: {self.before}  ->  {self.after}"
 
     def codes(self):
-        """The code objects of the file, before and after."""
+        """Compile the file before and after the change; return pairs of their code objects."""
         path = str(ROOT / self.path)
         pairs = []
         _walk(compile(self.old, path, "exec"), compile(self.new, path, "exec"), pairs)
         return pairs
 
     def runs_at_import(self):
-        """Whether what is changed runs when the module is imported: constants, defaults."""
+        """Tell whether the changed code runs at import, as constants and defaults do."""
         changed = [old for old, new in self.codes() if _own(old) != _own(new)]
         return any(not old.co_flags & 0x2 for old in changed)  # CO_NEWLOCALS: a function
 
     def is_a_change(self):
-        """Whether anything but the marks of an argument list is changed."""
+        """Tell whether anything but the marks of an argument list is changed."""
         pairs = self.codes()
         same = all(old.co_kwonlyargcount == new.co_kwonlyargcount for old, new in pairs)
         return same and any(_own(old) != _own(new) for old, new in pairs)
@@ -119,7 +119,7 @@ def _own(code):
 
 
 class Places:
-    """Where the operators change a file."""
+    """Places of a file that the operators change."""
 
     def __init__(self, path):
         self.path, self.source = path, (ROOT / path).read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ class Places:
         ]
 
     def in_drawn_order(self, seed):
-        """The places with numbers by which to sort them, which other lines do not change."""
+        """Yield the places with hashes to sort them by, which do not depend on other lines."""
         lines = self.source.splitlines()
         for name, operator, node, index, (line, column) in self.places:
             text = lines[line - 1]
@@ -146,7 +146,7 @@ class Places:
             yield number, line, self, (node, operator, index)
 
     def mutant(self, line, change):
-        """The changed file, or None where it is no program, or the same one."""
+        """Make the changed file; None where it does not compile, or nothing is changed."""
         changed = _changed(self.source, *change)
         mutant = Mutant(self.path, self.source, changed, line, _where(self.tree, line))
         try:
@@ -156,7 +156,7 @@ class Places:
 
 
 def drawn_mutants(paths, n_drawn, seed=0):
-    """Changes of the files, all or as many as are to be drawn, and how many there are."""
+    """Draw changes of the files, or take all; return them and how many there are."""
     files = [Places(path) for path in paths]
     places = sorted(
         (place for each in files for place in each.in_drawn_order(seed)), key=lambda p: p[:2]
@@ -172,7 +172,7 @@ def drawn_mutants(paths, n_drawn, seed=0):
 
 
 def _changed(source, node, operator, index):
-    """The source with one node changed; the tree stays as it is."""
+    """Make the source with one node changed; the tree stays as it is."""
     parent, node.parent = node.parent, None
     copied = copy.deepcopy(node)
     node.parent = copied.parent = parent
@@ -184,7 +184,7 @@ def _changed(source, node, operator, index):
 
 
 def _annotations(tree):
-    """Where annotations stand, which nothing runs."""
+    """Find the places of annotations, which nothing runs."""
     nodes = []
     for node in ast.walk(tree):
         nodes += [getattr(node, name, None) for name in ("annotation", "returns")]
@@ -196,7 +196,7 @@ def _annotations(tree):
 
 
 def _where(tree, line):
-    """The innermost function or class around a line."""
+    """Find the innermost function or class around a line."""
     around = [
         (node.lineno, node.name)
         for node in ast.walk(tree)
@@ -207,7 +207,7 @@ def _where(tree, line):
 
 
 def statement_lines(tree, line):
-    """Lines of the smallest statement around a line."""
+    """Find the lines of the smallest statement around a line."""
     around = [
         (node.end_lineno - node.lineno, node.lineno, node.end_lineno)
         for node in ast.walk(tree)

@@ -1,13 +1,13 @@
-"""Changes that are written down: known faults, each of which a test has to notice.
+"""Named changes: known faults, each of which a test has to notice.
 
 A file of `mutants_named` has entries
 
     [[mutant]]
     file = "skfilterrank/_lists/entry_values.py"
     old = "text that stands in the file once"
-    new = "what stands there instead"
+    new = "text that replaces it"
     tests = ["tests/lists/test_entry_values.py"]
-    why = "What goes wrong then."
+    why = "The fault that follows."
 """
 
 import json
@@ -26,7 +26,7 @@ HUNG, NOTHING = "hung", "no test ran"
 
 
 def read_named(folder):
-    """The entries of all files of the folder, each with the name of its file as `from`."""
+    """Read the entries of all files of the folder, each with the name of its file as `from`."""
     entries = []
     for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]:
@@ -37,7 +37,7 @@ def read_named(folder):
 
 
 class Failures:
-    """Runs the collected tests, and writes down those that fail."""
+    """A pytest plugin that writes down the tests that fail."""
 
     def __init__(self, said, first=None, broken=()):
         self.said, self.first, self.broken = said, first, broken
@@ -46,7 +46,7 @@ class Failures:
         quick_examples()
 
     def pytest_collection_modifyitems(self, items):
-        # A test that has noticed the change before is asked first.
+        # A test that noticed the change before runs first.
         items[:] = [item for item in items if item.nodeid not in self.broken]
         items.sort(key=lambda item: item.nodeid != self.first)
 
@@ -64,7 +64,7 @@ class Failures:
 
 
 class Named:
-    """Tries changes in a copy of the package."""
+    """A copy of the package in which changes are tried."""
 
     def __init__(self, folder, work):
         self.copy = folder / "skfilterrank"
@@ -78,7 +78,7 @@ class Named:
         self.sound, self.broken = set(), set()
 
     def try_one(self, entry):
-        """The test that notices a change, or a sentence on why there is none, as (kind, text)."""
+        """Find a test that notices a change, or why there is none; return (kind, text)."""
         path = self.copy.parent / entry["file"]
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         if text.count(entry["old"]) != 1:
@@ -101,18 +101,18 @@ class Named:
         return "dead", found[0]
 
     def check(self, tests):
-        """Run tests without a change; which of them fail is remembered."""
+        """Run tests without a change, and remember the ones that fail."""
         new = sorted(set(tests) - self.sound - self.broken - {HUNG})
         words = [test.removeprefix(COLLECTION) for test in new]
         failing = set(self.failing(words) if words else ())
-        # A file that cannot be collected hides what the others do.
+        # A file that cannot be collected hides the outcomes of the others.
         if NOTHING in failing or HUNG in failing:
             failing = {test for test, word in zip(new, words) if self.failing([word])}
         self.broken |= failing
         self.sound |= set(new) - failing
 
     def failing(self, words, first=None):
-        """The tests that fail, of those that pytest runs for the words."""
+        """Run pytest with the words; return the tests that fail."""
         self.said.unlink(missing_ok=True)
 
         def work():
@@ -130,7 +130,7 @@ class Named:
 
 
 def run_named(folder, work):
-    """Try all of the folder; the entries with their outcomes, and how many are not dead."""
+    """Try all changes of the folder; return them with outcomes, and how many are not dead."""
     entries = todo = read_named(folder)
     with tempfile.TemporaryDirectory() as temporary:
         named = Named(Path(temporary), work)
@@ -142,7 +142,7 @@ def run_named(folder, work):
                 )
             dead = [entry for entry in todo if entry["outcome"][0] == "dead"]
             named.check(entry["outcome"][1] for entry in dead)
-            # Those that only a test has noticed that fails anyhow are tried without it.
+            # Changes noticed by a test alone that fails without them, too, are tried without it.
             todo = [entry for entry in dead if entry["outcome"][1] in named.broken]
             for entry in todo:
                 if entry["outcome"][1].startswith(COLLECTION):

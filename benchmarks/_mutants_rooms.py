@@ -1,9 +1,9 @@
-"""The rooms of the package: which files each has, and which tests should notice changes of them."""
+"""Rooms of the package, with their source files and the tests that should notice changes."""
 
 from _mutants_changes import ROOT
 
 PACKAGE, TESTS = ROOT / "skfilterrank", ROOT / "tests"
-# Rooms that are no public folder of the package. What is left belongs to `lists`.
+# Rooms that are no public folder of the package. All other files belong to `lists`.
 FILES = {"files": ("_files",), "estimators": ("_estimators",)}
 # Folders of tests, for rooms that need others than the one of their name.
 TESTED_IN = {
@@ -16,7 +16,7 @@ TESTED_IN = {
 
 
 def rooms():
-    """For each room its source files, relative to the root, and its folders of tests."""
+    """Map each room to its source files, relative to the root, and its folders of tests."""
     named = {
         folder.name: (folder.name,)
         for folder in sorted(PACKAGE.iterdir())

@@ -1,4 +1,4 @@
-"""Runs the tests that reach a change in a process that has collected them before."""
+"""Run the tests that reach a change, in a process that has collected them before."""
 
 import ast
 import gc
@@ -41,7 +41,7 @@ class Runner:
         self.mutants, self.record, self.trace_file = mutants, record, trace_file
         self.paths, self.enough, self.deadline, self.path = paths, enough, deadline, path
         self.failed = False
-        # Tests that have noticed changes of a file are asked first.
+        # Tests that noticed changes of a file run first.
         self.noticed = defaultdict(Counter)
 
     def pytest_configure(self, config):
@@ -60,7 +60,7 @@ class Runner:
             self.run(chosen, defaultdict(float, trace["seconds"]))
             os._exit(int(self.failed))
         trace = self._trace(items)
-        # What commands import when they are called has to be there to be changed.
+        # Modules that commands import when they are called must be imported to be changed.
         for path in sorted({m.path for m in self.mutants}):
             importlib.import_module(module_of(path))
         gc.unfreeze()
@@ -90,12 +90,12 @@ class Runner:
         os._exit(0)
 
     def _near(self, trace):
-        """Ids of the tests that reach the file."""
+        """Find the ids of the tests that reach the file."""
         contexts = set().union(*trace["lines"].get(str(ROOT / self.path), {}).values())
         return {test for test in trace["seconds"] if _reaches(test, trace, contexts)}
 
     def files(self, tests):
-        """The files of the quickest tests that reach the file, and those that are named."""
+        """Find the files of the quickest tests that reach the file, and of the given tests."""
         trace = pickle.loads(self.trace_file.read_bytes())
         near = sorted(self._near(trace), key=lambda test: trace["seconds"].get(test, 0))
         seconds = np.cumsum([trace["seconds"].get(test, 0) for test in near])
@@ -126,7 +126,7 @@ class Runner:
         return int(self.failed)
 
     def _trace(self, items):
-        """Lines that each test reaches, and its seconds; found once, in a process of its own."""
+        """Find the lines that each test reaches, and its seconds; once, in a process of its own."""
         if not self.trace_file.exists():
             forked(lambda: Tracer(self).write(items))
         return pickle.loads(self.trace_file.read_bytes())
@@ -141,7 +141,7 @@ class Runner:
 
 
 class Tracer:
-    """Finds the lines that each test reaches, those of the fixtures that it shares included."""
+    """A recorder of the lines that each test reaches, with those of its shared fixtures."""
 
     def __init__(self, runner):
         files = [str(ROOT / path) for path in runner.paths]
@@ -150,7 +150,7 @@ class Tracer:
         self.contexts, self.seconds = [], Counter()
 
     def write(self, items):
-        # Else what tests/conftest.py has frozen is not found.
+        # Otherwise objects that tests/conftest.py has frozen are not found.
         gc.unfreeze()
         caches = [
             thing
@@ -161,7 +161,7 @@ class Tracer:
         failed = set()
         self.tool.start()
         for item, following in zip(items, [*items[1:], None]):
-            # Else the first test alone would reach what is kept for those after it.
+            # Otherwise only the first test would reach code whose results are cached.
             for each in caches:
                 each.cache_clear()
             self.runner.failed = False
@@ -213,7 +213,7 @@ def _name_of(fixture):
 
 
 def _shared_fixtures(item):
-    """Names of the fixtures that a test shares with others."""
+    """Find the names of the fixtures that a test shares with others."""
     known = getattr(item, "_fixtureinfo", None)
     found = known.name2fixturedefs.values() if known else ()
     return {_name_of(each) for many in found for each in many if each.scope != "function"}
@@ -225,13 +225,13 @@ def _is_of_tests(cache):
 
 
 def cpu_seconds():
-    """Processor time of this process and of those that it has waited for."""
+    """Measure the processor time of this process and of its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def quick_examples():
-    """Let hypothesis stop at the first example that fails: which is the simplest matters not."""
+    """Let hypothesis stop at the first example that fails, without a search for the simplest."""
     settings.register_profile(
         "mutants",
         parent=settings.get_profile("repeatable"),
@@ -241,7 +241,7 @@ def quick_examples():
 
 
 def in_modules(items):
-    """Tests of one file side by side, as they share fixtures."""
+    """Sort tests of one file side by side, as they share fixtures."""
     places = {}
     for item in items:
         places.setdefault(item.nodeid.partition("::")[0], len(places))
@@ -254,11 +254,11 @@ def _reaches(test, trace, contexts):
 
 
 def quickest(items, trace, enough):
-    """The quickest tests, as many as are enough."""
+    """Choose the quickest tests, up to `enough` seconds."""
     seconds, chosen, built = 0, [], set()
     for item in sorted(items, key=lambda item: trace["seconds"].get(item.nodeid, 0)):
         seconds += trace["own"].get(item.nodeid, 0)
-        # What tests share is built once.
+        # Shared fixtures are built once.
         shared = trace["shared"].get(item.nodeid, set())
         seconds += sum(trace["own"].get(each, 0) for each in shared - built)
         built |= shared
@@ -268,7 +268,7 @@ def quickest(items, trace, enough):
 
 
 def module_of(path):
-    """The name of the module in a file of the package."""
+    """Make the name of the module in a file of the package."""
     return ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -281,7 +281,7 @@ def _functions(files):
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
-    """Imports one module from changed source."""
+    """An importer of one module from changed source."""
 
     def __init__(self, mutant):
         self.path, self.source = str(ROOT / mutant.path), mutant.new
@@ -303,7 +303,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
 
 
 def forked(work):
-    """Do work in a process of its own: killed if it fails or hangs, else survived."""
+    """Do work in a process of its own; return "killed", "hung" or "survived"."""
     pid = os.fork()
     if not pid:
         try:

@@ -1,6 +1,5 @@
 """Source files have tests under their own names, and the page for contributors lists them."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,22 +44,14 @@ def test_the_program_prints_what_is_missing(files, capsys, monkeypatch):
     ("source", "tests", "found"),
     [
         ("io/_models.py", ["io/test_models.py"], "io/test_models.py"),
-        ("io/_trec/align.py", ["io/test_align.py"], "io/test_align.py"),
-        ("io/_trec/align.py", ["io/trec/test_align.py"], "io/trec/test_align.py"),
-        ("io/_trec/align.py", ["cli/test_align.py", "io/test_aligned.py"], None),
+        ("io/_align.py", ["cli/test_align.py", "io/test_aligned.py"], None),
+        ("_files/rows.py", ["io/test_rows.py"], "io/test_rows.py"),
         ("_lists/lists.py", ["lists/test_lists.py"], "lists/test_lists.py"),
         ("_files/lists.py", ["lists/test_lists.py"], None),
         ("exceptions.py", ["whole_package/test_exceptions.py"], "whole_package/test_exceptions.py"),
-        ("cli/compare/run.py", ["cli/test_compare.py"], "cli/test_compare.py"),
-        (
-            "cli/compare/report/report.py",
-            ["cli/test_compare_report.py"],
-            "cli/test_compare_report.py",
-        ),
-        ("cli/compare/output.py", ["cli/test_compare_output.py"], "cli/test_compare_output.py"),
     ],
 )
-def test_the_rule(source, tests, found, tmp_path, monkeypatch):
+def test_a_test_file_stands_in_the_folder_of_the_room(source, tests, found, tmp_path, monkeypatch):
     monkeypatch.setattr(table_program, "ROOT", tmp_path)
     for path, n_lines in [
         (f"skfilterrank/{source}", 61),
@@ -68,30 +59,14 @@ def test_the_rule(source, tests, found, tmp_path, monkeypatch):
     ]:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("\n" * n_lines)
-    # Short files and faces of rooms are none of those that are listed.
+    # Short files and `__init__.py` are not listed.
     (tmp_path / "skfilterrank" / "short.py").write_text("\n" * 60)
     (tmp_path / "skfilterrank" / "__init__.py").write_text("\n" * 100)
     assert table_program.table() == {Path(source): None if found is None else Path(found)}
 
 
-def test_a_name_that_a_room_has_twice_needs_the_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_program, "ROOT", tmp_path)
-    for path in ("skfilterrank/cli/fuse/run.py", "skfilterrank/cli/judge/run.py"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("\n" * 61)
-    (tmp_path / "tests" / "cli").mkdir(parents=True)
-    for test in ("test_run.py", "test_judge_run.py"):
-        (tmp_path / "tests" / "cli" / test).touch()
-    found = table_program.table()
-    assert Counter(found.values()) == {None: 1, Path("cli/test_judge_run.py"): 1}
-    assert table_program.share(found) == 0.5
-    # The plain name is that of the file at the top of the room.
-    (tmp_path / "skfilterrank" / "cli" / "_run.py").write_text("\n" * 61)
-    assert table_program.table()[Path("cli/_run.py")] == Path("cli/test_run.py")
-
-
 @pytest.mark.slow
-def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
+def test_faults_of_the_list_are_reported(files, monkeypatch, tmp_path):
     (tmp_path / "x.toml").write_text(
         '"no/such.py" = "io/test_models.py"\n"io/_models.py" = "io/test_none.py"\n'
     )
@@ -104,7 +79,7 @@ def test_what_is_listed_must_be_so(files, monkeypatch, tmp_path):
         "skfilterrank/io/_models.py has tests/io/test_models.py: take it out.",
         "tests/io/test_none.py, which is to test skfilterrank/io/_models.py, is not there.",
     ]
-    # What has its own tests is taken out.
+    # Files that have tests of their name are taken out.
     (tmp_path / "x.toml").write_text('# A list.\n"io/_models.py" = "a"\n"io/_x.py" = "b"\n')
     assert table_program.still_elsewhere(only) == '# A list.\n"io/_x.py" = "b"\n'
     once = f"{table_program.BEGIN}{table_program.END}"

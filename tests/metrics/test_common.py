@@ -12,11 +12,7 @@ from measure_table import MEASURES
 from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
-from skfilterrank.metrics import (
-    dcg_bounds,
-    filtering_difficulty,
-    get_measure_names,
-)
+from skfilterrank.metrics import get_measure_names
 from skfilterrank.testing import check_measure
 
 # Every measure is given gains below 0 here.
@@ -154,21 +150,6 @@ class TestBadInput:
         y_true = pd.Series([1, 0], index=pd.Index(["a", "b"], name="qid"))
         with pytest.raises(ValueError, match=r"different indexes.*reindex"):
             MEASURES[name](y_true, y_true[::-1])
-
-    def test_measures_of_judgments_alone(self):
-        for function in (dcg_bounds, filtering_difficulty):
-            with pytest.raises(ValueError, match="groups is missing"):
-                function([1, 2])
-            with pytest.raises(ValueError, match="k must be None"):
-                function([1, 2], groups=[1, 1], k=0)
-            with pytest.raises(ValueError, match="no entry in gains: 2"):
-                function([1, 2], groups=[1, 1], gains={1: 1})
-            with pytest.raises(ValueError, match="y_true is empty"):
-                function([], groups=[])
-        with pytest.raises(ValueError, match="average must be one of"):
-            filtering_difficulty([1, 2], groups=[1, 1], average="sum")
-        with pytest.raises(ValueError, match="undefined must be"):
-            filtering_difficulty([1, 2], groups=[1, 1], undefined="skip")
 
 
 def test_names_are_sorted():

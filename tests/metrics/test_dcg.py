@@ -9,12 +9,12 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skfilterrank.metrics import (
+    dcg_bounds,
     dcg_score,
-    filtering_difficulty,
     ndcg_0_score,
     ndcg_f_score,
     ndcg_min_score,
@@ -277,34 +277,6 @@ class TestUndefined:
                 assert np.isnan(values).all(), (n, k)
 
 
-class TestFilteringDifficulty:
-    def test_by_hand(self):
-        # The worst list is -10, -1, the ideal 2: the numerator is W_f, not the printed W.
-        worst, ideal = -10 / log2(2) - 1 / log2(3), 2 / log2(2)
-        value = filtering_difficulty([2, -1, -10], groups=["q"] * 3)
-        assert value == pytest.approx(-worst / (ideal - worst))
-        value = filtering_difficulty([2, -1, -10], groups=["q"] * 3, k=1)
-        assert value == pytest.approx(10 / (2 + 10))
-
-    @given(pools, cutoffs)
-    def test_it_is_the_score_of_the_empty_list(self, gains, k):
-        groups, nothing = ["q"] * len(gains), [NO] * len(gains)
-        value = filtering_difficulty(gains, groups=groups, k=k, undefined=-1)
-        assert value == ndcg_f_score(gains, nothing, groups=groups, k=k, undefined=-1)
-        assert value == -1 or 0 <= value <= 1
-
-    def test_average_and_undefined(self):
-        y_true = pd.Series([1, -1, 0, np.nan], index=pd.Index(["b", "a", "c", "c"], name="qid"))
-        assert filtering_difficulty(y_true, average=None).tolist() == [1, 0, 0]
-        assert filtering_difficulty(y_true) == pytest.approx(1 / 3)
-        assert filtering_difficulty(y_true, undefined="drop") == pytest.approx(1 / 2)
-        assert filtering_difficulty(y_true, gains={1: -1, -1: 1, 0: 1}, average=None).tolist() == [
-            0,
-            1,
-            0,
-        ]
-
-
 def unbounded(y_true, y_score, **params):
     """Shares of queries whose nDCG_min is above 1, and below 0."""
     values = ndcg_min_score(y_true, y_score, average=None, **params)
@@ -325,3 +297,86 @@ class TestUnboundedQueries:
         y_true, y_score, groups = all_lists(gains)
         full = np.isin(groups, np.flatnonzero(np.bincount(groups, y_score == NO) == 0))
         assert unbounded(y_true[full], y_score[full], groups=groups[full], k=k) == (0, 0)
+
+
+class TestPropositions:
+    def test_3_1_filtering_leaves_the_bounds_of_ndcg_min(self):
+        gains = [-1, 2]
+        worst, ideal = -1 + 2 / log2(3), 2 - 1 / log2(3)
+        for scores, dcg in (([1, NO], -1), ([NO, 1], 2), ([NO, NO], 0)):
+            value = one(ndcg_min_score, gains, scores)
+            assert value == pytest.approx((dcg - worst) / (ideal - worst))
+            assert not 0 <= value <= 1
+
+    def test_3_1_a_single_document_is_the_same_shown_or_not(self):
+        for gain in (-1, 2):
+            assert one(ndcg_min_score, [gain], [1]) == one(ndcg_min_score, [gain], [NO]) == 0
+
+    @given(pools, cutoffs)
+    def test_3_2_without_forbidden_documents_it_is_ndcg(self, gains, k):
+        y_true, y_score, groups = all_lists(np.abs(gains))
+        np.testing.assert_allclose(
+            ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None),
+            ndcg_score(y_true, y_score, groups=groups, k=k, average=None),
+            atol=1e-12,
+        )
+
+    @given(pools, cutoffs)
+    def test_3_3_it_is_bounded_and_the_bounds_are_reached(self, gains, k):
+        y_true, y_score, groups = all_lists(gains)
+        values = ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None)
+        assert values.min() >= -1e-12
+        assert values.max() <= 1 + 1e-12
+        if any(gains):
+            assert values.min() == pytest.approx(0, abs=1e-12)
+            assert values.max() == pytest.approx(1)
+
+    @given(st.lists(st.tuples(st.sampled_from([-10, -1, 0.5, 2]), st.booleans()), min_size=1))
+    def test_3_4_single_documents_measure_the_accuracy_of_the_filter(self, queries):
+        gains = np.array([gain for gain, _ in queries])
+        kept = np.array([keep for _, keep in queries])
+        value = ndcg_f_score(gains, np.where(kept, 0.3, NO), groups=np.arange(len(gains)))
+        assert value == pytest.approx(np.mean(kept == (gains > 0)))
+
+    @given(pools, cutoffs)
+    def test_3_5_same_order_of_systems_as_ndcg_min(self, gains, k):
+        # The paper asks for I_f > W_f alone; I > W is needed too, as the next test shows.
+        bounds = dcg_bounds(gains, groups=["q"] * len(gains), k=k).iloc[0]
+        assume(bounds.ideal > bounds.worst)
+        y_true, y_score, groups = all_lists(gains)
+        f, low = (
+            measure(y_true, y_score, groups=groups, k=k, average=None)
+            for measure in (ndcg_f_score, ndcg_min_score)
+        )
+        f, low = (np.subtract.outer(values, values).round(9) for values in (f, low))
+        np.testing.assert_array_equal(np.sign(f), np.sign(low))
+
+    def test_3_5_fails_where_the_bounds_of_ndcg_min_are_equal(self):
+        assert one(ndcg_f_score, [2], [1]) > one(ndcg_f_score, [2], [NO])
+        assert one(ndcg_min_score, [2], [1]) == one(ndcg_min_score, [2], [NO])
+
+    @given(pools)
+    def test_3_6_same_value_as_ndcg_min_for_small_k(self, gains):
+        n_not_forbidden = sum(gain >= 0 for gain in gains)
+        n_not_relevant = sum(gain <= 0 for gain in gains)
+        y_true, y_score, groups = all_lists(gains)
+        for k in range(1, min(n_not_forbidden, n_not_relevant) + 1):
+            np.testing.assert_allclose(
+                ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None),
+                ndcg_min_score(y_true, y_score, groups=groups, k=k, average=None),
+                atol=1e-12,
+            )
+
+    def test_3_6_needs_small_k(self):
+        gains, scores = [2, 0, -1], [2, 1, 3]
+        assert one(ndcg_f_score, gains, scores, k=2) == one(ndcg_min_score, gains, scores, k=2)
+        assert one(ndcg_f_score, gains, scores, k=3) != one(ndcg_min_score, gains, scores, k=3)
+
+    def test_table_6_filter_all_and_filter_none_share_the_single_documents(self):
+        gains = np.random.default_rng(0).choice([-10, 1, 1, 2], size=500)
+        rows = np.arange(500)
+        filter_all = ndcg_f_score(gains, np.full(500, NO), groups=rows, k=3)
+        filter_none = ndcg_f_score(gains, np.zeros(500), groups=rows, k=3)
+        assert filter_all == pytest.approx(np.mean(gains < 0))
+        assert filter_all + filter_none == pytest.approx(1)
+        assert ndcg_min_score(gains, np.zeros(500), groups=rows, k=3) == 0

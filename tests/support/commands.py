@@ -9,12 +9,12 @@ import multiprocessing
 import os
 import sys
 
-# What commands import until they read a file.
+# Modules that commands import before they read a file.
 PRELOADED = [
-    "skfilterrank.cli.evaluate.run",
+    "skfilterrank.cli._evaluate",
     "skfilterrank.cli._judge",
-    "skfilterrank.cli.monitor.options",
-    "skfilterrank.cli.monitor.run",
+    "skfilterrank.cli._thresholds",
+    "skfilterrank.cli.monitor",
     "skfilterrank.judgments._active_selectors",
     "skfilterrank.judgments._label_quality",
     "skfilterrank.judgments._rank_systems",

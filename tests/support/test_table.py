@@ -1,12 +1,8 @@
-"""Which test file belongs to which source file, and how many source files have one of their name.
+"""Find the test file of each source file, and the source files that have none of their name.
 
 A source file above `LINES` lines has its tests in the folder of its room, under its own name:
-`skfilterrank/ROOM/_part/name.py` and `skfilterrank/ROOM/_name.py` in `tests/ROOM/test_name.py`, or
-in a folder below. Where a room has the name twice, or it says little (`run`, `options`), the part
-stands before it or is a folder: `tests/cli/test_compare_options.py`,
-`tests/cli/compare/test_options.py`; what runs a command has the command's name:
-`tests/cli/compare/test_run.py`. A file that is tested elsewhere is listed in
-`tests/support/tested_elsewhere.toml` with the file that tests it.
+`skfilterrank/ROOM/_name.py` in `tests/ROOM/test_name.py`. A file that is tested elsewhere is listed
+in `tests/support/tested_elsewhere.toml` with the file that tests it.
 
     python tests/support/test_table.py            # the share, and the files that have none
     python tests/support/test_table.py metrics    # of one room
@@ -15,7 +11,6 @@ stands before it or is a folder: `tests/cli/test_compare_options.py`,
 
 import sys
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -36,68 +31,44 @@ FOLDERS = {
 
 
 def sources():
-    """Source files above `LINES` lines; faces of rooms, which only import, are none."""
+    """Yield source files above `LINES` lines, without `__init__.py`, which only imports."""
     for path in sorted((ROOT / "skfilterrank").rglob("*.py")):
         if path.name != "__init__.py" and path.read_bytes().count(b"\n") > LINES:
             yield path.relative_to(ROOT / "skfilterrank")
 
 
 def room_of(source):
-    """The folder below the package, or "" for a file at its top."""
+    """Name the folder below the package, or "" for a file at its top."""
     return source.parts[0] if len(source.parts) > 1 else ""
 
 
-def own_names(source, is_ambiguous):
-    """The places below a folder of tests where a source file's tests may stand, as suffixes."""
-    name = source.stem.removeprefix("_")
-    parts = [part.removeprefix("_") for part in source.parts[1:-1]]
-    yield from ("_".join([*parts[place:], name]) for place in range(len(parts)))
-    for place in range(len(parts)):
-        yield "/".join([*parts[place:], name])
-    if parts and name in (parts[-1], "run"):
-        yield "_".join(parts)
-    if not is_ambiguous:
-        yield name
-
-
-def named_tests(source, is_ambiguous):
-    """The test files of a source file's name."""
+def test_of(source):
+    """Find the test file of a source file's name, relative to `tests`; None if there is none."""
     room = room_of(source)
+    name = f"test_{source.stem.removeprefix('_')}.py"
     for folder in FOLDERS.get(room, (room,)):
-        for name in own_names(source, is_ambiguous):
-            head, _, tail = name.rpartition("/")
-            pattern = f"{head}/test_{tail}.py" if head else f"**/test_{tail}.py"
-            yield from sorted((ROOT / "tests" / folder).glob(pattern))
-        if is_ambiguous and len(source.parts) == 2:
-            # That of the room itself, beside others of its parts.
-            name = source.stem.removeprefix("_")
-            yield from (ROOT / "tests" / folder).glob(f"test_{name}.py")
+        if (ROOT / "tests" / folder / name).is_file():
+            return Path(folder, name)
+    return None
 
 
 def table():
-    """For each source file its test file, relative to `tests`, or None."""
-    found = list(sources())
-    stems = Counter((room_of(source), source.stem.removeprefix("_")) for source in found)
-    result = {}
-    for source in found:
-        is_ambiguous = stems[room_of(source), source.stem.removeprefix("_")] > 1
-        test = next(named_tests(source, is_ambiguous), None)
-        result[source] = test and test.relative_to(ROOT / "tests")
-    return result
+    """Map each source file to its test file, or None."""
+    return {source: test_of(source) for source in sources()}
 
 
 def elsewhere_table():
-    """For each source file without tests of its name the test file that tests it."""
+    """Map source files without tests of their name to the files that test them."""
     return tomllib.loads(ELSEWHERE.read_text(encoding="utf-8")) if ELSEWHERE.exists() else {}
 
 
 def share(files):
-    """The share of the source files that have a test file of their name."""
+    """Compute the share of the source files that have a test file of their name."""
     return sum(test is not None for test in files.values()) / len(files)
 
 
 def faults(files):
-    """Sentences about what the table lacks."""
+    """Yield a sentence for each fault of the table."""
     if share(files) < SHARE:
         yield f"{share(files):.1%} of the files have tests of their name, fewer than {SHARE:.0%}."
     elsewhere = elsewhere_table()
@@ -115,7 +86,7 @@ def faults(files):
 
 
 def page_table(files):
-    """The table as the page has it: a row for each room, and what is tested elsewhere."""
+    """Yield the parts of the page's table: a row for each room, with files tested elsewhere."""
     elsewhere = elsewhere_table()
     rooms = {}
     for source, test in files.items():
@@ -133,16 +104,14 @@ def page_table(files):
                 where = elsewhere.get(str(source), "nowhere")
                 others.append(f"`{name}`: `{where}`")
                 continue
-            plain = f"test_{source.stem.removeprefix('_')}.py"
-            expected = test.name == plain and len(test.parts) == 2
-            own.append(f"`{name}`" + ("" if expected else f" (`{Path(*test.parts[1:])}`)"))
+            own.append(f"`{name}`")
         tests = ", ".join(f"`tests/{folder}`" for folder in folders)
         title = f"`{room}`" if room else "top of the package"
         yield f"| {title} | {tests} | {', '.join(own)} | {', '.join(others)} |\n"
 
 
 def page(files, text):
-    """The page with the table of today between its marks."""
+    """Replace the table of the page, between its marks, by that of today."""
     head, begin, rest = text.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not (begin and end) or BEGIN in tail:
@@ -151,14 +120,14 @@ def page(files, text):
 
 
 def still_elsewhere(files):
-    """The list of files that are tested elsewhere, without those that have tests by now."""
+    """Reduce the list of files that are tested elsewhere to files without tests of their name."""
     without = {str(source) for source, test in files.items() if test is None}
     lines = ELSEWHERE.read_text(encoding="utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith("#") or line.split('"')[1] in without)
 
 
 def main(arguments):
-    """Print the share and what is missing, of all rooms or of those that are named."""
+    """Print the share and the missing files, of all rooms or of the given ones."""
     files = table()
     if "--write" in arguments:
         ELSEWHERE.write_text(still_elsewhere(files), encoding="utf-8")
