@@ -1,20 +1,16 @@
 """Text such as "rbp(persistence=0.9)@100" and the measure, options and cut-off that it names."""
 
+import os
 import re
+import threading
 from collections.abc import Callable
 from difflib import get_close_matches
 
 from skfilterrank._lists.checks import as_list
+from skfilterrank._lists.gains import OF_ALL, SHOWN_OF_ALL, OwnReading, own_reading, settings_like
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank._lists.measure_plugins import load_measure_plugins
-from skfilterrank._lists.own_reading import (
-    OF_ALL,
-    SHOWN_OF_ALL,
-    OwnReading,
-    own_reading,
-    settings_like,
-)
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 _MOST_DIGITS = 18
 _PARSED = re.compile(
@@ -303,3 +299,39 @@ def _number_or_word(text):
         except ValueError:
             continue
     return None if text == "None" else text
+
+
+GROUP = "skfilterrank.measures"
+# What is loaded registers measures, and may ask for some by name.
+_LOCK = threading.RLock()
+_WAITING: list[str] = [GROUP]
+
+
+def _renew_lock() -> None:
+    """Replace the lock, which a thread may have held when this process was forked from its own."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def load_measure_plugins() -> None:
+    """Import them, once in a process."""
+    with _LOCK:
+        if not _WAITING:
+            return
+        # Here, so that whoever names a known measure does not wait for it.
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=_WAITING.pop()):
+            try:
+                point.load()
+            except (Exception, SystemExit) as error:
+                package = "" if point.dist is None else f" of {point.dist.name}"
+                warn_user(
+                    f"The entry point {point.name} = {point.value}{package} gives no measures: "
+                    f"{type(error).__name__}: {error}",
+                    DataWarning,
+                )

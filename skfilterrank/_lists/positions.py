@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.arrays import cached_property
-from skfilterrank._lists.checks import check_choice, check_count
+from skfilterrank._lists.checks import cached_property, check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank._lists.results import Result, counted

@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import mean_tolerance
 
 
 class Ranking:

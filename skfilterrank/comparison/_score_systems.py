@@ -12,18 +12,18 @@ from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, s
 from skfilterrank._files.named_runs import errors_of, for_any_process, name_of_path, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._files.tables import records_of, restored
+from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.positions import RelevantPositions, relevant_positions
 from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
 from skfilterrank._lists.row_blocks import Block, Pieces
-from skfilterrank._lists.samples import refuse_measures_of_sample
 from skfilterrank._lists.unjudged_lists import (
     misled_measure,
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import heard, say_again
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._lists.arrays import as_number_array
 from skfilterrank._lists.checks import (
     as_list,
+    as_number_array,
     check_choice,
     check_flag,
     check_number,
@@ -19,11 +19,11 @@ from skfilterrank._lists.checks import (
     is_hashable,
     is_whole_number,
 )
-from skfilterrank._lists.floats import merge_means, merge_values, value_tolerance
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.preferences import PreferenceMatrix
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import merge_means, merge_values, value_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.comparison._score_tables import (
     choose_measure,
     is_long,

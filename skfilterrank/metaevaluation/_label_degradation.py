@@ -18,13 +18,12 @@ from skfilterrank._lists.checks import (
     check_number,
     is_finite_number,
 )
-from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.samples import refuse_sample
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import heard, say_again
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align

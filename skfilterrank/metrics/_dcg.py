@@ -10,13 +10,15 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
-from skfilterrank._lists.floats import ROUNDING_OF_VALUES
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import (
+    first_places,
+    log_discount,
     ratio,
 )
+from skfilterrank._lists.ties import ROUNDING_OF_VALUES
 
 
 def _discounted(gains):

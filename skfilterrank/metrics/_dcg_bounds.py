@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from skfilterrank._lists.checks import check_k
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.query_weights import QueryWeight
 from skfilterrank._lists.scoring import (
+    QueryWeight,
     Scores,
     check_average,
     check_undefined,

@@ -11,21 +11,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_groups,
-    check_same_index,
-    check_scores,
-)
+from skfilterrank._lists.checks import check_choice, check_scores
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
 from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.scoring import (
+    QueryWeight,
     check_average,
     check_undefined,
+    given_weights,
     number_over_queries,
     with_undefined,
 )

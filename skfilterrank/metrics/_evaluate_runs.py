@@ -15,18 +15,17 @@ from skfilterrank._files.named_runs import (
     named_runs,
 )
 from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.gains import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
-from skfilterrank._lists.samples import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank._lists.unjudged_lists import (
     misled_measure,
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES, heard, say_again
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics._evaluate import evaluate

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.scoring import first_places, log_discount, ratio
 
 
 def forbidden_of_set(block: ListBlock, count):

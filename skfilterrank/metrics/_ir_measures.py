@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.tokens import id_tokens
+from skfilterrank._lists.gains import own_reading
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import get_measure_names
-from skfilterrank._lists.own_reading import own_reading
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics._evaluate_runs import OF_QRELS, evaluate_run

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, reciprocal
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.additive import first_places, log_discount, reciprocal
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
@@ -27,7 +26,10 @@ from skfilterrank._lists.queries import BLOCK_CELLS, GroupIndex
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
     check_undefined,
+    first_places,
+    log_discount,
     mean_over_queries,
+    reciprocal,
     with_undefined,
 )
 from skfilterrank.exceptions import InputError, brief

@@ -13,10 +13,10 @@ import numpy as np
 from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
+from skfilterrank._lists.gains import OF_ALL
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure, declare_measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
-from skfilterrank._lists.own_reading import OF_ALL
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.exceptions import (
     InputError,

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, resolve_exposure
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of
+from skfilterrank._lists.scoring import resolve_exposure
 
 
 def _check_exposure(exposure, name):

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.checks import find_groups
+from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes, number
 from skfilterrank.thresholds import ThresholdCurve, threshold_curve

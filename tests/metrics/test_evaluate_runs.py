@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.user_warnings import heard, warn_user
+from skfilterrank._lists.words import heard, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run

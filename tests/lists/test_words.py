@@ -7,7 +7,7 @@ import joblib
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.user_warnings import heard, say_again, warn_user
+from skfilterrank._lists.words import heard, say_again, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.io import read_qrels
 from skfilterrank.metrics import evaluate_run
