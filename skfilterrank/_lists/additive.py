@@ -85,7 +85,7 @@ class Facts:
         self.gains, self.n = read_only(gains), read_only(n)
 
     def option(self, name):
-        """A checked option."""
+        """Return a checked option."""
         value = self.options.get(name, self.measure.defaults[name])
         return self.measure.options[name](value, name)
 
@@ -102,14 +102,14 @@ class Facts:
         return (self.relevant if values is None else values) * self.spread(ratio)
 
     def by_place(self, worth):
-        """Worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
+        """Return worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
         values = np.append(0.0, worth(first_places(self.n.max())))
         if self.k is not None:
             values[self.k + 1 :] = 0.0
         return lambda place, level, query: values.take(place)
 
     def in_top(self, worth):
-        """The worth of a place and a level, 0 below the cut-off."""
+        """Return the worth of a place and a level, 0 below the cut-off."""
         if self.k is None:
             return worth
         return lambda place, level, query: np.where(
@@ -127,11 +127,11 @@ class RowFacts(Facts):
         self.m = read_only(np.bincount(self._codes, self.relevant, minlength=index.n_queries))
 
     def spread(self, per_query):
-        """The number of each row's query."""
+        """Return the number of each row's query."""
         return per_query[self._codes]
 
     def per_query(self, kernel):
-        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
         lists = RankedLists(self.gains, np.zeros(len(self.gains)), groups=self._index)
         result = None
         for block in lists.blocks():
@@ -161,9 +161,9 @@ class BlockFacts(Facts):
         return self._block.n_relevant
 
     def spread(self, per_query):
-        """The number of each row's query."""
+        """Return the number of each row's query."""
         return per_query[:, None]
 
     def per_query(self, kernel):
-        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
         return np.asarray(kernel(self._block))

@@ -382,7 +382,7 @@ _LARGEST_COUNT = 2**53
 def check_numbers(
     values, name: str, *, n_rows: int | None = None, entry: str = "number", hint: str = ""
 ) -> np.ndarray:
-    """One number per row, whatever container holds them; NaN where missing."""
+    """Check one number per row, whatever container holds them; NaN where missing."""
     column = as_column(values, name, entry, hint=hint)
     numbers = as_numbers(column, name)
     if numbers is None:
@@ -393,7 +393,7 @@ def check_numbers(
 
 
 def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -> np.ndarray:
-    """One number per row, -inf where filtered, never NaN or +inf."""
+    """Check one number per row, -inf where filtered, never NaN or +inf."""
     scores = check_numbers(
         y_score,
         name,
@@ -429,7 +429,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 
 
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
-    """Scores as of :func:`check_scores`, which a level divides as float64."""
+    """Check scores as :func:`check_scores` does; a level divides them as float64."""
     scores = check_scores(y_score, name=name)
     is_whole = scores.dtype.kind in "iu" and len(scores)
     if not is_whole or (scores.max() <= _LARGEST_COUNT and scores.min() >= -_LARGEST_COUNT):
@@ -444,7 +444,7 @@ def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
 
 
 def as_list(values, name: str, what: str) -> list:
-    """The entries of a list, set or array, which need be no numbers."""
+    """Return the entries of a list, set or array, which need be no numbers."""
     try:
         return list(values)
     except Exception as error:
@@ -461,7 +461,7 @@ def is_hashable(value) -> bool:
 
 
 def columns_of(table, name: str) -> dict:
-    """Scores by system, of a dict, a data frame or a 2-D array."""
+    """Return scores by system, of a dict, a data frame or a 2-D array."""
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, pd.DataFrame) or hasattr(table, "get_column"):
@@ -490,7 +490,7 @@ def check_container(values, name: str = "X") -> None:
 
 
 def count_rows(X, name: str = "X") -> int:
-    """Number of rows of X, which must be in memory and not masked."""
+    """Return the number of rows of X, which must be in memory and not masked."""
     from skfilterrank._lists.sklearn_compat import num_samples
 
     check_container(X, name)
@@ -501,7 +501,7 @@ def count_rows(X, name: str = "X") -> int:
 
 
 def check_flag(value, name: str) -> None:
-    """True or False."""
+    """Raise for what is not True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
@@ -534,7 +534,7 @@ def is_level(value) -> bool:
 
 
 def check_share(value, name: str) -> float:
-    """A number between 0 and 1, both excluded, as float."""
+    """Check a number between 0 and 1, both excluded, and return it as float."""
     if not is_finite_number(value) or not 0 < value < 1:
         raise InputError(
             f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
@@ -545,7 +545,7 @@ def check_share(value, name: str) -> float:
 def check_number(
     value, name: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
 ) -> float:
-    """A finite number within bounds, `above` excluded, as float."""
+    """Check a finite number within bounds, `above` excluded, and return it as float."""
     if not is_finite_number(value) or not (least <= value <= most and value > above):
         bounds = {
             f" from {least:g} up": least,
@@ -558,7 +558,7 @@ def check_number(
 
 
 def check_random_state(random_state) -> np.random.RandomState:
-    """A generator of random numbers, of whatever scikit-learn takes as random_state."""
+    """Return a generator of random numbers, of whatever scikit-learn takes as random_state."""
     import sklearn.utils
 
     try:
@@ -571,7 +571,7 @@ def check_random_state(random_state) -> np.random.RandomState:
 
 
 def check_k(k, name: str = "k") -> int | None:
-    """None, or a positive whole number of positions."""
+    """Check None or a positive whole number of positions."""
     if k is None:
         return None
     if not is_whole_number(k) or k < 1:
@@ -583,7 +583,7 @@ def check_k(k, name: str = "k") -> int | None:
 
 
 def check_choice(value, name: str, choices):
-    """One of the choices, of its type."""
+    """Check that a value is one of the choices, of its type."""
     for choice in choices:
         if value is choice or (type(value) is type(choice) and value == choice):
             return value
@@ -592,7 +592,7 @@ def check_choice(value, name: str, choices):
 
 
 def one_of(*choices):
-    """A function of a value and its name that checks it against choices."""
+    """Return a function of a value and its name that checks it against choices."""
     return partial(check_choice, choices=choices)
 
 
@@ -609,7 +609,7 @@ def check_count(
 def check_count(
     value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
 ) -> int | None:
-    """A whole number within bounds, or None where that is allowed."""
+    """Check a whole number within bounds, or None where that is allowed."""
     if or_none and value is None:
         return None
     if not is_whole_number(value) or not least <= value <= most:
@@ -620,7 +620,7 @@ def check_count(
 
 
 def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
-    """One whole number from 1, or several in a 1-D array."""
+    """Check one whole number from 1, or several in a 1-D array."""
     counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
     if not counts:
         raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")

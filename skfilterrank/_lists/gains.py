@@ -133,7 +133,7 @@ def check_gains(gains) -> None:
 
 
 def _numeric_labels(column, name):
-    """The labels as float64, NaN where missing; float64 arrays pass through."""
+    """Return the labels as float64, NaN where missing; float64 arrays pass through."""
     numbers = as_numbers(column, name)
     if numbers is None:
         distinct = [label for label in _distinct(column)[:5] if not _is_missing(label)]
@@ -154,7 +154,7 @@ def _numeric_labels(column, name):
 
 
 def _codes(column, name):
-    """Number of the label of each row, -1 where missing, and the labels."""
+    """Return the number of the label of each row, -1 where missing, and the labels."""
     try:
         return pd.factorize(column)
     except Exception as error:
@@ -165,7 +165,7 @@ def _codes(column, name):
 
 
 def _distinct(column):
-    """The distinct labels, or all where they cannot be told apart."""
+    """Return the distinct labels, or all where they cannot be told apart."""
     try:
         return pd.unique(column)
     except Exception:
@@ -173,12 +173,12 @@ def _distinct(column):
 
 
 def _is_missing(label):
-    """Whether a label stands for an unjudged row."""
+    """Tell if a label stands for an unjudged row."""
     return np.ndim(label) == 0 and bool(pd.isna(label))
 
 
 def _exp2(labels, name):
-    """2^l - 1 from 0 up, the label itself below."""
+    """Compute 2^l - 1 from 0 up, the label itself below."""
     result = labels.copy()
     graded = labels >= 0
     with np.errstate(over="ignore"):
@@ -192,7 +192,7 @@ def _exp2(labels, name):
 
 
 def _gains_of_labels(labels, gains, name):
-    """The gain of each distinct label."""
+    """Return the gain of each distinct label."""
     if isinstance(gains, Mapping):
         unknown = [label for label in labels if label not in gains]
         if unknown:

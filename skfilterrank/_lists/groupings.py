@@ -31,7 +31,7 @@ class Slice(NamedTuple):
 
 
 def read_slices(slices: Slices, query_ids) -> list[Slice]:
-    """All slices of the queries, in the order of their names; a query may be in none of them."""
+    """Read all slices of the queries, in the order of their names."""
     query_ids = list(query_ids)
     found = []
     for slicing, column in _columns(slices):
@@ -57,7 +57,7 @@ def read_slices(slices: Slices, query_ids) -> list[Slice]:
 
 
 def _columns(slices):
-    """(name, Series by query id) for each way to slice."""
+    """Return (name, Series by query id) for each way to slice."""
     if isinstance(slices, Mapping):
         slices = pd.Series(dict(slices), dtype=object, name="slice")
     if isinstance(slices, pd.Series):
@@ -73,7 +73,7 @@ def _columns(slices):
 
 
 def _indexed(column):
-    """One slice for each query id; several rows of a query must agree."""
+    """Return one slice for each query id; several rows of a query must agree."""
     ids = query_ids_of_index(column)
     column = column if ids is None else column.set_axis(ids)
     if column.index.is_unique:
@@ -89,7 +89,7 @@ def _indexed(column):
 
 
 def _by_query(column, query_ids):
-    """The slice of each query, missing where it is in none."""
+    """Return the slice of each query, missing where it is in none."""
     places = column.index.get_indexer(pd.Index(query_ids, tupleize_cols=False))
     if (places < 0).any():
         n_missing = int(np.count_nonzero(places < 0))
@@ -102,7 +102,7 @@ def _by_query(column, query_ids):
 
 
 def check_teams(names, teams) -> dict:
-    """The team of each of the runs."""
+    """Check that each run has a team, and return the teams."""
     if not isinstance(teams, Mapping | pd.Series):
         raise InputError(
             f"teams must be a dict or Series {{run: team}}, or None, got {type(teams).__name__}."
@@ -119,14 +119,14 @@ def check_teams(names, teams) -> dict:
 
 
 def report_measures(k: int | None) -> list[str]:
-    """The measures of the report, the main one first."""
+    """Return the measures of the report, the main one first."""
     at = "" if k is None else f"@{k}"
     names = [f"{name}{at}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden")]
     return [*names, "false_reject_rate", "empty_list_rate"]
 
 
 def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
-    """{prefix of columns: {system: the one it is compared with}}, checked."""
+    """Return {prefix of columns: {system: the one it is compared with}}, checked."""
     own_baselines = {} if own_baselines is None else own_baselines
     if not isinstance(own_baselines, Mapping):
         raise InputError(

@@ -94,20 +94,20 @@ class RankedLists:
             )
 
     def _without_unjudged(self, scores):
-        """The scores of rows, -inf where an unjudged row is taken out."""
+        """Return the scores of rows, -inf where an unjudged row is taken out."""
         if self.unjudged == "drop" and self.has_unjudged:
             return np.where(np.isnan(self.gains), -np.inf, scores)
         return scores
 
     def with_reading(self, own: OwnReading) -> "RankedLists":
-        """The same rows as a measure reads them for itself."""
+        """Return the rows with the judgments as a measure reads them for itself."""
         lists = self.judged_by(own)
         lists.scores = lists._without_unjudged(self.scores)
         lists.has_filtered = bool(lists.scores.min() == -np.inf)
         return lists
 
     def judged_by(self, own: OwnReading) -> "RankedLists":
-        """The judgments as a measure reads them for itself, beside the scores as they are."""
+        """Return the judgments as a measure reads them for itself, beside the same scores."""
         lists = copy(self)
         if own.drops_unjudged:
             lists.unjudged = "drop"
@@ -120,7 +120,7 @@ class RankedLists:
         return lists
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
-        """The same rows with other scores, finite ones; those below the threshold are filtered."""
+        """Return the rows with other finite scores; rows below the threshold are filtered."""
         lists = copy(self)
         lists.scores, lists.has_filtered = scores, threshold is not None
         if threshold is not None:
@@ -128,7 +128,7 @@ class RankedLists:
         return lists
 
     def with_ties(self, ties: str) -> "RankedLists":
-        """The same rows under another rule for ties."""
+        """Return the rows under another rule for ties."""
         lists = copy(self)
         lists.ties = ties
         return lists
@@ -139,7 +139,7 @@ class RankedLists:
             yield ListBlock(self, block)
 
     def per_query(self, kernel) -> np.ndarray:
-        """One value per query, in the order of the query ids; NaN where undefined."""
+        """Return one value per query, in the order of the query ids; NaN where undefined."""
         values = np.empty(self.index.n_queries)
         for block in self.blocks():
             values[block.queries] = kernel(block)
@@ -174,24 +174,24 @@ class RelevantCells:
 
     @classmethod
     def of(cls, relevant: np.ndarray) -> "RelevantCells":
-        """Those that a bool matrix in list order marks."""
+        """Find the cells that a bool matrix in list order marks."""
         cells = np.flatnonzero(relevant)
         lists = cells // relevant.shape[1]
         return cls(cells, lists, cells - lists * relevant.shape[1], len(relevant))
 
     @cached_property
     def n_found(self) -> np.ndarray:
-        """How many each list has; shape (n_lists,)."""
+        """Number of relevant documents of each list; shape (n_lists,)."""
         return np.bincount(self.lists, minlength=self.n_lists)
 
     @cached_property
     def levels(self) -> np.ndarray:
-        """How many there are from the top of its list down to each, itself included."""
+        """Number of relevant documents from the top of its list down to each, itself included."""
         n_before = np.cumsum(self.n_found) - self.n_found
         return np.arange(1, len(self.cells) + 1) - n_before[self.lists]
 
     def count(self, marks: np.ndarray) -> np.ndarray:
-        """How many marks there are from the top of its list down to each, itself included.
+        """Count the marks from the top of its list down to each document, itself included.
 
         `marks` is a bool matrix in list order.
         """
@@ -244,11 +244,11 @@ class ListBlock:
         return self._lists.unjudged == "drop"
 
     def with_ties(self, ties: str) -> "ListBlock":
-        """The same lists under another rule for ties."""
+        """Return the lists under another rule for ties."""
         return self.relisted(self.sort_key, ties)
 
     def with_reading(self, own: OwnReading) -> "ListBlock":
-        """The same lists as a measure reads them for itself."""
+        """Return the lists with the judgments as a measure reads them for itself."""
         if own not in self._with_reading:
             block = ListBlock(self._lists.judged_by(own), self.layout)
             if "sort_key" in self.__dict__ or self._lists.scores is not None:
@@ -262,12 +262,12 @@ class ListBlock:
         return self._with_reading[own]
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
-        """Some of the lists alone, by their numbers in the block."""
+        """Return some of the lists alone, by their numbers in the block."""
         layout = QueryBlock(self.queries[lists], self.sizes[lists], self.width)
         return ListBlock(self._lists, layout)
 
     def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
-        """The same queries and judgments in lists of other sort keys, +inf for what is hidden.
+        """Return lists of other sort keys with these judgments, +inf for what is hidden.
 
         Without another rule for ties, the documents that are shown keep their order.
         """
@@ -297,7 +297,7 @@ class ListBlock:
     @cached_property
     @_shared
     def _is_row(self):
-        """Where the matrices hold rows of the data, and not padding."""
+        """Mask of the rows of the data, False where padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
     @cached_property
@@ -376,7 +376,7 @@ class ListBlock:
         return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
-        """What orders documents of equal scores, ascending, for some lists of the block."""
+        """Return the key that orders documents of equal scores, ascending, for some lists."""
         lists = self._lists
         if lists.ties == "ids":
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
@@ -384,7 +384,7 @@ class ListBlock:
 
     @cached_property
     def _is_sorted(self):
-        """Whether the rows stand in list order already, as those of a retrieval run do."""
+        """True where the rows stand in list order already, like those of a retrieval run."""
         if self.tie_rule not in ("average", "stable"):
             return False
         key = self.sort_key
@@ -393,7 +393,7 @@ class ListBlock:
         return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
 
     def column(self, name: str, fill) -> np.ndarray | None:
-        """An option that holds one entry per row, as a padded matrix; None where not given."""
+        """Return an option with one entry per row as a padded matrix; None where not given."""
         values = self._lists.columns.get(name)
         if values is None:
             return None
@@ -402,7 +402,7 @@ class ListBlock:
     @cached_property
     @_shared
     def judged(self) -> np.ndarray:
-        """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
+        """Mask of the judged rows, False where padding; shape (n_queries, width), bool."""
         if not self._lists.has_unjudged:
             return self._is_row
         return ~np.isnan(self._labels)
@@ -420,7 +420,7 @@ class ListBlock:
         return self.relevant.sum(axis=1)
 
     def depth(self, k: int | None) -> int:
-        """Number of places to look at."""
+        """Return the number of places to look at."""
         return self.width if k is None else min(k, self.width)
 
     def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
@@ -431,7 +431,7 @@ class ListBlock:
         return values.take(self._first_cells(depth))
 
     def _first_cells(self, depth):
-        """The cells of the first places of each list."""
+        """Return the cells of the first places of each list."""
         if depth not in self._cells_of_depth:
             self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
         return self._cells_of_depth[depth]
@@ -457,7 +457,7 @@ class ListBlock:
             yield gains[own], -key[own].astype(np.float64)
 
     def ties(self, k: int | None = None) -> Ties | None:
-        """Ties that reach into the first k places; None unless they are to be averaged.
+        """Find ties that reach into the first k places; None unless they are to be averaged.
 
         The arrays cover the whole width of the lists that have such ties.
         """
@@ -488,7 +488,7 @@ class ListBlock:
         return self.only_retained(top)
 
     def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
-        """``left[i] * (sum of right above place i)`` at each place i of the list, up to k.
+        """Compute ``left[i] * (sum of right above place i)`` at each place i up to k.
 
         Exact means over the tied orders; 0 after the end of the returned list. A sum over such
         places is what average precision and its kin are made of.
@@ -511,7 +511,7 @@ class ListBlock:
         return top
 
     def ranked_relevant(self, k: int | None) -> np.ndarray:
-        """`relevant` in list order up to place k; read only, shared by several measures."""
+        """Return `relevant` in list order up to place k; read only, shared by several measures."""
         depth = self.depth(k)
         if depth not in self._ranked_relevant:
             self._ranked_relevant[depth] = read_only(self.ranked(self.relevant, k))
@@ -520,7 +520,7 @@ class ListBlock:
     @cached_property
     @_shared
     def shows_relevant(self) -> np.ndarray:
-        """Whether the documents of the returned lists are relevant; bool, ties in one order."""
+        """Mask of the relevant documents of the returned lists; bool, ties in one order."""
         return self.only_retained(self.in_order(self.gains > 0))
 
     @cached_property
@@ -529,7 +529,7 @@ class ListBlock:
         return RelevantCells.of(self.shows_relevant)
 
     def best_relevant(self, k: int | None) -> np.ndarray:
-        """The highest gains of the pool that are above 0, descending, 0 after the last.
+        """Return the highest gains of the pool that are above 0, descending, 0 after the last.
 
         At most k, and as wide as the most relevant documents that a query has.
         """
@@ -543,7 +543,7 @@ class ListBlock:
         return gains[:, ::-1][:, : self.depth(k)]
 
     def best_first(self, k: int | None) -> np.ndarray:
-        """The k highest gains of the pool, descending, 0 after its end."""
+        """Return the k highest gains of the pool, descending, 0 after its end."""
         depth = self.depth(k)
         if self._lists.has_unjudged or self.is_padded:
             columns = self.n_judged[:, None] - 1 - np.arange(depth)
@@ -553,7 +553,7 @@ class ListBlock:
         return self.pool[:, ::-1][:, :depth]
 
     def worst_first(self, k: int | None) -> np.ndarray:
-        """The k lowest gains of the pool, ascending, 0 after its end."""
+        """Return the k lowest gains of the pool, ascending, 0 after its end."""
         depth = self.depth(k)
         worst = self.pool[:, :depth]
         if self._lists.has_unjudged or self.is_padded:
@@ -562,7 +562,7 @@ class ListBlock:
 
 
 def _exact(scores):
-    """The scores, or numbers in the same order where float64 would take different ones for equal.
+    """Return scores, or their ranks where float64 would take different ones for equal.
 
     Times in nanoseconds and 64-bit keys are whole numbers of this size.
     """
@@ -575,7 +575,7 @@ def _exact(scores):
 
 
 def _check_ties(ties, n_rows):
-    """The rule for ties, and the sort codes of the document ids where they decide."""
+    """Return the rule for ties, and the codes of the document ids where they decide."""
     if isinstance(ties, str) or ties is None:
         if ties not in TIES:
             advice = ": pass the document ids themselves" if ties == "docno" else ""
@@ -662,5 +662,5 @@ def _mend(keys, cells, rows, same):
 
 
 def argsort_floats(values: np.ndarray) -> np.ndarray:
-    """Row numbers that sort floats ascending, equal ones by row; no NaN."""
+    """Return the row numbers that sort floats ascending, equal ones by row; no NaN."""
     return sort_rows(values[None]).cells[0]

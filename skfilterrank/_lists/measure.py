@@ -143,7 +143,7 @@ class Measure:
         self.summary = self.__doc__.splitlines()[0]
 
     def _signature(self):
-        """The parameters that all measures share, and its own options."""
+        """Return the parameters that all measures share, and its own options."""
         shared = dict(inspect.signature(Measure.__call__).parameters)
         shared["ties"] = shared["ties"].replace(default=self.ties[0])
         for name in ("self", "options") if self.takes_k else ("self", "options", "k"):
@@ -437,7 +437,7 @@ class ParsedMeasure(NamedTuple):
         return self.measure(y_true, y_score, **{**cutoff, **self.options, **given})
 
     def as_sum(self, facts) -> Additive | None:
-        """The measure as a sum over the documents of some facts, None where it is not one."""
+        """Return the measure as a sum over documents of some facts, None where it is not one."""
         form = None if self.measure.additive is None else self.measure.additive(facts)
         if not isinstance(form, Additive | None):
             raise InputError(
@@ -475,7 +475,7 @@ class ParsedMeasure(NamedTuple):
         return self
 
     def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
-        """The measure by its own defaults, negated where lower is better."""
+        """Compute the measure by its own defaults, negated where lower is better."""
         value = self(
             y_true,
             y_score,

@@ -78,7 +78,7 @@ class RelevantPositions(Result):
         return iter(np.split(self.positions, self.starts[1:]))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per relevant item.
+        """Return one row per relevant item.
 
         Returns
         -------
@@ -113,7 +113,7 @@ def relevant_positions(
     n_items: int | None = None,
     imputation: str = "pessimistic",
 ) -> RelevantPositions:
-    """Positions of the relevant items of each query, those of missing ones imputed.
+    """Return positions of the relevant items of each query, those of missing ones imputed.
 
     What measures of recall as robustness are made of: the ranking of a query, reduced to the
     ascending positions ``p_1 < ... < p_m`` of its m relevant items.
@@ -186,7 +186,7 @@ def relevant_positions(
 
 
 def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLists:
-    """Checked rows, for what looks at whole orders."""
+    """Return checked rows, for what looks at whole orders."""
     if isinstance(ties, str) and ties in TIES and ties not in WHOLE_ORDERS:
         raise InputError(
             f"ties={brief(ties)} is not possible for positions, which are those of one order: "
@@ -196,12 +196,12 @@ def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLis
 
 
 def check_n_items(n_items, name="n_items") -> int | None:
-    """None, or a whole number of items, not more than float64 can keep positions of apart."""
+    """Check None or a number of items, whose positions float64 must keep apart."""
     return None if n_items is None else check_count(n_items, name, most=_MOST_ITEMS)
 
 
 def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
-    """The positions of all queries."""
+    """Return the positions of all queries."""
     n_queries = lists.index.n_queries
     counts = {name: np.empty(n_queries, dtype=np.int64) for name in ("m", "found", "length", "n")}
     parts = []
@@ -230,7 +230,7 @@ def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
 
 
 def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> np.ndarray:
-    """The positions, those of missing items imputed."""
+    """Return the positions, those of missing items imputed."""
     if imputation == "pessimistic":
         before = n_items - result.n_relevant
     else:
@@ -240,7 +240,7 @@ def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> n
 
 
 def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number of relevant items of each query of a block, of retrieved ones, and their positions.
+    """Count relevant and retrieved relevant items of each query, and return their positions.
 
     The positions count from 1, list by list, ascending within a list; all int64.
     """
@@ -249,13 +249,13 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def collection_sizes(facts) -> np.ndarray:
-    """Number of items of each query; missing ones stand behind every row where nobody says."""
+    """Return the number of items of each query; by default missing ones stand behind every row."""
     n_items = facts.option("n_items")
     return facts.n + facts.m if n_items is None else np.full(len(facts.m), float(n_items))
 
 
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
-    """Number of items of each query of a block, checked against what they need; int64."""
+    """Return the checked number of items of each query of a block; int64."""
     if n_items is None:
         # Missing items stand behind every row: to filter what is relevant can never pay.
         return block.sizes + block.n_relevant.astype(np.int64)

@@ -152,7 +152,7 @@ class PreferenceMatrix(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """The ranks: a row for each query ("qid"), a column for each system ("system")."""
+        """Return the ranks: a row for each query ("qid"), a column for each system ("system")."""
         return self.ranks.copy()
 
     def _summary(self):
@@ -173,7 +173,7 @@ class PreferenceMatrix(Result):
 
 
 def comparable(systems, imputation, n_items):
-    """Positions of each system, missing items imputed alike; None places them behind all lists."""
+    """Impute missing items of all systems alike; None places them behind all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)
@@ -203,7 +203,7 @@ def sort_systems(positions, kind, imputation, n_items):
 
 
 def _similar(n_relevant, n_systems):
-    """Queries of similar numbers of relevant items, as many at a time as memory should hold."""
+    """Yield queries of similar numbers of relevant items, as many as memory should hold."""
     queries = np.argsort(n_relevant, kind="stable")
     queries = queries[n_relevant[queries] > 0]
     while len(queries):
@@ -254,7 +254,7 @@ def _check_same_relevant(system, result, reference, expected):
 
 
 def _check_enough_items(system, result, n_items):
-    """Room for what was retrieved and what is missing."""
+    """Check that the items suffice for what was retrieved and what is missing."""
     if n_items is None:
         return
     needed = result.n_retrieved + result.n_relevant - result.n_found
@@ -347,7 +347,7 @@ def preference_matrix(
 
 
 def _systems(y_scores):
-    """Scores by name of the system."""
+    """Return scores by name of the system."""
     y_scores = columns_of(y_scores, "y_scores")
     if not y_scores:
         raise InputError("y_scores is empty: expected the scores of at least one system.")
@@ -355,7 +355,7 @@ def _systems(y_scores):
 
 
 def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
-    """Positions by system; an error says whose scores it came up with."""
+    """Return positions by system; an error says whose scores it came up with."""
     n_items, positions = check_n_items(n_items), {}
     for system, y_score in y_scores.items():
         try:

@@ -39,7 +39,7 @@ class QueryBlock:
 
 
 class GroupIndex:
-    """Where each query's rows are.
+    """Positions of the rows of each query.
 
     Queries are numbered by their sorted ids. `order` lists the row numbers query by query; it is
     None where every query's rows stand together, and then a query is a slice of the data itself.
@@ -115,7 +115,7 @@ class GroupIndex:
 
     @classmethod
     def _scattered_integers(cls, values, first, last):
-        """The same of integers that fill much of their range: their codes need no memory."""
+        """Index integers that fill much of their range: their codes need no memory."""
         order, sizes = _order_by_code(
             lambda rows: _distance(values[rows], first), len(values), last - first + 1
         )
@@ -135,14 +135,14 @@ class GroupIndex:
         return self._labels
 
     def row_order(self) -> np.ndarray:
-        """Row numbers query by query, queries in the order of their ids."""
+        """Return the row numbers query by query, queries in the order of their ids."""
         if self.order is not None:
             return self.order
         first = np.repeat(self.starts - _offsets(self.sizes), self.sizes)
         return first + np.arange(self.n_rows)
 
     def codes(self) -> np.ndarray:
-        """Number of the query of each row."""
+        """Return the number of the query of each row."""
         if self.order is None and (self.starts[1:] > self.starts[:-1]).all():
             return np.repeat(np.arange(self.n_queries), self.sizes)
         codes = np.empty(self.n_rows, dtype=np.intp)
@@ -177,7 +177,7 @@ class GroupIndex:
                 begin = end
 
     def _parts(self):
-        """Slices of the queries, of about as many rows each."""
+        """Return slices of the queries, of about as many rows each."""
         edges = [0, self.n_queries]
         if self.n_rows > _PART_ROWS:
             rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)
@@ -201,7 +201,7 @@ class GroupIndex:
         return taken
 
     def _rows(self, block):
-        """The row of each cell of a block, some other where it is padding; rows in any order."""
+        """Return the row of each cell of a block, any row where it is padding."""
         if block.rows is None:
             block.rows = _stretches(self.order, self.starts[block.queries], block.width)
         return block.rows
@@ -215,7 +215,7 @@ class GroupIndex:
 
 
 def _stretches(values, starts, width):
-    """As many values from each start on, one stretch a row; some other behind the last value."""
+    """Take as many values from each start on, one stretch a row."""
     if starts.max() + width > len(values) or not values.flags.c_contiguous:
         return values.take(starts[:, None] + np.arange(width), mode="clip")
     # As records, that are copied whole.
@@ -226,7 +226,7 @@ def _stretches(values, starts, width):
 
 
 def _block_length(sizes, max_cells):
-    """How many of some queries, smallest first, to lay out together."""
+    """Return the number of queries, smallest first, to lay out together."""
     same = int(np.searchsorted(sizes, sizes[0], side="right"))
     if 4 * same * sizes[0] >= max_cells:
         # Enough without padding.
@@ -239,12 +239,12 @@ def _block_length(sizes, max_cells):
 
 
 def _offsets(sizes):
-    """First position of each of the consecutive stretches of the given sizes."""
+    """Return the first position of each of the consecutive stretches of the given sizes."""
     return np.cumsum(sizes) - sizes
 
 
 def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Query id and length of each stretch of rows that have the same one; there may be no rows."""
+    """Return query id and length of each stretch of rows of one query; there may be no rows."""
     values = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
@@ -268,7 +268,7 @@ def _of_different_types(name, one, other):
 
 
 def _group_values(groups, name):
-    """A one-dimensional array of query ids without missing values."""
+    """Return a one-dimensional array of query ids without missing values."""
     if isinstance(groups, pd.MultiIndex):
         raise InputError(
             f"{name} has several levels: expected one query id per row; pass one level, e.g. "
@@ -303,7 +303,7 @@ def _ascend(values):
 
 
 def _factorize(values, name):
-    """Codes (None for 0, 1, 2, ...) and sorted distinct values."""
+    """Return codes (None for 0, 1, 2, ...) and sorted distinct values."""
     if (
         isinstance(values, np.ndarray)
         and values.dtype != object
@@ -329,7 +329,7 @@ def _factorize(values, name):
 
 
 def _dense_span(values):
-    """The first and the last of integers that fill much of the range between; or None."""
+    """Return the first and the last of integers that fill much of the range between; or None."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         return None
     first, last = int(values.min()), int(values.max())
@@ -337,13 +337,13 @@ def _dense_span(values):
 
 
 def _distance(values, first):
-    """How far integers are from the first one, as int64."""
+    """Return the distances of integers from the first one, as int64."""
     wide = np.uint64 if values.dtype.kind == "u" else np.int64
     return (values.astype(wide) - wide(first)).astype(np.int64)
 
 
 def _factorize_dense(values, first, last):
-    """The same for integers that fill much of their range: faster, and 4 bytes a row."""
+    """Factorize integers that fill much of their range: faster, and 4 bytes a row."""
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
     for rows in _chunks(len(codes)):
         codes[rows] = _distance(values[rows], first)
@@ -361,14 +361,14 @@ def _factorize_dense(values, first, last):
 
 
 def _chunks(n_rows, n_codes=0):
-    """Slices of the rows: temporary arrays stay small, work per code is not done too often."""
+    """Yield slices of the rows, which keep temporary arrays small and work per code rare."""
     step = max(_CHUNK_ROWS, n_codes // 2)
     for begin in range(0, n_rows, step):
         yield slice(begin, begin + step)
 
 
 def _order_by_code(codes_of, n_rows, n_codes):
-    """Row numbers sorted by code, ascending within a code, and the number of rows of each code.
+    """Return the row numbers sorted by code, and the number of rows of each code.
 
     ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
     bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
@@ -413,7 +413,7 @@ def _order_by_code(codes_of, n_rows, n_codes):
 
 
 def query_ids_of_index(data):
-    """The index level named "qid" of a pandas object, or None."""
+    """Return the index level named "qid" of a pandas object, or None."""
     index = data if isinstance(data, pd.Index) else getattr(data, "index", None)
     if isinstance(index, pd.Index) and QID in index.names:
         return index.get_level_values(QID)
@@ -565,7 +565,7 @@ def refuse_query_column(names) -> None:
 
 
 def check_same_index(y_true, y_score, groups=None) -> None:
-    """Two Series that both carry query ids must carry the same ones, in the same order."""
+    """Check that two Series with query ids have the same ones, in the same order."""
     if groups is not None:
         find_groups(groups, y_score, names=("y_score",))
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)

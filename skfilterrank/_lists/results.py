@@ -34,15 +34,15 @@ class Result:
     _display: ClassVar[str | None] = None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: what the result holds, as columns."""
+        """Return one row: what the result holds, as columns."""
         return pd.DataFrame([self._fields()])
 
     def to_latex(self) -> str:
-        """A `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
+        """Return a `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
         return self._paper_text("latex")
 
     def to_markdown(self) -> str:
-        """A table as GitHub and notebooks show it: all rows of `to_frame`."""
+        """Return a table as GitHub and notebooks show it: all rows of `to_frame`."""
         return self._paper_text("markdown")
 
     def plot(self, ax=None, **kwargs) -> Any:
@@ -131,7 +131,7 @@ class Result:
         return "\n".join([html, table.to_html(**style), *(f"<p>{line}</p>" for line in more)])
 
     def _shown(self):
-        """Rows of the table, how pandas writes them, and a line on the others; None: no table."""
+        """Return rows of the table, their style, and a line on the others; None for no table."""
         table = self._table()
         if table is None:
             return None
@@ -149,22 +149,22 @@ class Result:
 
 
 def as_tuple(name) -> tuple:
-    """Levels of a name of a column, or the one that it has."""
+    """Return levels of a name of a column, or the one that it has."""
     return name if isinstance(name, tuple) else (name,)
 
 
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
-    """Places of so many rows, spread over all rows of a curve, with both ends."""
+    """Return places of so many rows, spread over all rows of a curve, with both ends."""
     return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """The number and what it is of, such as "1 pair" and "1,200 queries"."""
+    """Return the number and what it is of, such as "1 pair" and "1,200 queries"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def p_text(value: float) -> str:
-    """Four digits, or that it is smaller."""
+    """Return four digits, or that it is smaller."""
     return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
 
 
@@ -195,7 +195,7 @@ class Cell(NamedTuple):
 
 
 def paper_table(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], format: str) -> str:
-    """The table; the first column at the left, the others at the right."""
+    """Return the table; the first column at the left, the others at the right."""
     check_choice(format, "format", PAPER_FORMATS)
     lines = [head, *rows]
     if format == "markdown":
@@ -215,7 +215,7 @@ def paper_table(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], forma
 
 
 def paper_note(text: str, format: str) -> str:
-    """A line below a table."""
+    """Return a line below a table."""
     return f"\n{_markdown(text)}\n" if format == "markdown" else f"% {printable(text)}\n"
 
 

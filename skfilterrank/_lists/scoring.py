@@ -23,17 +23,17 @@ Exposure = Callable[[np.ndarray], np.ndarray]
 
 
 def reciprocal(places, persistence=None) -> np.ndarray:
-    """``1 / place``: average precision, reciprocal rank."""
+    """Compute ``1 / place``: average precision, reciprocal rank."""
     return 1 / np.asarray(places, dtype=np.float64)
 
 
 def log_discount(places, persistence=None) -> np.ndarray:
-    """``1 / log2(place + 1)``: DCG."""
+    """Compute ``1 / log2(place + 1)``: DCG."""
     return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
 
 
 def geometric(places, persistence) -> np.ndarray:
-    """``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
+    """Compute ``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
     return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
 
 
@@ -41,12 +41,12 @@ EXPOSURES = {"ap": reciprocal, "ndcg": log_discount, "rbp": geometric}
 
 
 def first_places(depth: int) -> np.ndarray:
-    """The places 1, ..., depth."""
+    """Return the places 1, ..., depth."""
     return np.arange(1.0, depth + 1)
 
 
 def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
-    """Exposure of positions by name, or a callable with its results checked.
+    """Return the exposure of positions by name, or a callable with its results checked.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def results_of(function, positions, name) -> np.ndarray:
 
 
 def _checked(function) -> Exposure:
-    """A user's function, its results checked at every call."""
+    """Return a user's function with a check of its results at every call."""
 
     def exposure(positions):
         values = results_of(function, positions, "exposure")
@@ -162,12 +162,12 @@ def given_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
 
 
 def _first(index, queries):
-    """The first id of some queries, as errors show it."""
+    """Return the first id of some queries, as errors show it."""
     return brief(index.query_ids[queries].tolist()[0])
 
 
 def _per_query(query_weight, index):
-    """One weight for each query, unchecked."""
+    """Read one weight for each query, unchecked."""
     if isinstance(query_weight, Mapping):
         return _by_id(pd.Series(dict(query_weight), dtype=object), index)
     if isinstance(query_weight, pd.Series):
@@ -189,7 +189,7 @@ def _per_query(query_weight, index):
 
 
 def _by_id(weights, index):
-    """Weights by query id; those of other queries are not needed."""
+    """Read weights by query id; those of other queries are not needed."""
     if not weights.index.is_unique:
         twice = weights.index[weights.index.duplicated()][0]
         raise InputError(
@@ -207,7 +207,7 @@ def _by_id(weights, index):
 
 
 def _by_row(weights, index):
-    """Weights by row, which must be constant within a query."""
+    """Read weights by row, which must be constant within a query."""
     weights = check_numbers(weights, "query_weight", entry="weight", hint=f" Or {_HOW}.")
     if len(weights) != index.n_rows:
         raise InputError(
@@ -233,14 +233,14 @@ Scores = float | np.ndarray
 
 
 def ratio(part, whole) -> np.ndarray:
-    """part / whole; NaN, undefined, where the whole is not above 0."""
+    """Compute part / whole; NaN, undefined, where the whole is not above 0."""
     result = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=result, where=whole > 0)
     return result
 
 
 def check_undefined(undefined) -> None:
-    """A number, or "drop"."""
+    """Raise for what is neither a finite number nor "drop"."""
     is_drop = isinstance(undefined, str) and undefined == "drop"
     if not is_drop and not is_finite_number(undefined):
         raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
@@ -254,7 +254,7 @@ def with_undefined(values, undefined) -> np.ndarray:
 
 
 def check_average(average, query_weight) -> None:
-    """A mean, or the values of all queries, which have no weights."""
+    """Check "mean" or None, the values of all queries, which have no weights."""
     check_choice(average, "average", ("mean", None))
     if average is None and query_weight is not None:
         raise InputError(
@@ -271,7 +271,7 @@ def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores
 
 
 def mean_over_queries(values, weights=None) -> float:
-    """Mean of the queries that have a value; NaN where none has.
+    """Compute the mean of the queries that have a value; NaN where none has.
 
     `weights` holds one number from 0 up for each query. Where those that count are all alike, the
     mean is the plain one to the bit.
@@ -331,7 +331,7 @@ def mean_and_error(values, weights=None, rounding=0.0) -> tuple[float, float, in
 
 
 def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float]:
-    """The interval of a mean of n values with a standard error; NaN for a single value."""
+    """Compute the interval of a mean of n values with a standard error; NaN for a single value."""
     if n < 2:
         return math.nan, math.nan
     half = error * _student_t().ppf(0.5 + confidence / 2, n - 1)
@@ -339,7 +339,7 @@ def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[fl
 
 
 def t_test(mean: float, error: float, n: int) -> float:
-    """Two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
+    """Compute the two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
     if n < 2:
         return math.nan
     if not error:

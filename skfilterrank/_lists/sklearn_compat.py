@@ -54,13 +54,13 @@ _HOLD_ROWS = (
 
 
 def feature_names(X) -> np.ndarray | None:
-    """Names of the columns of a table, None where it has none."""
+    """Return the names of the columns of a table, None where it has none."""
     # Which scikit-learn finds out by asking for every library of tables there is.
     return None if isinstance(X, np.ndarray) else _get_feature_names(X)
 
 
 def safe_indexing(X, rows):
-    """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
+    """Take rows of X by their numbers or a mask; X may be of Arrow."""
     are_numbers = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
     if are_numbers and type(X) is np.ndarray and X.flags.c_contiguous:
         # Twice as fast as X[rows].
@@ -131,7 +131,7 @@ def tags_tell_sparse() -> bool:
 
 
 def trees_and_forests() -> tuple[type, tuple[type, ...]]:
-    """The type of trees inside estimators, and those of ensembles that hand them X unseen."""
+    """Return the type of trees, and the types of ensembles that hand them X unseen."""
     # Here, because few models have trees and all would wait for sklearn.ensemble.
     from sklearn.ensemble import IsolationForest
     from sklearn.ensemble._forest import BaseForest
@@ -153,7 +153,7 @@ def first_step(estimator):
 
 
 def final_step(estimator):
-    """The estimator at the end of a Pipeline, thawed, else the estimator itself."""
+    """Return the estimator at the end of a Pipeline, thawed, else the estimator itself."""
     while isinstance(estimator, Pipeline | FrozenEstimator):
         is_pipeline = isinstance(estimator, Pipeline)
         estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
@@ -161,7 +161,7 @@ def final_step(estimator):
 
 
 def fitted_end(estimator):
-    """The fitted estimator at the end of a Pipeline or a search, else the estimator itself."""
+    """Return the fitted estimator at the end of a Pipeline or a search, else itself."""
     while isinstance(estimator := final_step(estimator), BaseSearchCV):
         estimator = estimator.best_estimator_
     return estimator

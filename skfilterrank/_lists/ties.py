@@ -44,7 +44,7 @@ class Ties(NamedTuple):
 
 
 def find_ties(lists, keys) -> Ties:
-    """The ties of some lists, whose sort keys come in list order, +inf where filtered."""
+    """Find the ties of some lists, whose sort keys come in list order, +inf where filtered."""
     width = keys.shape[1]
     starts = np.ones(keys.shape, dtype=bool)
     starts[:, 1:] = (keys[:, 1:] != keys[:, :-1]) | (keys[:, 1:] == np.inf)
@@ -55,7 +55,7 @@ def find_ties(lists, keys) -> Ties:
 
 
 def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Mean over the tied orders of left[i] * (sum of right above place i), at each place i."""
+    """Compute tied means of left[i] * (sum of right above place i), at each place i."""
     n = ties.length
     sum_left, sum_right = ties.sums(left), ties.sums(right)
     # Of two different documents of a tie, every ordered pair of places is equally likely.
@@ -71,7 +71,7 @@ def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray
 
 
 def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
-    """Share of the tied orders with nothing relevant down to each place.
+    """Compute the share of the tied orders with nothing relevant down to each place.
 
     `relevant` holds the mean of its tie at each place of the first columns of the lists.
     """
@@ -82,7 +82,7 @@ def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
 
 
 def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
-    """Mean over the tied orders of the probability to stop at each of the first places.
+    """Compute the mean chance over the tied orders to stop at each of the first places.
 
     `chances` to stop at a document that is reached, from 0 up and below 1, are in list order over
     the whole width; of shape (n_tied, depth).
@@ -94,7 +94,7 @@ def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _stops_within(ties, chances, depth):
-    """Probability of stopping at each of the first places, for a user who has reached its tie."""
+    """Compute the chance of stopping at each of the first places for a user who reached its tie."""
     width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
@@ -131,7 +131,7 @@ def _stops_within(ties, chances, depth):
 
 
 def _n_above_rounding(chances, n) -> int:
-    """After how many places at most the probability to go on is too small to matter."""
+    """Bound the places after which the probability to go on is too small to matter."""
     # The mean product of j factors is at most the j-th power of their mean (Maclaurin).
     least_mean = (chances.sum(axis=1, keepdims=True) / n).min()
     if least_mean >= 1:
@@ -140,7 +140,7 @@ def _n_above_rounding(chances, n) -> int:
 
 
 def _stops_of_first(chances, n, last) -> np.ndarray:
-    """Mean over all orders of the probability to stop at places 1 to `last` of n, padded with 0.
+    """Compute the mean chance to stop at places 1 to `last` of n over all orders.
 
     By adding one document after the other to those of chance 0.
     """
@@ -172,7 +172,7 @@ _N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
 
 
 def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
-    """Mean over all orders of ``chances[j] * prod(1 - chances[:j])`` at the first `last` places.
+    """Compute the mean of ``chances[j] * prod(1 - chances[:j])`` over all orders.
 
     `chances` are from 0 up and below 1. The time grows with the number of distinct ones, and
     hardly with their number.
@@ -193,7 +193,7 @@ def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
 
 
 def _stretches(n, last):
-    """Ranges of places, the shorter the nearer to an end of the tie."""
+    """Take as many values from each start on, one stretch a row."""
     from_end = _N_SINGLE * 2 ** np.arange(64.0)
     from_end = from_end[from_end < n / 2]
     edges = np.concatenate(([0, n], from_end, n - from_end))
@@ -202,7 +202,7 @@ def _stretches(n, last):
 
 
 def _log_stops_at(places, n, chances, counts):
-    """Logarithms of the means at some places, which count from 0.
+    """Compute the logarithms of the means at some places, which count from 0.
 
     Of P(t) = product of (1 + (1 - R) t) over the documents, let P_d leave out one of chance R_d.
     The mean at place j is the sum of R_d [t^j] P_d(t) over the documents, over n C(n - 1, j). Both
@@ -216,14 +216,14 @@ def _log_stops_at(places, n, chances, counts):
 
 
 def _mixtures(places, n, tilt, log):
-    """1 - u + u (1 - R) e^tilt for u = place / n; and its parts, each over the whole."""
+    """Compute 1 - u + u (1 - R) e^tilt for u = place / n; and its parts, each over the whole."""
     stays, goes = (n - places) / n, places / n * np.exp(tilt + log)
     whole = stays + goes
     return whole, goes / whole, stays / whole
 
 
 def _saddle_points(places, n, logs, counts):
-    """Tilt by which the documents' chances to be above the place add up to it."""
+    """Compute the tilt by which the documents' chances to be above the place add up to it."""
     # They grow with the tilt, and stand between those of one kind of document alone.
     low, high = np.full(len(places), -logs.max()), np.full(len(places), -logs.min())
     tilt = low
@@ -245,7 +245,7 @@ def _saddle_points(places, n, logs, counts):
 
 
 def _integrals(places, n, tilt, logs, counts, weights):
-    """Logarithm of the integrand's size at the saddle point, and the integral over that size."""
+    """Return the integrand's logarithm at the saddle point, and the integral over that size."""
     parts = [_mixtures(places, n, tilt, log) for log in logs]
     deviation = np.sqrt(sum(count * p * q for (_, p, q), count in zip(parts, counts)))
     # The trapezoidal rule errs by coefficients n_angles places away; what lies beyond `widest` is
@@ -285,12 +285,12 @@ ROUNDING_OF_MEANS = 1e-12
 
 
 def value_tolerance(values: np.ndarray) -> float:
-    """Size of a difference of two values that is only rounding."""
+    """Return the size of a difference of two values that is only rounding."""
     return ROUNDING_OF_VALUES * float(np.abs(values).max(initial=0.0))
 
 
 def mean_tolerance(values: np.ndarray) -> float:
-    """Size of a difference of means of such values that is only rounding."""
+    """Return the size of a difference of means of such values that is only rounding."""
     return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
 
 
@@ -305,17 +305,17 @@ def first_of_highest(values: np.ndarray) -> int:
 
 
 def merge_values(values: np.ndarray) -> np.ndarray:
-    """The array, values alike where only rounding keeps them apart: ties can be told by ==."""
+    """Merge values that only rounding keeps apart, so that == finds ties."""
     return merge(values.ravel(), value_tolerance(values)).reshape(values.shape)
 
 
 def merge_means(values: np.ndarray) -> np.ndarray:
-    """Mean of each row, alike where only rounding keeps them apart."""
+    """Compute the mean of each row, alike where only rounding keeps them apart."""
     return merge(values.mean(axis=1), mean_tolerance(values))
 
 
 def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.ndarray:
-    """Along the last axis, each that is within the tolerance of the next smaller one becomes it.
+    """Set each number that is within the tolerance of the next smaller one to it.
 
     What is relative is so to the two numbers themselves, which may be infinite.
     """
@@ -335,7 +335,7 @@ def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.nd
 
 
 def midpoint(scores, lower) -> float:
-    """A threshold between `lower` and the next score above it; +inf where there is none."""
+    """Return a threshold between `lower` and the next score above it; +inf if there is none."""
     is_above = scores > lower
     if not is_above.any():
         return np.inf
@@ -343,7 +343,7 @@ def midpoint(scores, lower) -> float:
 
 
 def middle(lower, upper) -> float:
-    """A threshold above one score and up to another, which is a number of the scores' own type."""
+    """Return a threshold above one score and up to another, a number of the scores' own type."""
     # Halves first: the difference of extreme scores overflows. The middle is rounded to the
     # scores' own type, in which it will be compared with them.
     between = float(lower) / 2 + float(upper) / 2

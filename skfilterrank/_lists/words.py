@@ -40,7 +40,7 @@ JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
 
 
 def is_of_machine(judged_by):
-    """Rows of a column whose label a machine gave; where nothing stands, people judged."""
+    """Find the rows of a column whose label a machine gave; without an entry, people judged."""
     return judged_by.notna() & (judged_by != PEOPLE)
 
 
@@ -101,7 +101,7 @@ def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
 
 
 def heard(function):
-    """A function that may run in another process, whose warnings nobody would hear.
+    """Return a function that collects its warnings when it runs in another process.
 
     Parameters
     ----------
@@ -141,5 +141,5 @@ def say_again(said) -> None:
 
 
 def _is_ours(module):
-    """Whether a module is the package or a part of it."""
+    """Tell if a module is the package or a part of it."""
     return module.partition(".")[0] in _PACKAGES

@@ -234,7 +234,7 @@ default=None
 def values_of_queries(
     wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
 ) -> tuple[np.ndarray, GroupIndex]:
-    """One column for each of the parsed measures, and the queries that are the rows."""
+    """Return one column for each of the parsed measures, and the queries that are the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
@@ -267,12 +267,12 @@ def values_of_queries(
 
 @lru_cache(maxsize=32)
 def _columns(names):
-    """The measures as columns of a table; text takes pandas long, and many runs have the same."""
+    """Return the measures as columns of a table, made once for many runs."""
     return pd.Index(names)
 
 
 def _check_options(wanted, options):
-    """Every option must belong to some measure that was asked for."""
+    """Check that every option belongs to some measure that was asked for."""
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     for name in options:
         if name in known:

@@ -66,7 +66,7 @@ class RunEvaluation(Result):
     error: Exception | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """The values; an empty table where there is an error."""
+        """Return the values; an empty table where there is an error."""
         return pd.DataFrame() if self.values is None else self.values.copy()
 
     def means(self) -> pd.Series:
@@ -137,7 +137,7 @@ def evaluate_run(
     predicted: str = "warn",
     **options,
 ) -> pd.DataFrame:
-    """Measures of every topic of a run.
+    """Return measures of every topic of a run.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def iter_evaluations(
 
 
 def _shown(evaluations, n_runs):
-    """The evaluations behind a progress bar."""
+    """Yield the evaluations behind a progress bar."""
     from tqdm import tqdm
 
     return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
@@ -394,12 +394,12 @@ def _is_one_process(n_jobs):
 
 
 def _evaluate_batch(runs, index, measures, params):
-    """A few runs, each by its name, as it was given and where it is found from any folder."""
+    """Evaluate a few runs, each by its name, its form as given and its absolute path."""
     return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
 
 
 def _evaluate_named(name, run, index, measures, params, path=None):
-    """One run, or its error, which calls the file as `path` does."""
+    """Evaluate one run, or return its error, which calls the file as `path` does."""
     try:
         with errors_of(name, path, run):
             aligned, values = _evaluate(index, run, measures, **params)
@@ -438,7 +438,7 @@ def _evaluate(
     predicted="warn",
     **params,
 ) -> tuple[AlignedRun, pd.DataFrame]:
-    """Align and evaluate."""
+    """Align a run and evaluate it."""
     is_parsed = isinstance(measures, dict)
     said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
     if isinstance(run, AlignedRun):
@@ -461,7 +461,7 @@ def _evaluate(
 
 
 def _add_probabilities(aligned, wanted, params):
-    """Inclusion probabilities for the measures that estimate by them, which must not be guessed."""
+    """Add inclusion probabilities for the measures that estimate by them."""
     name = "inclusion_probability"
     asking = [text for text, (entry, *_) in wanted.items() if name in entry.columns]
     if not asking or params.get(name) is not None:
@@ -504,7 +504,7 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
 def _values(
     y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
 ) -> pd.DataFrame:
-    """The measures of rows as align leaves them."""
+    """Return the measures of rows as align leaves them."""
     check_choice(ties, "ties", TIES)
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     given = {"n_items": n_items, "pooled": pooled}

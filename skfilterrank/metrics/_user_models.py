@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 
 
 def rbp_sum(facts: Facts) -> Additive:
-    """(1 - p) p^(place - 1) of each relevant document, or of its gain."""
+    """Compute (1 - p) p^(place - 1) of each relevant document, or of its gain."""
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
@@ -24,7 +24,7 @@ def rbp_sum(facts: Facts) -> Additive:
 
 
 def _satisfied(gains, max_grade):
-    """Probability that a document satisfies the user: R of the paper."""
+    """Compute the probability that a document satisfies the user: R of the paper."""
     result = np.zeros(gains.shape)
     relevant = np.flatnonzero(gains > 0)
     grades = gains.ravel()[relevant]
