@@ -19,7 +19,7 @@ Column = np.ndarray | ExtensionArray
 
 _NUMBERS = "biuf"
 # Beyond it, float64 does not tell whole numbers apart.
-_LARGEST_INTEGER = 2**53
+LARGEST_INTEGER = 2**53
 _MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
 
@@ -214,7 +214,7 @@ def _of_sequence(values, name):
         return pd.Series(values, dtype=object).array
     if column.dtype == np.float64:
         # pandas rounds large whole numbers that stand beside a fraction.
-        large = np.flatnonzero(column.abs() >= _LARGEST_INTEGER).tolist()
+        large = np.flatnonzero(column.abs() >= LARGEST_INTEGER).tolist()
         if any(isinstance(values[row], int | np.integer) for row in large):
             return pd.Series(values, dtype=object).array
     return column.array
@@ -318,7 +318,7 @@ def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
     """Return numbers as float64; raise where this makes different whole numbers equal."""
     floats = numbers.astype(np.float64, copy=False)
     # Comparing with the floats would round the numbers again.
-    if numbers.dtype.kind in "iu" and np.abs(floats).max(initial=0) >= _LARGEST_INTEGER:
+    if numbers.dtype.kind in "iu" and np.abs(floats).max(initial=0) >= LARGEST_INTEGER:
         order = np.argsort(numbers, kind="stable")
         exact, rounded = numbers[order], floats[order]
         merged = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
@@ -375,10 +375,6 @@ else:
             return found
 
 
-# Beyond it, not every whole number is a float64.
-_LARGEST_COUNT = 2**53
-
-
 def check_numbers(
     values, name: str, *, n_rows: int | None = None, entry: str = "number", hint: str = ""
 ) -> np.ndarray:
@@ -432,7 +428,7 @@ def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
     """Check scores as :func:`check_scores` does; a level divides them as float64."""
     scores = check_scores(y_score, name=name)
     is_whole = scores.dtype.kind in "iu" and len(scores)
-    if not is_whole or (scores.max() <= _LARGEST_COUNT and scores.min() >= -_LARGEST_COUNT):
+    if not is_whole or (scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER):
         return scores
     as_floats = scores.astype(np.float64)
     if len(np.unique(as_floats)) < len(np.unique(scores)):
@@ -597,29 +593,29 @@ def one_of(*choices):
 
 
 @overload
-def check_count(value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT) -> int: ...
+def check_count(value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER) -> int: ...
 
 
 @overload
 def check_count(
-    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool
+    value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER, or_none: bool
 ) -> int | None: ...
 
 
 def check_count(
-    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
+    value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER, or_none: bool = False
 ) -> int | None:
     """Check a whole number within bounds, or None where that is allowed."""
     if or_none and value is None:
         return None
     if not is_whole_number(value) or not least <= value <= most:
-        bounds = f"from {least} up" if most == _LARGEST_COUNT else f"from {least} to {most}"
+        bounds = f"from {least} up" if most == LARGEST_INTEGER else f"from {least} to {most}"
         none = "None or " if or_none else ""
         raise InputError(f"{name} must be {none}a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 
-def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
+def check_counts(value, name: str, *, most: int = LARGEST_INTEGER) -> np.ndarray:
     """Check one whole number from 1, or several in a 1-D array."""
     counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
     if not counts:

@@ -136,7 +136,9 @@ def _numeric_labels(column, name):
     """Return the labels as float64, NaN where missing; float64 arrays pass through."""
     numbers = as_numbers(column, name)
     if numbers is None:
-        distinct = [label for label in _distinct(column)[:5] if not _is_missing(label)]
+        distinct = [
+            label for label in _distinct(column)[:5] if np.ndim(label) or not pd.isna(label)
+        ]
         raise LabelsNotNumbers(
             f"{name} holds labels that are not numbers ({brief_list(distinct)}): pass gains, a "
             "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
@@ -170,11 +172,6 @@ def _distinct(column):
         return pd.unique(column)
     except Exception:
         return column
-
-
-def _is_missing(label):
-    """Tell if a label stands for an unjudged row."""
-    return np.ndim(label) == 0 and bool(pd.isna(label))
 
 
 def _exp2(labels, name):
@@ -211,13 +208,13 @@ def _gains_of_labels(labels, gains, name):
             ) from error
     try:
         table = as_numbers(as_column(values, "gains", "gain"), "gains")
-        if table is None:
-            raise InputError("gains gives something else than numbers.")
     except InputError:
+        table = None
+    if table is None:
         raise InputError(
             f"gains must give one number per label, got {brief_list(values)} for "
             f"{brief_list(labels)}."
-        ) from None
+        )
     table = table.astype(np.float64)
     # None is what a mapping's get has for labels that it does not know.
     is_float = np.array([isinstance(value, float | np.floating) for value in values], dtype=bool)
@@ -250,18 +247,16 @@ _GRADES = {"gains": "exp2", "ties": "stable"}
 
 
 _WORST = {"gains": None, "ties": "worst"}
+_BOOSTED = {
+    "ndcg": {**_GRADES, "undefined": 1.0},
+    "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
+}
 
 
 # By library and measure; tests/metrics/test_like.py asks the libraries.
 LIKE: dict[str, dict[str, dict]] = {
-    "lightgbm": {
-        "ndcg": {**_GRADES, "undefined": 1.0},
-        "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
-    },
-    "xgboost": {
-        "ndcg": {**_GRADES, "undefined": 1.0},
-        "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
-    },
+    "lightgbm": _BOOSTED,
+    "xgboost": _BOOSTED,
     "catboost": {
         "ndcg": {**_WORST, "undefined": 1.0},
         "ap": {**_WORST, "undefined": 0.0, "normalize": "min"},

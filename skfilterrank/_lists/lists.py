@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.checks import (
+    LARGEST_INTEGER,
     as_column,
     cached_property,
     check_choice,
@@ -28,8 +29,6 @@ UNJUDGED = ("zero", "drop")
 # Not None, which a caller passes who has forgotten the scores.
 _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
-# Beyond it, not every whole number is a float64.
-_LARGEST_INTEGER = 2**53
 
 
 _OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
@@ -568,7 +567,7 @@ def _exact(scores):
     """
     if scores.dtype.kind not in "iu" or len(scores) == 0:
         return scores
-    if scores.max() <= _LARGEST_INTEGER and scores.min() >= -_LARGEST_INTEGER:
+    if scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER:
         return scores
     codes, _ = pd.factorize(scores, sort=True)
     return codes.astype(np.float64)

@@ -288,11 +288,6 @@ def _value(text):
         return {_value(label.strip()): _value(value.strip()) for label, _, value in pairs}
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
-    return _number_or_word(text)
-
-
-def _number_or_word(text):
-    """Return the int or float that a text spells, None for "None", else the text."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -40,7 +40,8 @@ class Block(NamedTuple):
 
     def join(self, other: "Block") -> "Block":
         """Append the rows of the other block; a query that is cut becomes whole."""
-        ids, sizes = _joined(self.ids, other.ids), np.append(self.sizes, other.sizes)
+        check_one_type(self.ids, other.ids)
+        ids, sizes = np.append(self.ids, other.ids), np.append(self.sizes, other.sizes)
         if ids[len(self.ids) - 1] == ids[len(self.ids)]:
             ids = np.delete(ids, len(self.ids))
             sizes[len(self.ids) - 1] += sizes[len(self.ids)]
@@ -84,12 +85,6 @@ class Pieces(tuple):
     def merge(self, other: "Pieces") -> "Pieces":
         """Put those of both one after the other."""
         return Pieces(self + other)
-
-
-def _joined(left, right):
-    """Return query ids of two blocks, which must be of one type."""
-    check_one_type(left, right)
-    return np.concatenate([left, right])
 
 
 def check_one_type(left, right) -> None:

@@ -95,7 +95,9 @@ def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
     """Warn the nearest caller outside of the package, however deep this is."""
     level = 1
     frame: FrameType | None = sys._getframe(0)
-    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _PACKAGES:
+            break
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)
 
@@ -138,8 +140,3 @@ def say_again(said) -> None:
     """Warn the caller of what was overheard."""
     for text, category in dict.fromkeys(said):
         warn_user(text, category)
-
-
-def _is_ours(module):
-    """Tell if a module is the package or a part of it."""
-    return module.partition(".")[0] in _PACKAGES

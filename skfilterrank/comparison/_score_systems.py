@@ -15,8 +15,12 @@ from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.positions import RelevantPositions, relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists.positions import (
+    PreferenceMatrix,
+    RelevantPositions,
+    preference_matrix,
+    relevant_positions,
+)
 from skfilterrank._lists.row_blocks import Block, Pieces
 from skfilterrank._lists.unjudged_lists import (
     misled_measure,
