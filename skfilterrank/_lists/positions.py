@@ -584,9 +584,12 @@ def preference_matrix(
            [ 1,  1,  0]], dtype=int8)
     """
     check_choice(kind, "kind", KINDS)
+    systems = columns_of(y_scores, "y_scores")
+    if not systems:
+        raise InputError("y_scores is empty: expected the scores of at least one system.")
     positions = positions_of_systems(
         y_true,
-        _systems(y_scores),
+        systems,
         groups=groups,
         gains=gains,
         ties=ties,
@@ -594,14 +597,6 @@ def preference_matrix(
         n_items=n_items,
     )
     return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
-
-
-def _systems(y_scores):
-    """Return scores by name of the system."""
-    y_scores = columns_of(y_scores, "y_scores")
-    if not y_scores:
-        raise InputError("y_scores is empty: expected the scores of at least one system.")
-    return y_scores
 
 
 def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):

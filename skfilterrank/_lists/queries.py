@@ -78,8 +78,9 @@ class GroupIndex:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
+        is_plain = isinstance(values, np.ndarray) and values.dtype != object
         # Of ids that ascend already the first of each run are sorted.
-        if n_runs > n_rows // 2 and not _ascend(values):
+        if n_runs > n_rows // 2 and not (is_plain and (values[1:] >= values[:-1]).all()):
             if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
                 del changes
                 return cls._scattered_integers(values, *span)
@@ -294,12 +295,6 @@ def _group_values(groups, name):
                 f"{kind.__name__}."
             )
     return values
-
-
-def _ascend(values):
-    """Tell whether no id is smaller than the one before."""
-    is_plain = isinstance(values, np.ndarray) and values.dtype != object
-    return is_plain and bool((values[1:] >= values[:-1]).all())
 
 
 def _factorize(values, name):

@@ -22,22 +22,9 @@ from sklearn.utils.validation import _num_samples as num_samples
 
 from skfilterrank._lists.ties import mean_tolerance
 
-__all__ = [
-    "BaseSearchCV",
-    "calling_cross_validation",
-    "check_feature_names",
-    "check_method_params",
-    "check_n_features",
-    "feature_names",
-    "limit_threads",
-    "metadata_routing_enabled",
-    "num_samples",
-    "rows_of_callers",
-    "safe_indexing",
-    "tags_tell_sparse",
-    "trees_and_forests",
-    "without_groups",
-]
+# Names that other files import from here, and not from scikit-learn.
+__all__ = ["BaseSearchCV", "check_feature_names", "check_method_params", "check_n_features"]
+__all__ += ["limit_threads", "num_samples"]
 
 
 # Where scikit-learn fits on one side of a split and scores the other.
