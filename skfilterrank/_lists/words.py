@@ -102,41 +102,41 @@ def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
-def heard(function):
+def collecting_warnings(function):
     """Return a function that collects its warnings when it runs in another process.
 
     Parameters
     ----------
     function : callable
-        What another process may call.
+        The function that another process may call.
 
     Returns
     -------
     callable
         Called in the same way, it returns what the function returns, and a list of text and
-        category of the package's warnings in another process, for `say_again`. In this process,
-        where they are heard, the list is empty.
+        category of the package's warnings in another process, for `repeat_warnings`. In this
+        process, which shows them at once, the list is empty.
     """
-    return partial(_overheard, os.getpid(), function)
+    return partial(_with_warnings, os.getpid(), function)
 
 
-def _overheard(parent, function, *arguments):
+def _with_warnings(parent, function, *arguments):
     if os.getpid() == parent:
         return function(*arguments), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkfilterrankWarning)
         result = function(*arguments)
-    said = []
+    collected = []
     for each in caught:
         if issubclass(each.category, SkfilterrankWarning):
-            said.append((str(each.message), each.category))
+            collected.append((str(each.message), each.category))
         else:
-            # Of other packages: as if nobody had listened.
+            # Warnings of other packages appear where they arise.
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return result, said
+    return result, collected
 
 
-def say_again(said) -> None:
-    """Warn the caller of what was overheard."""
-    for text, category in dict.fromkeys(said):
+def repeat_warnings(collected) -> None:
+    """Warn the caller of what another process has collected."""
+    for text, category in dict.fromkeys(collected):
         warn_user(text, category)

@@ -27,7 +27,7 @@ from skfilterrank._lists.unjudged_lists import (
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.words import heard, say_again
+from skfilterrank._lists.words import collecting_warnings, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -130,14 +130,16 @@ def score_systems(
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(heard(_score_run))(name, *for_any_process(run), index, precision, wanted, params)
+        delayed(collecting_warnings(_score_run))(
+            name, *for_any_process(run), index, precision, wanted, params
+        )
         for name, run in named.items()
     )
     scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
     results = {}
     for name, (scores, said) in zip(named, bar):
-        say_again(said)
+        repeat_warnings(said)
         results[name] = scores
     if index is not None:
         misled = misled_measure(wanted, index.labels, gains, unjudged)

@@ -25,7 +25,14 @@ from skfilterrank._lists.unjudged_lists import (
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES, heard, say_again
+from skfilterrank._lists.words import (
+    MISSING,
+    N_ITEMS,
+    PRECISIONS,
+    TIES,
+    collecting_warnings,
+    repeat_warnings,
+)
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics._evaluate import evaluate
@@ -362,7 +369,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     from joblib import Parallel, delayed
 
     batches = (
-        delayed(heard(_evaluate_batch))(
+        delayed(collecting_warnings(_evaluate_batch))(
             # A process that joblib uses again may stand in another folder.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,
@@ -374,7 +381,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
     try:
         for evaluations, said in finished:
-            say_again(said)
+            repeat_warnings(said)
             yield from evaluations
     finally:
         with warnings.catch_warnings():
