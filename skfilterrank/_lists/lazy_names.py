@@ -32,8 +32,8 @@ _SYNONYMS = {
     "comparison.compare_systems": "compareruns comparesystems ttest significance",
     "ranking.RankFusion": "fusion rankfusion rrf reciprocalrankfusion combmnz",
     "ranking.make_text_features": "features",
-    "ranking.OrdinalRanker": "ordinal ordinalregressor ordinalclassifier",
-    "ranking.make_ranker": "lambdamart",
+    "ranking.OrdinalRanker": "ordinal ordinalregressor ordinalclassifier ordinalloss",
+    "ranking.make_ranker": "lambdamart losses",
     "ranking.QueryRanker": "ranker lgbmranker",
     "thresholds.TunedThreshold": "threshold thresholdtuner tunedthresholdclassifiercv",
     "thresholds.CertifiedThreshold": "certificate conformalthreshold riskcontrol",
@@ -43,10 +43,15 @@ _SYNONYMS = {
     "io.read_qrels": "loadqrels",
     "io.load_model": "load",
     "io.save_model": "save",
-    "judgments.estimate": "estimation",
+    "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels",
     "judgments.LabelPredictor": "labelimputer",
-    "judgments.MaxRepSelector": "maxrep activelearner",
+    "judgments.MaxRepSelector": "maxrep activelearner selectdocuments",
     "metaevaluation": "robustness",
+    "judgments.PoolingSelector": "pool makepool pooldocuments pooling",
+    "ranking.fuse_runs": "fuse optimizefusion tunefusion",
+    "plot": "plotting",
+    "plot.PairwiseComparisonDisplay": "plotcomparison",
+    "plot.ThresholdCurveDisplay": "plotcurve",
 }
 SYNONYMS = {name: place for place, names in _SYNONYMS.items() for name in names.split()}
 

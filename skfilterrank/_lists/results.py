@@ -81,7 +81,8 @@ class Result:
         table = self.to_frame()
         if not isinstance(table.index, pd.RangeIndex) or table.index.name is not None:
             table = table.reset_index()
-        head = [" ".join(map(str, as_tuple(name))).strip() for name in table.columns]
+        names = (name if isinstance(name, tuple) else (name,) for name in table.columns)
+        head = [" ".join(map(str, name)).strip() for name in names]
         is_p = [name.startswith("p_") for name in head]
         rows = [
             [self._paper_cell(value, p) for value, p in zip(row, is_p)]
@@ -148,11 +149,6 @@ class Result:
         return shown, style, [more] * (n_more > 0)
 
 
-def as_tuple(name) -> tuple:
-    """Return levels of a name of a column, or the one that it has."""
-    return name if isinstance(name, tuple) else (name,)
-
-
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
     """Return places of so many rows, spread over all rows of a curve, with both ends."""
     return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
@@ -169,7 +165,7 @@ def p_text(value: float) -> str:
 
 
 def interval_text(confidence: float) -> str:
-    """Name of an interval, by its confidence."""
+    """Return the name of an interval, by its confidence."""
     return f"{100 * confidence:.4g} % interval"
 
 
