@@ -13,8 +13,7 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, ParameterGrid, cross_val_predict
 
-from skfilterrank._lists.positions import relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists.positions import PreferenceMatrix, preference_matrix, relevant_positions
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
     evaluate,

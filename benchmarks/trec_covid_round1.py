@@ -23,8 +23,7 @@ import pandas as pd
 import pytrec_eval
 from _common import run_parts, write_report
 
-from skfilterrank._lists.positions import relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix
+from skfilterrank._lists.positions import PreferenceMatrix, relevant_positions
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import evaluate_run, evaluate_runs
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.arrays import refuse_dask
-from skfilterrank._lists.checks import check_container, count_rows, find_groups
+from skfilterrank._lists.checks import check_container, count_rows, refuse_dask
 from skfilterrank._lists.cut_queries import note_documents, note_queries, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.query_weights import QueryWeight
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.queries import find_groups
+from skfilterrank._lists.scoring import QueryWeight
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
 # A parameter in a docstring: its line, and the indented lines below.

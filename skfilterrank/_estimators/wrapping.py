@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
-from skfilterrank._lists.checks import check_container, find_groups, refuse_query_column
+from skfilterrank._lists.checks import check_container
+from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import (
     BaseSearchCV,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from skfilterrank._files.files import temporary_folder
 from skfilterrank._files.frames_of_rows import Wanted
-from skfilterrank._lists.arrays import entry_types
+from skfilterrank._lists.checks import entry_types
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.row_blocks import Block, check_one_type
 from skfilterrank.exceptions import InputError, brief

@@ -9,9 +9,8 @@ import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, QueriesInSeveralParts
 from skfilterrank._files.frames_of_rows import Wanted, block_of, is_frame
-from skfilterrank._lists.arrays import is_dask
-from skfilterrank._lists.checks import QID
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.checks import is_dask
+from skfilterrank._lists.queries import QID, GroupIndex
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,

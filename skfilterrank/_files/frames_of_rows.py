@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.arrays import as_column, as_numbers
-from skfilterrank._lists.checks import check_scores
+from skfilterrank._lists.checks import as_column, as_numbers, check_scores
 from skfilterrank._lists.queries import query_runs
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import (

@@ -14,8 +14,7 @@ from skfilterrank._files.dask_frames import ClusterPass, DaskPartitions, is_bag
 from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
-from skfilterrank._lists.arrays import is_dask
-from skfilterrank._lists.checks import check_choice, check_count
+from skfilterrank._lists.checks import check_choice, check_count, is_dask
 from skfilterrank._lists.row_blocks import Pieces, merged
 from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError, brief
 

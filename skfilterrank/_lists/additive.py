@@ -9,15 +9,13 @@ documents add ``gain / (I - W) / log2(place + 1)``. The discounts of places are 
 from collections.abc import Callable
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.arrays import cached_property, read_only
-from skfilterrank._lists.checks import check_share
+from skfilterrank._lists.checks import cached_property, read_only
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._lists.scoring import first_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,7 @@ class Facts:
         self.gains, self.n = read_only(gains), read_only(n)
 
     def option(self, name):
-        """A checked option."""
+        """Return a checked option."""
         value = self.options.get(name, self.measure.defaults[name])
         return self.measure.options[name](value, name)
 
@@ -104,14 +102,14 @@ class Facts:
         return (self.relevant if values is None else values) * self.spread(ratio)
 
     def by_place(self, worth):
-        """Worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
+        """Return worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
         values = np.append(0.0, worth(first_places(self.n.max())))
         if self.k is not None:
             values[self.k + 1 :] = 0.0
         return lambda place, level, query: values.take(place)
 
     def in_top(self, worth):
-        """The worth of a place and a level, 0 below the cut-off."""
+        """Return the worth of a place and a level, 0 below the cut-off."""
         if self.k is None:
             return worth
         return lambda place, level, query: np.where(
@@ -129,11 +127,11 @@ class RowFacts(Facts):
         self.m = read_only(np.bincount(self._codes, self.relevant, minlength=index.n_queries))
 
     def spread(self, per_query):
-        """The number of each row's query."""
+        """Return the number of each row's query."""
         return per_query[self._codes]
 
     def per_query(self, kernel):
-        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
         lists = RankedLists(self.gains, np.zeros(len(self.gains)), groups=self._index)
         result = None
         for block in lists.blocks():
@@ -163,110 +161,9 @@ class BlockFacts(Facts):
         return self._block.n_relevant
 
     def spread(self, per_query):
-        """The number of each row's query."""
+        """Return the number of each row's query."""
         return per_query[:, None]
 
     def per_query(self, kernel):
-        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
         return np.asarray(kernel(self._block))
-
-
-Exposure = Callable[[np.ndarray], np.ndarray]
-
-
-def reciprocal(places, persistence=None) -> np.ndarray:
-    """``1 / place``: average precision, reciprocal rank."""
-    return 1 / np.asarray(places, dtype=np.float64)
-
-
-def log_discount(places, persistence=None) -> np.ndarray:
-    """``1 / log2(place + 1)``: DCG."""
-    return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
-
-
-def geometric(places, persistence) -> np.ndarray:
-    """``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
-    return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
-
-
-EXPOSURES = {"ap": reciprocal, "ndcg": log_discount, "rbp": geometric}
-
-
-def first_places(depth: int) -> np.ndarray:
-    """The places 1, ..., depth."""
-    return np.arange(1.0, depth + 1)
-
-
-def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
-    """Exposure of positions by name, or a callable with its results checked.
-
-    Parameters
-    ----------
-    exposure : {"ap", "ndcg", "rbp"} or callable
-        "ap" is ``1 / i``, "ndcg" ``1 / log2(i + 1)``, "rbp" ``(1 - persistence) *
-        persistence ** (i - 1)`` (definition 2.1 of Diaz & Mitra). A callable takes an array of
-        positions, of any shape, and returns the exposure of each.
-    persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1); only "rbp" reads it.
-
-    Returns
-    -------
-    callable
-        From an array of positions (float64, from 1) to their exposure (float64, same shape).
-
-    Raises
-    ------
-    ValueError
-        If `exposure` is neither a known name nor callable, or `persistence` is out of range; and
-        on calling the result, if a callable `exposure` returns another shape, something other
-        than real numbers, NaN or infinity.
-
-    Notes
-    -----
-    The exposure of "rbp" is 0 in float64 from position 3,334 on, at persistence 0.8.
-    """
-    persistence = check_share(persistence, "persistence")
-    if isinstance(exposure, str) and exposure in EXPOSURES:
-        return partial(EXPOSURES[exposure], persistence=persistence)
-    if callable(exposure):
-        return _checked(exposure)
-    raise InputError(
-        f"exposure must be {', '.join(map(repr, EXPOSURES))} or a callable from positions to "
-        f"exposures, got {brief(exposure)}."
-    )
-
-
-def results_of(function, positions, name) -> np.ndarray:
-    """Call a user's function on positions."""
-    if isinstance(function, type):
-        raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
-    return np.asarray(function(positions))
-
-
-def _checked(function) -> Exposure:
-    """A user's function, its results checked at every call."""
-
-    def exposure(positions):
-        values = results_of(function, positions, "exposure")
-        if values.dtype.kind not in "fiub":
-            raise InputError(
-                f"exposure must return real numbers, but {brief(function)} returned dtype "
-                f"{values.dtype}."
-            )
-        if values.shape != np.shape(positions):
-            raise InputError(
-                f"exposure must return one number per position: {brief(function)} was given shape "
-                f"{np.shape(positions)} and returned shape {values.shape}. Write it with numpy "
-                "functions, or wrap it in np.vectorize."
-            )
-        values = values.astype(np.float64, copy=False)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            where = np.unravel_index(bad.argmax(), bad.shape)
-            raise InputError(
-                f"exposure must be finite, but {brief(function)} returned {values[where]} for "
-                f"position {np.asarray(positions)[where]:g}."
-            )
-        return values
-
-    return exposure

@@ -1,172 +1,384 @@
-"""Checks of the arrays and parameters that the measures and estimators share."""
+"""Checks of arguments, and conversion of any container with one entry per row to an array."""
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from functools import cached_property as _locking
 from functools import partial
-from itertools import pairwise
 from numbers import Integral, Real
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
-from skfilterrank._lists.arrays import as_column, as_number_array, as_numbers, refuse_dask
-from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
-QID = "qid"
-# Beyond it, not every whole number is a float64.
-_LARGEST_COUNT = 2**53
+Column = np.ndarray | ExtensionArray
 
 
-def query_ids_of_index(data):
-    """The index level named "qid" of a pandas object, or None."""
-    index = data if isinstance(data, pd.Index) else getattr(data, "index", None)
-    if isinstance(index, pd.Index) and QID in index.names:
-        return index.get_level_values(QID)
-    return None
+_NUMBERS = "biuf"
+# Beyond it, float64 does not tell whole numbers apart.
+LARGEST_INTEGER = 2**53
+_MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
 
-def find_groups(groups, *carriers, names=("y", "X")):
-    """Find the query ids of the rows: those given, else those an index holds, else None.
+def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Column:
+    """Convert a container to one entry per row; pandas' marks stand for missing entries.
 
-    Ids that come from several places must agree row by row. Other names for the same queries,
-    such as codes, are allowed in `groups`: they must put the same rows together. `names` are
-    those of the carriers.
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,) or (n_rows, 1)
+        A list, a numpy array (masked or mapped from a file too), a column of pandas, polars or
+        pyarrow, or what turns itself into a numpy array.
+    name, entry : str
+        How messages call the argument, and what it holds for each row.
+    hint : str, default=""
+        What messages add where the shape is wrong.
+
+    Returns
+    -------
+    ndarray or ExtensionArray of shape (n_rows,)
+        Numbers without missing ones are a numpy array of native byte order, of floats with missing
+        ones too; the input itself where it is such an array. Nothing is masked or complex.
     """
-    held = []
-    for each, name in zip(carriers, names):
-        if (ids := query_ids_of_index(each)) is not None:
-            index = each if isinstance(each, pd.Index) else each.index
-            held.append((ids, index, f"the index level 'qid' of {name}"))
-    for (left, index, name), (right, other, where) in pairwise(held):
-        _check_same_rows(left, right, name, where, one_naming=True)
-        _check_same_labels(index, other)
-    if groups is None:
-        return held[0][0] if held else None
-    for ids, _, where in held[:1]:
-        _check_same_rows(groups, ids, "groups", where)
-    return groups
+    if type(values) is not np.ndarray:
+        values = _known_container(values, name, entry)
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values)
+    if isinstance(values, ExtensionArray):
+        values = _of_pandas(values)
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = np.asarray(values).reshape(-1)
+    if values.ndim == 0:
+        raise InputError(
+            f"{name} must hold one {entry} per row, got {brief(values.item())}: pass a list or a "
+            "1-D array."
+        )
+    if values.ndim != 1:
+        shape = values.shape
+        raise InputError(f"{name} must hold one {entry} per row (1-D), got shape {shape}.{hint}")
+    return _plain(np.asarray(values), name, entry)
 
 
-def _check_same_rows(left, right, name, where, *, one_naming=False):
-    """Raise where two arrays of query ids do not agree on the rows of queries."""
+def as_numbers(column: Column, name: str) -> np.ndarray | None:
+    """Return a column's numbers, NaN where missing; None where it holds anything else.
+
+    Digits in text are no numbers, and neither are dates and durations.
+    """
+    if isinstance(column, pd.Categorical):
+        column = as_column(np.asarray(column), name)
+    if isinstance(column, ExtensionArray):
+        is_number = pd.api.types.is_any_real_numeric_dtype(column.dtype)
+        if not is_number and not pd.api.types.is_bool_dtype(column.dtype):
+            return None
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype.kind in _NUMBERS:
+        return column
+    return _numbers_of_objects(column, name) if column.dtype == object else None
+
+
+def as_number_array(values, name: str) -> np.ndarray | None:
+    """Return the numbers of a table, or of an array of any number of dimensions; else None."""
+    if isinstance(values, pd.DataFrame):
+        dtypes = set(values.dtypes)
+        # Column by column, a table of a thousand queries takes a hundred times as long.
+        dtype = dtypes.pop() if len(dtypes) == 1 else None
+        if isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS:
+            values = values.to_numpy()
+    if isinstance(values, pd.DataFrame) or hasattr(values, "get_column"):
+        by_place = values.iloc if isinstance(values, pd.DataFrame) else values
+        columns = [
+            as_numbers(as_column(by_place[:, place], name), name)
+            for place in range(len(values.columns))
+        ]
+        numbers = [column for column in columns if column is not None]
+        if len(numbers) < len(columns):
+            return None
+        return np.column_stack(numbers) if numbers else np.empty((len(values), 0))
+    if isinstance(values, pd.Series | pd.Index | ExtensionArray):
+        return as_numbers(as_column(values, name), name)
+    if is_sparse(values):
+        raise InputError(f"{name} is a sparse matrix: pass a dense array, such as its toarray().")
+    if not isinstance(values, np.ndarray):
+        values = _nested(values, name)
+    flat = as_numbers(as_column(values.reshape(-1), name), name)
+    return None if flat is None else flat.reshape(values.shape)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view of the array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def is_sparse(values) -> bool:
+    """Tell whether this is a sparse matrix, without importing scipy."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(values)
+
+
+def label_array(y) -> np.ndarray:
+    """Return labels as scikit-learn takes them, NaN where missing."""
+    column = as_column(y, "y", "label")
+    numbers = as_numbers(column, "y")
+    return np.asarray(column) if numbers is None else numbers
+
+
+def is_missing(column: Column, name: str) -> np.ndarray:
+    """Tell which entries of a column are missing."""
     try:
-        is_index = isinstance(left, GroupIndex)
-        values = None if is_index else np.asarray(left)
-        # The caller compares lengths with the number of rows.
-        if not is_index and (
-            values.shape != right.shape or bool((values == np.asarray(right)).all())
-        ):
-            return
-        left = left if is_index else GroupIndex.from_groups(values)
-        right = GroupIndex.from_groups(right)
-    except (InputError, TypeError, ValueError):
-        # The caller refuses arrays that hold no query ids.
-        return
-    if left.n_rows != right.n_rows:
-        return
-    left_codes, right_codes = left.codes(), right.codes()
-    left_ids, right_ids = left.query_ids, right.query_ids
-    if is_one_set := np.array_equal(left_ids, right_ids):
-        differs = left_codes != right_codes
-    elif one_naming and _kind(left_ids) == _kind(right_ids):
-        is_one_set = True
-        differs = left_ids[left_codes] != right_ids[right_codes]
-    else:
-        # Files give 1 or "1" by their format.
-        left_ids, right_ids = _texts(left_ids), _texts(right_ids)
-        is_one_set = np.array_equal(np.sort(left_ids), np.sort(right_ids))
-        differs = left_ids[left_codes] != right_ids[right_codes] if is_one_set else None
-    if is_one_set:
-        if differs.any():
-            row = int(differs.argmax())
-            ids = (
-                brief(index.query_ids[codes[row : row + 1]].tolist()[0])
-                for index, codes in ((left, left_codes), (right, right_codes))
-            )
+        return np.asarray(pd.isna(column), dtype=bool)
+    except Exception as error:
+        raise InputError(
+            f"{name} holds entries that cannot be read ({brief(str(error))}): make them all text "
+            "or all numbers."
+        ) from error
+
+
+def entry_types(column: Column) -> set[type]:
+    """Return the types of a column's entries, where they are Python's objects."""
+    is_object = isinstance(column, np.ndarray) and column.dtype == object
+    return set(map(type, column)) if is_object else set()
+
+
+def is_dask(data) -> bool:
+    """Tell whether data is a Dask DataFrame or Series, without importing Dask."""
+    module = sys.modules.get("dask.dataframe")
+    return module is not None and isinstance(data, module.DataFrame | module.Series)
+
+
+def refuse_dask(values, name: str) -> None:
+    """Raise for Dask's rows, which would be brought into this process."""
+    array = sys.modules.get("dask.array")
+    if is_dask(values) or (array is not None and isinstance(values, array.Array)):
+        raise InputTypeError(
+            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
+            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and an "
+            "estimator for Dask inside, or pass .compute() where it fits into memory."
+        )
+
+
+def _known_container(values, name, entry):
+    """Return a numpy or pandas array of the entries of a container."""
+    if isinstance(values, np.ndarray | ExtensionArray):
+        return values
+    if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
+        values = values.iloc[:, 0]
+    no_rows = isinstance(values, str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex)
+    if isinstance(values, pd.Series | pd.Index) and not no_rows:
+        return values.array
+    if isinstance(values, list | tuple | range):
+        return _of_sequence(values, name)
+    refuse_dask(values, name)
+    # Another package that is not imported cannot have made the values.
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
+        values = values.to_series()
+    if polars is not None and isinstance(values, polars.Series):
+        return _of_polars(values)
+    if pyarrow is not None:
+        if isinstance(values, pyarrow.Table | pyarrow.RecordBatch) and values.num_columns == 1:
+            values = values.column(0)
+        if isinstance(values, pyarrow.Array | pyarrow.ChunkedArray):
+            return pd.arrays.ArrowExtensionArray(values)
+    is_array = hasattr(values, "to_numpy") or hasattr(values, "__array__")
+    if no_rows or is_sparse(values) or not (is_array or hasattr(values, "__len__")):
+        raise InputError(
+            f"{name} must hold one {entry} per row, got {brief(values)}: pass a list "
+            "or a 1-D array."
+        )
+    try:
+        if not is_array:
+            return _of_sequence(list(values), name)
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except Exception as error:  # an object may raise anything
+        raise InputError(
+            f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into "
+            f"an array ({brief(str(error))}): pass a numpy array."
+        ) from error
+
+
+def _of_sequence(values, name):
+    """Convert a list through pandas, because numpy would turn ["a", nan] into text."""
+    if not len(values):
+        return np.zeros(0)
+    if {type(value) for value in values} <= {list, np.ndarray}:
+        return _nested(values, name)
+    try:
+        column = pd.Series(values)
+    except OverflowError:  # of pandas 2, for whole numbers beyond float64
+        return pd.Series(values, dtype=object).array
+    if column.dtype == np.float64:
+        # pandas rounds large whole numbers that stand beside a fraction.
+        large = np.flatnonzero(column.abs() >= LARGEST_INTEGER).tolist()
+        if any(isinstance(values[row], int | np.integer) for row in large):
+            return pd.Series(values, dtype=object).array
+    return column.array
+
+
+def _nested(values, name):
+    """Return nested sequences as numpy lays them out."""
+    try:
+        return np.asarray(values)
+    except Exception as error:
+        raise InputError(
+            f"{name} must hold numbers, in rows of one length where rows are wanted, got "
+            f"{brief(values)}."
+        ) from error
+
+
+def _of_polars(series):
+    """Convert a polars column; null becomes None, and NaN only among floats."""
+    if series.null_count() and not series.dtype.is_float():
+        return np.array([*series.to_list(), None], dtype=object)[:-1]
+    return series.to_numpy()
+
+
+def _unmasked(values):
+    """Return a masked array without its mask: masked entries are missing."""
+    mask = np.ma.getmaskarray(values)
+    data = np.ma.getdata(values, subok=False)
+    if not mask.any() or data.dtype.kind == "V":
+        return data
+    if data.dtype.kind == "f":
+        return np.where(mask, np.array(np.nan, dtype=data.dtype), data)
+    objects = data.astype(object)
+    objects[mask] = None
+    return objects
+
+
+def _of_pandas(values):
+    """Return numbers as a numpy array where that keeps missing and whole numbers."""
+    dtype = values.dtype
+    if isinstance(values, pd.arrays.NumpyExtensionArray | pd.arrays.SparseArray):
+        return np.asarray(values)
+    is_arrow = isinstance(dtype, pd.ArrowDtype)
+    if is_arrow and (str(dtype).startswith("dictionary") or dtype.kind == "O"):
+        # Dictionaries, nulls, lists and whatever else numpy knows as objects only.
+        return np.array([*values.astype(object), None], dtype=object)[:-1]
+    if dtype.kind not in _NUMBERS or not hasattr(dtype, "numpy_dtype"):
+        return values
+    if dtype.kind == "f":
+        return values.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+    return values if values.isna().any() else values.to_numpy(dtype=dtype.numpy_dtype)
+
+
+def _plain(values, name, entry):
+    """Return a 1-D numpy array of a kind that can be worked with."""
+    kind = values.dtype.kind
+    if kind in "cV":
+        raise InputError(
+            f"Complex data not supported: {name} must hold real numbers or texts, one {entry} per "
+            f"row, got dtype {brief(values.dtype)}."
+        )
+    if kind == "T":
+        return values.astype(object)
+    if type(np.ma.masked) in entry_types(values):
+        values = values.copy()
+        values[[value is np.ma.masked for value in values]] = None
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _numbers_of_objects(values, name):
+    """Return the numbers among Python's objects, whole where all are; None for other objects."""
+    types = entry_types(values)
+    given = types - set(_MISSING)
+    if not all(
+        issubclass(kind, Real | np.bool_) and not issubclass(kind, np.timedelta64) for kind in given
+    ):
+        return _numbers_of_arrays(values)
+    if given == types:
+        plain = _nested(values.tolist(), name)
+        if plain.dtype.kind in "iu":
+            return plain
+    numbers = np.empty(len(values))
+    for row, value in enumerate(values):
+        try:
+            numbers[row] = np.nan if isinstance(value, _MISSING) else value
+        except OverflowError:
+            numbers[row] = np.inf
+        if np.isinf(numbers[row]) and value not in (np.inf, -np.inf):
             raise InputError(
-                f"{name} and {where} name different queries in {np.count_nonzero(differs)} of "
-                f"{len(differs)} rows, the first {' and '.join(ids)} at row {row}: rows are "
-                "matched by position, so bring all arguments into one order first."
+                f"{name} holds {brief(value)} at row {row}, which float64 cannot hold: expected "
+                "numbers up to 1.8e308."
             )
-        return
-    pairs = left_codes * np.int64(right.n_queries) + right_codes
-    if not left.n_queries == right.n_queries == len(np.unique(pairs)):
-        raise InputError(
-            f"{name} and {where} name different queries: give query "
-            "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
-            "by, such as segments, are for the splitter alone; where metadata routing hands "
-            "them on, .set_fit_request(groups='qid') of the estimator and "
-            ".set_score_request(groups='qid') of the scorer take the query ids from "
-            "params={'groups': segments, 'qid': query_ids}."
-        )
+    seen: dict = {}
+    for value, number in zip(values, numbers.tolist()):
+        # NaN is equal to nothing, and a missing value stands for it.
+        if number == number and (first := seen.setdefault(number, value)) != value:
+            raise _merged(first, value, name)
+    return numbers
 
 
-def _texts(ids):
-    """Return query ids as texts, whole numbers without a point."""
-    with np.errstate(invalid="ignore"):
-        whole = ids.astype(np.int64) if ids.dtype.kind == "f" else ids
-    return (whole if np.array_equal(whole, ids) else ids).astype(str)
+def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
+    """Return numbers as float64; raise where this makes different whole numbers equal."""
+    floats = numbers.astype(np.float64, copy=False)
+    # Comparing with the floats would round the numbers again.
+    if numbers.dtype.kind in "iu" and np.abs(floats).max(initial=0) >= LARGEST_INTEGER:
+        order = np.argsort(numbers, kind="stable")
+        exact, rounded = numbers[order], floats[order]
+        merged = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
+        if merged.any():
+            row = int(merged.argmax())
+            raise _merged(exact[row].item(), exact[row + 1].item(), name)
+    return floats
 
 
-def _kind(ids):
-    """Name the kind of query ids; ids of one kind can be compared."""
-    return "number" if ids.dtype.kind in "biuf" else type(ids.tolist()[0])
+def _merged(one, other, name):
+    """Return the error for two numbers that would become one."""
+    return InputError(
+        f"{name} holds {brief(one)} and {brief(other)}, which float64 rounds to one number: pass "
+        "numbers of at most 15 digits, such as their ranks."
+    )
 
 
-def _check_same_labels(left, right):
-    """Raise where two indexes hold the same labels in different orders."""
-    if left.nlevels == 1 or left.names != right.names or left.equals(right):
-        return
-    if left.is_unique and right.is_unique and right.isin(left).all():
-        row = int(np.asarray(left != right).argmax())
-        raise InputError(
-            "two arguments with an index level 'qid' hold the same labels in different orders, "
-            f"the first {brief(left[row])} and {brief(right[row])} at row {row}: rows are matched "
-            "by position, so bring them into one order first, as by y = y.loc[X.index]."
-        )
+def _numbers_of_arrays(values):
+    """Return the numbers of arrays or tensors that hold one each; else None."""
+    if not all(hasattr(kind, "__array__") for kind in entry_types(values)):
+        return None
+    try:
+        plain = np.array(values.tolist())
+    except Exception:
+        return None
+    return plain if plain.ndim == 1 and plain.dtype.kind in _NUMBERS else None
 
 
-def check_groups(
-    groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
-) -> GroupIndex:
-    """Index the query of each row; a missing query id is an error."""
-    query_ids = find_groups(groups, *carriers)
-    if query_ids is None:
-        text = (
-            f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
-            "index has a level named 'qid'."
-        )
-        if carrier.startswith("y_true"):
-            text += (
-                " Inside scikit-learn's model selection, such a Series keeps its query ids "
-                "through every split, but not in tools that make an array of y, such as RFECV; "
-                "with sklearn.set_config(enable_metadata_routing=True), groups can be passed "
-                "instead, there too."
-            )
-        raise InputError(text)
-    is_index = isinstance(query_ids, GroupIndex)
-    index = query_ids if is_index else GroupIndex.from_groups(query_ids, name)
-    if index.n_rows != n_rows:
-        remedy = ""
-        if index.query_ids.dtype.kind in "iu" and index.query_ids @ index.sizes == n_rows:
-            remedy = (
-                f" If {name} holds the sizes of consecutive queries, pass "
-                "np.repeat(np.arange(len(sizes)), sizes)."
-            )
-        raise InputError(
-            f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
-            f"id per row.{remedy}"
-        )
-    return index
+if TYPE_CHECKING:
+    cached_property = _locking
+else:
+
+    class cached_property:
+        """A `functools.cached_property` without the lock that it has in Python 3.11.
+
+        A process that is forked while another thread holds that lock waits for it for ever.
+
+        Parameters
+        ----------
+        function : callable
+            The getter.
+        """
+
+        def __init__(self, function: Callable):
+            self.func, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self._name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            found = instance.__dict__[self._name] = self.func(instance)
+            return found
 
 
 def check_numbers(
     values, name: str, *, n_rows: int | None = None, entry: str = "number", hint: str = ""
 ) -> np.ndarray:
-    """One number per row, whatever container holds them; NaN where missing."""
+    """Check one number per row, whatever container holds them; NaN where missing."""
     column = as_column(values, name, entry, hint=hint)
     numbers = as_numbers(column, name)
     if numbers is None:
@@ -177,7 +389,7 @@ def check_numbers(
 
 
 def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -> np.ndarray:
-    """One number per row, -inf where filtered, never NaN or +inf."""
+    """Check one number per row, -inf where filtered, never NaN or +inf."""
     scores = check_numbers(
         y_score,
         name,
@@ -213,10 +425,10 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 
 
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
-    """Scores as of :func:`check_scores`, which a level divides as float64."""
+    """Check scores as :func:`check_scores` does; a level divides them as float64."""
     scores = check_scores(y_score, name=name)
     is_whole = scores.dtype.kind in "iu" and len(scores)
-    if not is_whole or (scores.max() <= _LARGEST_COUNT and scores.min() >= -_LARGEST_COUNT):
+    if not is_whole or (scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER):
         return scores
     as_floats = scores.astype(np.float64)
     if len(np.unique(as_floats)) < len(np.unique(scores)):
@@ -228,7 +440,7 @@ def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
 
 
 def as_list(values, name: str, what: str) -> list:
-    """The entries of a list, set or array, which need be no numbers."""
+    """Return the entries of a list, set or array, which need be no numbers."""
     try:
         return list(values)
     except Exception as error:
@@ -245,7 +457,7 @@ def is_hashable(value) -> bool:
 
 
 def columns_of(table, name: str) -> dict:
-    """Scores by system, of a dict, a data frame or a 2-D array."""
+    """Return scores by system, of a dict, a data frame or a 2-D array."""
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, pd.DataFrame) or hasattr(table, "get_column"):
@@ -273,17 +485,8 @@ def check_container(values, name: str = "X") -> None:
         )
 
 
-def refuse_query_column(names) -> None:
-    """Raise where a column of features holds the query ids."""
-    if names is not None and QID in names:
-        raise InputError(
-            "X has a column 'qid', which would be learned from as a feature: pass "
-            "groups=X['qid'] and X.drop(columns='qid'), or X.set_index('qid')."
-        )
-
-
 def count_rows(X, name: str = "X") -> int:
-    """Number of rows of X, which must be in memory and not masked."""
+    """Return the number of rows of X, which must be in memory and not masked."""
     from skfilterrank._lists.sklearn_compat import num_samples
 
     check_container(X, name)
@@ -293,20 +496,8 @@ def count_rows(X, name: str = "X") -> int:
         raise InputTypeError(f"{name} must have rows and is {brief(X)}: {error}") from error
 
 
-def check_same_index(y_true, y_score, groups=None) -> None:
-    """Two Series that both carry query ids must carry the same ones, in the same order."""
-    if groups is not None:
-        find_groups(groups, y_score, names=("y_score",))
-    left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
-    if left is not None and right is not None and not y_true.index.equals(y_score.index):
-        raise InputError(
-            "y_true and y_score have different indexes: rows are compared by position, so align "
-            "them first, e.g. y_score = y_score.reindex(y_true.index)."
-        )
-
-
 def check_flag(value, name: str) -> None:
-    """True or False."""
+    """Raise for what is not True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
@@ -339,7 +530,7 @@ def is_level(value) -> bool:
 
 
 def check_share(value, name: str) -> float:
-    """A number between 0 and 1, both excluded, as float."""
+    """Check a number between 0 and 1, both excluded, and return it as float."""
     if not is_finite_number(value) or not 0 < value < 1:
         raise InputError(
             f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
@@ -350,7 +541,7 @@ def check_share(value, name: str) -> float:
 def check_number(
     value, name: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
 ) -> float:
-    """A finite number within bounds, `above` excluded, as float."""
+    """Check a finite number within bounds, `above` excluded, and return it as float."""
     if not is_finite_number(value) or not (least <= value <= most and value > above):
         bounds = {
             f" from {least:g} up": least,
@@ -363,7 +554,7 @@ def check_number(
 
 
 def check_random_state(random_state) -> np.random.RandomState:
-    """A generator of random numbers, of whatever scikit-learn takes as random_state."""
+    """Return a generator of random numbers, of whatever scikit-learn takes as random_state."""
     import sklearn.utils
 
     try:
@@ -376,7 +567,7 @@ def check_random_state(random_state) -> np.random.RandomState:
 
 
 def check_k(k, name: str = "k") -> int | None:
-    """None, or a positive whole number of positions."""
+    """Check None or a positive whole number of positions."""
     if k is None:
         return None
     if not is_whole_number(k) or k < 1:
@@ -388,7 +579,7 @@ def check_k(k, name: str = "k") -> int | None:
 
 
 def check_choice(value, name: str, choices):
-    """One of the choices, of its type."""
+    """Check that a value is one of the choices, of its type."""
     for choice in choices:
         if value is choice or (type(value) is type(choice) and value == choice):
             return value
@@ -397,31 +588,35 @@ def check_choice(value, name: str, choices):
 
 
 def one_of(*choices):
-    """A function of a value and its name that checks it against choices."""
+    """Return a function of a value and its name that checks it against choices."""
     return partial(check_choice, choices=choices)
 
 
 @overload
-def check_count(value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT) -> int: ...
+def check_count(value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER) -> int: ...
+
+
 @overload
 def check_count(
-    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool
+    value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER, or_none: bool
 ) -> int | None: ...
+
+
 def check_count(
-    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
+    value, name: str, least: int = 1, *, most: int = LARGEST_INTEGER, or_none: bool = False
 ) -> int | None:
-    """A whole number within bounds, or None where that is allowed."""
+    """Check a whole number within bounds, or None where that is allowed."""
     if or_none and value is None:
         return None
     if not is_whole_number(value) or not least <= value <= most:
-        bounds = f"from {least} up" if most == _LARGEST_COUNT else f"from {least} to {most}"
+        bounds = f"from {least} up" if most == LARGEST_INTEGER else f"from {least} to {most}"
         none = "None or " if or_none else ""
         raise InputError(f"{name} must be {none}a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 
-def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
-    """One whole number from 1, or several in a 1-D array."""
+def check_counts(value, name: str, *, most: int = LARGEST_INTEGER) -> np.ndarray:
+    """Check one whole number from 1, or several in a 1-D array."""
     counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
     if not counts:
         raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")

@@ -10,10 +10,9 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import query_ids_of_index
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex, query_ids_of_index
 from skfilterrank._lists.sklearn_compat import calling_cross_validation, fitted_end, rows_of_callers
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 
 # The queries of the fold that a ranker was fitted on.

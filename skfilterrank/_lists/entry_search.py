@@ -46,10 +46,10 @@ from skfilterrank._lists.entry_bins import (
     scores_of_keys,
 )
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, middle
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.row_blocks import Block, merged
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, middle
 from skfilterrank.exceptions import InputError
 
 # Beyond it, not every whole number is a float64.

@@ -13,8 +13,7 @@ import numpy as np
 
 from skfilterrank._lists.additive import Additive, BlockFacts
 from skfilterrank._lists.entry_paths import PathOfSets
-from skfilterrank._lists.floats import sort_rows
-from skfilterrank._lists.lists import ListBlock, RankedLists
+from skfilterrank._lists.lists import ListBlock, RankedLists, sort_rows
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import with_undefined
 

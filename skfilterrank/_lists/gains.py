@@ -1,13 +1,22 @@
-"""From labels to gains: what a judged document is worth, or costs."""
+"""From labels to gains: the worth or cost of a judged document, and labels that are a sample."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.arrays import as_column, as_numbers, refuse_dask
-from skfilterrank._lists.checks import check_numbers
+from skfilterrank._lists.checks import (
+    as_column,
+    as_numbers,
+    check_choice,
+    check_numbers,
+    is_finite_number,
+    refuse_dask,
+)
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 Gains = str | Mapping | Callable | None
@@ -124,10 +133,12 @@ def check_gains(gains) -> None:
 
 
 def _numeric_labels(column, name):
-    """The labels as float64, NaN where missing; float64 arrays pass through."""
+    """Return the labels as float64, NaN where missing; float64 arrays pass through."""
     numbers = as_numbers(column, name)
     if numbers is None:
-        distinct = [label for label in _distinct(column)[:5] if not _is_missing(label)]
+        distinct = [
+            label for label in _distinct(column)[:5] if np.ndim(label) or not pd.isna(label)
+        ]
         raise LabelsNotNumbers(
             f"{name} holds labels that are not numbers ({brief_list(distinct)}): pass gains, a "
             "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
@@ -145,7 +156,7 @@ def _numeric_labels(column, name):
 
 
 def _codes(column, name):
-    """Number of the label of each row, -1 where missing, and the labels."""
+    """Return the number of the label of each row, -1 where missing, and the labels."""
     try:
         return pd.factorize(column)
     except Exception as error:
@@ -156,20 +167,15 @@ def _codes(column, name):
 
 
 def _distinct(column):
-    """The distinct labels, or all where they cannot be told apart."""
+    """Return the distinct labels, or all where they cannot be told apart."""
     try:
         return pd.unique(column)
     except Exception:
         return column
 
 
-def _is_missing(label):
-    """Whether a label stands for an unjudged row."""
-    return np.ndim(label) == 0 and bool(pd.isna(label))
-
-
 def _exp2(labels, name):
-    """2^l - 1 from 0 up, the label itself below."""
+    """Compute 2^l - 1 from 0 up, the label itself below."""
     result = labels.copy()
     graded = labels >= 0
     with np.errstate(over="ignore"):
@@ -183,7 +189,7 @@ def _exp2(labels, name):
 
 
 def _gains_of_labels(labels, gains, name):
-    """The gain of each distinct label."""
+    """Return the gain of each distinct label."""
     if isinstance(gains, Mapping):
         unknown = [label for label in labels if label not in gains]
         if unknown:
@@ -202,13 +208,13 @@ def _gains_of_labels(labels, gains, name):
             ) from error
     try:
         table = as_numbers(as_column(values, "gains", "gain"), "gains")
-        if table is None:
-            raise InputError("gains gives something else than numbers.")
     except InputError:
+        table = None
+    if table is None:
         raise InputError(
             f"gains must give one number per label, got {brief_list(values)} for "
             f"{brief_list(labels)}."
-        ) from None
+        )
     table = table.astype(np.float64)
     # None is what a mapping's get has for labels that it does not know.
     is_float = np.array([isinstance(value, float | np.floating) for value in values], dtype=bool)
@@ -221,3 +227,235 @@ def _gains_of_labels(labels, gains, name):
             "finite number, or NaN where the label means unjudged."
         )
     return table
+
+
+# How ir_measures calls the two formulas of DCG.
+_DCG = {"log2": (), "exp-log2": "exp2"}
+
+
+# The options of every measure, and as ir_measures writes gains of nDCG and the judged alone.
+SHOWN_OF_ALL = ("rel", "gains", "unjudged", "like")
+
+
+OF_ALL = (*SHOWN_OF_ALL, "dcg", "judged_only")
+
+
+_OF_UNJUDGED = ("unjudged", "judged_only")
+
+
+_GRADES = {"gains": "exp2", "ties": "stable"}
+
+
+_WORST = {"gains": None, "ties": "worst"}
+_BOOSTED = {
+    "ndcg": {**_GRADES, "undefined": 1.0},
+    "ap": {**_GRADES, "undefined": 1.0, "normalize": "min"},
+}
+
+
+# By library and measure; tests/metrics/test_like.py asks the libraries.
+LIKE: dict[str, dict[str, dict]] = {
+    "lightgbm": _BOOSTED,
+    "xgboost": _BOOSTED,
+    "catboost": {
+        "ndcg": {**_WORST, "undefined": 1.0},
+        "ap": {**_WORST, "undefined": 0.0, "normalize": "min"},
+        "recall": {**_WORST, "undefined": 1.0},
+        "rr": {**_WORST, "undefined": 0.0},
+    },
+    "scikit-learn": {
+        "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
+        "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
+    },
+}
+
+
+@dataclass(frozen=True)
+class OwnReading:
+    """The way in which one measure reads judgments, whatever the call says of all measures.
+
+    Attributes
+    ----------
+    rel : float or None
+        The least gain of a relevant document, which then has gain 1; below it documents have gain
+        0, and forbidden ones keep theirs.
+    gains : str or tuple of pairs
+        "exp2", or the gain of each gain; of no use with `rel`. Empty leaves gains as they are.
+    drops_unjudged : bool
+        Whether unjudged documents are taken out of the lists, whatever the call does with them.
+    library : str or None
+        The library whose numbers the measure reproduces; it sets the following, too.
+    ties : str or None
+        Rule for ties.
+    undefined : float or None
+        Value of undefined queries.
+    options : tuple of pairs
+        Options of the measure and their values.
+    """
+
+    rel: float | None = None
+    gains: str | tuple = ()
+    drops_unjudged: bool = False
+    library: str | None = None
+    ties: str | None = None
+    undefined: float | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def like(cls, library: str, name: str) -> OwnReading:
+        """Return the way in which a library reads the judgments of a measure."""
+        settings = dict(settings_like(library, name, ()))
+        gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
+        return cls(
+            gains=gains or (),
+            library=library,
+            ties=ties,
+            undefined=undefined,
+            options=tuple(settings.items()),
+        )
+
+    @property
+    def text(self) -> str:
+        """The options that stand for it in a name."""
+        if self.library is not None:
+            return f"like={self.library}"
+        parts = []
+        if self.rel is not None:
+            parts.append(f"rel={_written(self.rel)}")
+        elif isinstance(self.gains, str):
+            parts.append(f"gains={self.gains}")
+        elif self.gains:
+            pairs = (f"{_written(label)}:{_written(gain)}" for label, gain in self.gains)
+            parts.append(f"gains={{{','.join(pairs)}}}")
+        return ",".join([*parts, *["unjudged=drop"] * self.drops_unjudged])
+
+    def of_block(self, block):
+        """Change a `ListBlock` to the judgments and the rule for ties of this reading."""
+        if self.rel is not None or self.gains or self.drops_unjudged:
+            # Measures that differ in other respects share the block.
+            block = block.with_reading(OwnReading(self.rel, self.gains, self.drops_unjudged))
+        if self.ties not in (None, block.tie_rule):
+            block = block.with_ties(self.ties)
+        return block
+
+    def of(self, gains: np.ndarray) -> np.ndarray:
+        """Change the gains of rows, NaN where unjudged."""
+        if self.rel is not None:
+            return np.where(gains >= self.rel, 1.0, np.minimum(gains, 0.0))
+        if not self.gains:
+            return gains
+        return as_gains(gains, self.gains if isinstance(self.gains, str) else dict(self.gains))
+
+
+def own_reading(given: dict, text) -> OwnReading | None:
+    """Make a reading of options in a name, `given` as text or values; None where there are none."""
+    of_gains = {name: value for name, value in given.items() if name not in _OF_UNJUDGED}
+    of_unjudged = {name: value for name, value in given.items() if name in _OF_UNJUDGED}
+    for some in (of_gains, of_unjudged):
+        if len(some) > 1:
+            raise InputError(f"{brief(text)} gives {' and '.join(some)}: give one of them.")
+    own = _own_gains(of_gains.popitem(), text) if of_gains else OwnReading()
+    if of_unjudged:
+        ((name, value),) = of_unjudged.items()
+        wanted = "drop" if name == "unjudged" else "true"
+        if str(value).lower() != wanted:
+            raise InputError(
+                f"{name} in {brief(text)} must be {wanted}, which takes unjudged documents out of "
+                f"the lists; leave it out for the unjudged= of the call. Got {brief(value)}."
+            )
+        own = replace(own, drops_unjudged=True)
+    return None if own == OwnReading() else own
+
+
+def _own_gains(option, text):
+    """Read the one option that changes gains."""
+    name, value = option
+    if name == "rel":
+        if not is_finite_number(value) or not value > 0:
+            raise InputError(
+                f"rel in {brief(text)} must be a number above 0, the least gain of a relevant "
+                f"document, got {brief(value)}."
+            )
+        return OwnReading(rel=float(value))
+    if name == "dcg":
+        if value not in _DCG:
+            raise InputError(f"dcg in {brief(text)} must be log2 or exp-log2, got {brief(value)}.")
+        return OwnReading(gains=_DCG[value])
+    if isinstance(value, dict):
+        values = [*value, *value.values()]
+        if not value or not all(isinstance(each, int | float) for each in values):
+            raise InputError(
+                f"gains in {brief(text)} must give a number for each label, as in "
+                "'ndcg(gains={0:0,1:1,2:5})'."
+            )
+        pairs = [(float(label), float(gain)) for label, gain in value.items()]
+        return OwnReading(gains=tuple(sorted(pairs)))
+    if value != "exp2":
+        raise InputError(
+            f"gains in {brief(text)} must be exp2 or a gain for each label, as in "
+            f"'ndcg(gains={{0:0,1:1,2:5}})', got {brief(value)}."
+        )
+    return OwnReading(gains=value)
+
+
+def _written(number):
+    """Write a number as it would be typed, such as 2 and 0.1."""
+    return repr(int(number)) if number.is_integer() else repr(number)
+
+
+def settings_like(library: str, name: str, given) -> dict:
+    """Look up the settings by which a measure is a library's; `given` names must not set them."""
+    check_choice(library, "like", tuple(LIKE))
+    if name not in LIKE[library]:
+        raise InputError(
+            f"like={brief(library)} knows no {brief(name)}, but {', '.join(LIKE[library])}: write "
+            "gains=, ties= and undefined= as the library does it."
+        )
+    settings = LIKE[library][name]
+    for each in settings.keys() & given:
+        raise InputError(
+            f"{each} is given, and like={brief(library)} sets it: give one of the two. "
+            f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."
+        )
+    return settings
+
+
+PROBABILITY = "inclusion_probability"
+
+
+# Measures that read no label, or only whether there is one.
+_WITHOUT_LABELS = ("empty_list_rate", "judged", "num_q", "num_ret")
+
+
+def is_sample(labels, probabilities) -> bool:
+    """Tell whether some label was drawn with a probability below 1."""
+    if probabilities is None:
+        return False
+    return bool((~pd.isna(labels) & (np.asarray(probabilities, dtype=float) < 1)).any())
+
+
+def measures_of_all_labels(wanted) -> list[str]:
+    """List the measures that a sample of labels does not give."""
+    return [
+        text
+        for text, parsed in wanted.items()
+        if PROBABILITY not in parsed.measure.columns and parsed.measure.name not in _WITHOUT_LABELS
+    ]
+
+
+def refuse_measures_of_sample(wanted) -> None:
+    """Raise for measures that take the labels of a sample for those of all documents."""
+    if wrong := measures_of_all_labels(wanted):
+        raise InputError(
+            "qrels is a sample with inclusion probabilities below 1, of which these measures take "
+            f"no account: {brief_list(wrong)}. Estimate the values with skfilterrank.judgments, "
+            f"or drop the column {PROBABILITY!r} if people judged all documents."
+        )
+
+
+def refuse_sample(name="qrels") -> None:
+    """Raise where judgments of all documents were expected."""
+    raise InputError(
+        f"{name} is a sample with inclusion probabilities below 1, where judgments of all "
+        f"documents were expected. Drop the column {PROBABILITY!r} if they are complete."
+    )

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.arrays import as_column, cached_property, read_only
-from skfilterrank._lists.checks import check_choice, check_groups, check_same_index, check_scores
-from skfilterrank._lists.floats import sort_rows
-from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.own_reading import OwnReading
-from skfilterrank._lists.queries import Block, GroupIndex
-from skfilterrank._lists.relevant_cells import RelevantCells
+from skfilterrank._lists.checks import (
+    LARGEST_INTEGER,
+    as_column,
+    cached_property,
+    check_choice,
+    check_scores,
+    read_only,
+)
+from skfilterrank._lists.gains import OwnReading, as_gains
+from skfilterrank._lists.queries import GroupIndex, QueryBlock, check_groups, check_same_index
 from skfilterrank._lists.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
@@ -24,8 +29,6 @@ UNJUDGED = ("zero", "drop")
 # Not None, which a caller passes who has forgotten the scores.
 _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
-# Beyond it, not every whole number is a float64.
-_LARGEST_INTEGER = 2**53
 
 
 _OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
@@ -90,20 +93,20 @@ class RankedLists:
             )
 
     def _without_unjudged(self, scores):
-        """The scores of rows, -inf where an unjudged row is taken out."""
+        """Return the scores of rows, -inf where an unjudged row is taken out."""
         if self.unjudged == "drop" and self.has_unjudged:
             return np.where(np.isnan(self.gains), -np.inf, scores)
         return scores
 
     def with_reading(self, own: OwnReading) -> "RankedLists":
-        """The same rows as a measure reads them for itself."""
+        """Return the rows with the judgments as a measure reads them for itself."""
         lists = self.judged_by(own)
         lists.scores = lists._without_unjudged(self.scores)
         lists.has_filtered = bool(lists.scores.min() == -np.inf)
         return lists
 
     def judged_by(self, own: OwnReading) -> "RankedLists":
-        """The judgments as a measure reads them for itself, beside the scores as they are."""
+        """Return the judgments as a measure reads them for itself, beside the same scores."""
         lists = copy(self)
         if own.drops_unjudged:
             lists.unjudged = "drop"
@@ -116,7 +119,7 @@ class RankedLists:
         return lists
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
-        """The same rows with other scores, finite ones; those below the threshold are filtered."""
+        """Return the rows with other finite scores; rows below the threshold are filtered."""
         lists = copy(self)
         lists.scores, lists.has_filtered = scores, threshold is not None
         if threshold is not None:
@@ -124,7 +127,7 @@ class RankedLists:
         return lists
 
     def with_ties(self, ties: str) -> "RankedLists":
-        """The same rows under another rule for ties."""
+        """Return the rows under another rule for ties."""
         lists = copy(self)
         lists.ties = ties
         return lists
@@ -135,7 +138,7 @@ class RankedLists:
             yield ListBlock(self, block)
 
     def per_query(self, kernel) -> np.ndarray:
-        """One value per query, in the order of the query ids; NaN where undefined."""
+        """Return one value per query, in the order of the query ids; NaN where undefined."""
         values = np.empty(self.index.n_queries)
         for block in self.blocks():
             values[block.queries] = kernel(block)
@@ -147,10 +150,63 @@ def _shared(make):
     return wraps(make)(lambda block: read_only(make(block)))
 
 
+@dataclass(frozen=True, eq=False)
+class RelevantCells:
+    """The relevant documents of the returned lists of a block, list by list from the top.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_found,)
+        Flat position of each in a matrix of the block in list order.
+    lists : ndarray of shape (n_found,)
+        The list of each.
+    places : ndarray of shape (n_found,)
+        The place of each in its list, from 0.
+    n_lists : int
+        Number of lists of the block.
+    """
+
+    cells: np.ndarray
+    lists: np.ndarray
+    places: np.ndarray
+    n_lists: int
+
+    @classmethod
+    def of(cls, relevant: np.ndarray) -> "RelevantCells":
+        """Find the cells that a bool matrix in list order marks."""
+        cells = np.flatnonzero(relevant)
+        lists = cells // relevant.shape[1]
+        return cls(cells, lists, cells - lists * relevant.shape[1], len(relevant))
+
+    @cached_property
+    def n_found(self) -> np.ndarray:
+        """Number of relevant documents of each list; shape (n_lists,)."""
+        return np.bincount(self.lists, minlength=self.n_lists)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Number of relevant documents from the top of its list down to each, itself included."""
+        n_before = np.cumsum(self.n_found) - self.n_found
+        return np.arange(1, len(self.cells) + 1) - n_before[self.lists]
+
+    def count(self, marks: np.ndarray) -> np.ndarray:
+        """Count the marks from the top of its list down to each document, itself included.
+
+        `marks` is a bool matrix in list order.
+        """
+        # Of the types of numpy, 32-bit integers add up fastest by far.
+        counts = np.cumsum(marks.astype(np.int32), axis=1, dtype=np.int32)
+        return counts.take(self.cells)
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Sum of each list's values; shape (n_lists,)."""
+        return np.bincount(self.lists, values, minlength=self.n_lists)
+
+
 class ListBlock:
     """The lists of some queries of about the same size, as padded matrices."""
 
-    def __init__(self, lists: RankedLists, block: Block):
+    def __init__(self, lists: RankedLists, block: QueryBlock):
         self._lists = lists
         self.layout = block
         self.queries = read_only(block.queries)
@@ -187,11 +243,11 @@ class ListBlock:
         return self._lists.unjudged == "drop"
 
     def with_ties(self, ties: str) -> "ListBlock":
-        """The same lists under another rule for ties."""
+        """Return the lists under another rule for ties."""
         return self.relisted(self.sort_key, ties)
 
     def with_reading(self, own: OwnReading) -> "ListBlock":
-        """The same lists as a measure reads them for itself."""
+        """Return the lists with the judgments as a measure reads them for itself."""
         if own not in self._with_reading:
             block = ListBlock(self._lists.judged_by(own), self.layout)
             if "sort_key" in self.__dict__ or self._lists.scores is not None:
@@ -205,12 +261,12 @@ class ListBlock:
         return self._with_reading[own]
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
-        """Some of the lists alone, by their numbers in the block."""
-        layout = Block(self.queries[lists], self.sizes[lists], self.width)
+        """Return some of the lists alone, by their numbers in the block."""
+        layout = QueryBlock(self.queries[lists], self.sizes[lists], self.width)
         return ListBlock(self._lists, layout)
 
     def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
-        """The same queries and judgments in lists of other sort keys, +inf for what is hidden.
+        """Return lists of other sort keys with these judgments, +inf for what is hidden.
 
         Without another rule for ties, the documents that are shown keep their order.
         """
@@ -240,7 +296,7 @@ class ListBlock:
     @cached_property
     @_shared
     def _is_row(self):
-        """Where the matrices hold rows of the data, and not padding."""
+        """Mask of the rows of the data, False where padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
     @cached_property
@@ -319,7 +375,7 @@ class ListBlock:
         return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
-        """What orders documents of equal scores, ascending, for some lists of the block."""
+        """Return the key that orders documents of equal scores, ascending, for some lists."""
         lists = self._lists
         if lists.ties == "ids":
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
@@ -327,7 +383,7 @@ class ListBlock:
 
     @cached_property
     def _is_sorted(self):
-        """Whether the rows stand in list order already, as those of a retrieval run do."""
+        """True where the rows stand in list order already, like those of a retrieval run."""
         if self.tie_rule not in ("average", "stable"):
             return False
         key = self.sort_key
@@ -336,7 +392,7 @@ class ListBlock:
         return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
 
     def column(self, name: str, fill) -> np.ndarray | None:
-        """An option that holds one entry per row, as a padded matrix; None where not given."""
+        """Return an option with one entry per row as a padded matrix; None where not given."""
         values = self._lists.columns.get(name)
         if values is None:
             return None
@@ -345,7 +401,7 @@ class ListBlock:
     @cached_property
     @_shared
     def judged(self) -> np.ndarray:
-        """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
+        """Mask of the judged rows, False where padding; shape (n_queries, width), bool."""
         if not self._lists.has_unjudged:
             return self._is_row
         return ~np.isnan(self._labels)
@@ -363,7 +419,7 @@ class ListBlock:
         return self.relevant.sum(axis=1)
 
     def depth(self, k: int | None) -> int:
-        """Number of places to look at."""
+        """Return the number of places to look at."""
         return self.width if k is None else min(k, self.width)
 
     def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
@@ -374,7 +430,7 @@ class ListBlock:
         return values.take(self._first_cells(depth))
 
     def _first_cells(self, depth):
-        """The cells of the first places of each list."""
+        """Return the cells of the first places of each list."""
         if depth not in self._cells_of_depth:
             self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
         return self._cells_of_depth[depth]
@@ -400,7 +456,7 @@ class ListBlock:
             yield gains[own], -key[own].astype(np.float64)
 
     def ties(self, k: int | None = None) -> Ties | None:
-        """Ties that reach into the first k places; None unless they are to be averaged.
+        """Find ties that reach into the first k places; None unless they are to be averaged.
 
         The arrays cover the whole width of the lists that have such ties.
         """
@@ -431,7 +487,7 @@ class ListBlock:
         return self.only_retained(top)
 
     def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
-        """``left[i] * (sum of right above place i)`` at each place i of the list, up to k.
+        """Compute ``left[i] * (sum of right above place i)`` at each place i up to k.
 
         Exact means over the tied orders; 0 after the end of the returned list. A sum over such
         places is what average precision and its kin are made of.
@@ -454,7 +510,7 @@ class ListBlock:
         return top
 
     def ranked_relevant(self, k: int | None) -> np.ndarray:
-        """`relevant` in list order up to place k; read only, shared by several measures."""
+        """Return `relevant` in list order up to place k; read only, shared by several measures."""
         depth = self.depth(k)
         if depth not in self._ranked_relevant:
             self._ranked_relevant[depth] = read_only(self.ranked(self.relevant, k))
@@ -463,7 +519,7 @@ class ListBlock:
     @cached_property
     @_shared
     def shows_relevant(self) -> np.ndarray:
-        """Whether the documents of the returned lists are relevant; bool, ties in one order."""
+        """Mask of the relevant documents of the returned lists; bool, ties in one order."""
         return self.only_retained(self.in_order(self.gains > 0))
 
     @cached_property
@@ -472,7 +528,7 @@ class ListBlock:
         return RelevantCells.of(self.shows_relevant)
 
     def best_relevant(self, k: int | None) -> np.ndarray:
-        """The highest gains of the pool that are above 0, descending, 0 after the last.
+        """Return the highest gains of the pool that are above 0, descending, 0 after the last.
 
         At most k, and as wide as the most relevant documents that a query has.
         """
@@ -486,7 +542,7 @@ class ListBlock:
         return gains[:, ::-1][:, : self.depth(k)]
 
     def best_first(self, k: int | None) -> np.ndarray:
-        """The k highest gains of the pool, descending, 0 after its end."""
+        """Return the k highest gains of the pool, descending, 0 after its end."""
         depth = self.depth(k)
         if self._lists.has_unjudged or self.is_padded:
             columns = self.n_judged[:, None] - 1 - np.arange(depth)
@@ -496,7 +552,7 @@ class ListBlock:
         return self.pool[:, ::-1][:, :depth]
 
     def worst_first(self, k: int | None) -> np.ndarray:
-        """The k lowest gains of the pool, ascending, 0 after its end."""
+        """Return the k lowest gains of the pool, ascending, 0 after its end."""
         depth = self.depth(k)
         worst = self.pool[:, :depth]
         if self._lists.has_unjudged or self.is_padded:
@@ -505,20 +561,20 @@ class ListBlock:
 
 
 def _exact(scores):
-    """The scores, or numbers in the same order where float64 would take different ones for equal.
+    """Return scores, or their ranks where float64 would take different ones for equal.
 
     Times in nanoseconds and 64-bit keys are whole numbers of this size.
     """
     if scores.dtype.kind not in "iu" or len(scores) == 0:
         return scores
-    if scores.max() <= _LARGEST_INTEGER and scores.min() >= -_LARGEST_INTEGER:
+    if scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER:
         return scores
     codes, _ = pd.factorize(scores, sort=True)
     return codes.astype(np.float64)
 
 
 def _check_ties(ties, n_rows):
-    """The rule for ties, and the sort codes of the document ids where they decide."""
+    """Return the rule for ties, and the codes of the document ids where they decide."""
     if isinstance(ties, str) or ties is None:
         if ties not in TIES:
             advice = ": pass the document ids themselves" if ties == "docno" else ""
@@ -545,3 +601,65 @@ def _check_ties(ties, n_rows):
     if codes.min() < 0:
         raise InputError(f"ties has a missing document id at row {int(codes.argmin())}.")
     return "ids", codes
+
+
+_ALL_BUT_SIGN = np.int64(np.iinfo(np.int64).max)
+_INF_BITS = np.float64(np.inf).view(np.int64)
+
+
+class SortedRows(NamedTuple):
+    """The order of each row of a matrix, and where values may be equal."""
+
+    cells: np.ndarray
+    """Flat positions in the matrix, row by row in ascending order of the values; int64."""
+    tied: np.ndarray
+    """Rows in which neighbours of that order may be equal, +inf aside; int64."""
+
+
+def sort_rows(keys: np.ndarray) -> SortedRows:
+    """Sort each row of a matrix of floats without NaN, ascending, equal values by column.
+
+    About twice as fast as numpy's argsort along rows: what is sorted are 64-bit integers that hold
+    the leading bits of a value and its cell, and what the lost bits confused is mended.
+    """
+    n_bits = max(keys.size - 1, 0).bit_length()
+    mask = np.int64((1 << n_bits) - 1)
+    # Adding 0.0 makes -0.0 to 0.0, and copies.
+    packed = np.add(keys, 0.0, dtype=np.float64, order="C").view(np.int64)
+    # Flipping all but the sign of negative floats makes their bits ascend with their value.
+    packed ^= (packed >> 63) & _ALL_BUT_SIGN
+    packed &= ~mask
+    packed.reshape(-1)[:] |= np.arange(keys.size)
+    packed.sort(axis=1)
+    cells = packed & mask
+    packed >>= n_bits
+    values = packed.reshape(-1)
+    if not (values[1:] == values[:-1]).any():
+        return SortedRows(cells, np.empty(0, dtype=np.intp))
+    same = (packed[:, 1:] == packed[:, :-1]) & (packed[:, 1:] < _INF_BITS >> n_bits)
+    tied = np.flatnonzero(same.any(axis=1))
+    if len(tied):
+        _mend(keys, cells, tied, same[tied])
+    return SortedRows(cells, tied)
+
+
+def _mend(keys, cells, rows, same):
+    """Put right, in place, what only the lost bits tell apart."""
+    ranked = keys.take(cells[rows])
+    is_confused = (same & (ranked[:, 1:] < ranked[:, :-1])).any(axis=1)
+    rows, same = rows[is_confused], same[is_confused]
+    if not len(rows):
+        return
+    # Runs of one leading part are sorted by the whole value; a number for each keeps them apart.
+    edge = np.zeros((len(rows), 1), dtype=bool)
+    confused = np.flatnonzero(np.hstack((same, edge)) | np.hstack((edge, same)))
+    run = np.cumsum(~np.hstack((edge, same)).ravel())[confused]
+    mended = cells[rows].ravel()
+    found = mended[confused]
+    mended[confused] = found[np.lexsort((found, keys.take(found), run))]
+    cells[rows] = mended.reshape(len(rows), -1)
+
+
+def argsort_floats(values: np.ndarray) -> np.ndarray:
+    """Return the row numbers that sort floats ascending, equal ones by row; no NaN."""
+    return sort_rows(values[None]).cells[0]

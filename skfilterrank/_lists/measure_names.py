@@ -1,20 +1,16 @@
 """Text such as "rbp(persistence=0.9)@100" and the measure, options and cut-off that it names."""
 
+import os
 import re
+import threading
 from collections.abc import Callable
 from difflib import get_close_matches
 
 from skfilterrank._lists.checks import as_list
+from skfilterrank._lists.gains import OF_ALL, SHOWN_OF_ALL, OwnReading, own_reading, settings_like
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank._lists.measure_plugins import load_measure_plugins
-from skfilterrank._lists.own_reading import (
-    OF_ALL,
-    SHOWN_OF_ALL,
-    OwnReading,
-    own_reading,
-    settings_like,
-)
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 _MOST_DIGITS = 18
 _PARSED = re.compile(
@@ -34,7 +30,7 @@ _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 
 
 def get_measure_names() -> list[str]:
-    """Names of all measures, sorted.
+    """Return the names of all measures, sorted.
 
     Returns
     -------
@@ -56,7 +52,7 @@ def get_measure_names() -> list[str]:
 
 
 def get_measure(measure: str | Callable) -> ParsedMeasure:
-    """A measure as an object, from its name.
+    """Return a measure as an object, from its name.
 
     Parameters
     ----------
@@ -98,7 +94,7 @@ def get_measure(measure: str | Callable) -> ParsedMeasure:
 
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:
-    """The measures by the text that names them; what is parsed already is taken as it is."""
+    """Return the measures by the text that names them; what is parsed already is taken as it is."""
     if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
         return measures
     is_one = isinstance(measures, str) or callable(measures)
@@ -186,13 +182,13 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
 
 
 def known_measure(name) -> Measure | None:
-    """The measure of values that go by this name, such as "ap" of "MAP@10"; None for others."""
+    """Return the measure that goes by a name, such as "ap" of "MAP@10"; None for others."""
     entry_and_cut = _find(str(name).partition("(")[0].partition("@")[0])
     return entry_and_cut and entry_and_cut[0]
 
 
 def spellings() -> dict[str, tuple[str, Measure]]:
-    """Every name of every measure, by its lower case: how it is written, and the measure.
+    """Return every name of every measure, by its lower case: how it is written, and the measure.
 
     "@" stands for a cut-off that is written another way than behind "@", as in "P_@".
     """
@@ -204,7 +200,7 @@ def spellings() -> dict[str, tuple[str, Measure]]:
 
 
 def _find(name):
-    """The measure of a name, and the cut-off of such as "P_5"; None where there is none."""
+    """Return the measure of a name, and the cut-off of such as "P_5"; None where there is none."""
     found = find_entered(name)
     if found is None:
         load_measure_plugins()
@@ -226,7 +222,7 @@ def find_entered(name: str) -> tuple[Measure, str | None] | None:
 
 
 def _unknown(texts):
-    """The error of all texts that name no measure."""
+    """Return the error of all texts that name no measure."""
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} The names are in "
         "skfilterrank.metrics.get_measure_names() and skfilterrank help measures; a "
@@ -237,7 +233,7 @@ def _unknown(texts):
 
 
 def _not_a_measure(text):
-    """A sentence, with the names that are near."""
+    """Return a sentence with the names that are near."""
     known, near = spellings(), {}
     name = re.split("[(@]", str(text))[0].lower()
     stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
@@ -252,7 +248,7 @@ def _not_a_measure(text):
 
 
 def _parse_options(entry, text, whole):
-    """Options of the string form, numbers and words by name, and those that all measures have."""
+    """Parse options of the string form, and those that all measures have."""
     options, shared = {}, {}
     for part in split_at_commas(text):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -274,7 +270,7 @@ def _parse_options(entry, text, whole):
 
 
 def split_at_commas(text):
-    """The parts between commas that are in no parentheses or braces."""
+    """Return the parts between commas that are in no parentheses or braces."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "({") - (character in ")}")
@@ -286,20 +282,51 @@ def split_at_commas(text):
 
 
 def _value(text):
-    """A number, a word with or without quotes, or the values of labels in braces."""
+    """Return a number, a word with or without quotes, or the values of labels in braces."""
     if text[:1] == "{" and text[-1:] == "}":
         pairs = [part.partition(":") for part in split_at_commas(text[1:-1])]
         return {_value(label.strip()): _value(value.strip()) for label, _, value in pairs}
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
-    return _number_or_word(text)
-
-
-def _number_or_word(text):
-    """The int or float that a text spells, None for "None", else the text."""
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
     return None if text == "None" else text
+
+
+GROUP = "skfilterrank.measures"
+# What is loaded registers measures, and may ask for some by name.
+_LOCK = threading.RLock()
+_WAITING: list[str] = [GROUP]
+
+
+def _renew_lock() -> None:
+    """Replace the lock, which a thread may have held when this process was forked from its own."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def load_measure_plugins() -> None:
+    """Import them, once in a process."""
+    with _LOCK:
+        if not _WAITING:
+            return
+        # Here, so that whoever names a known measure does not wait for it.
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=_WAITING.pop()):
+            try:
+                point.load()
+            except (Exception, SystemExit) as error:
+                package = "" if point.dist is None else f" of {point.dist.name}"
+                warn_user(
+                    f"The entry point {point.name} = {point.value}{package} gives no measures: "
+                    f"{type(error).__name__}: {error}",
+                    DataWarning,
+                )

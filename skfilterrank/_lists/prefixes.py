@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import mean_tolerance
 
 
 class Ranking:
@@ -170,7 +170,7 @@ def thresholds_of(shown, scores, index) -> np.ndarray:
 
 
 def ties_worst_first(gains, scores, index) -> np.ndarray:
-    """Return row numbers that put tied rows of a query in the order of their gains.
+    """Return the row numbers that put tied rows of a query in the order of their gains.
 
     All other rows keep their place. Rules that break ties by the order of rows then do not depend
     on the order in which rows came, and err on the safe side.

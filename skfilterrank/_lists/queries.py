@@ -1,4 +1,4 @@
-"""The rows of each query, indexed once and shared by everything that works per query."""
+"""The rows of each query, indexed once, and the checks of query ids."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -6,8 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.arrays import as_column, entry_types, is_missing
+from skfilterrank._lists.checks import (
+    as_column,
+    entry_types,
+    is_missing,
+)
 from skfilterrank.exceptions import InputError, brief
+
+QID = "qid"
+
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
@@ -18,7 +25,7 @@ _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
 
 
-class Block:
+class QueryBlock:
     """Some queries of about the same size, to be laid out as one padded matrix."""
 
     __slots__ = ("queries", "rows", "sizes", "width")
@@ -32,7 +39,7 @@ class Block:
 
 
 class GroupIndex:
-    """Where each query's rows are.
+    """Positions of the rows of each query.
 
     Queries are numbered by their sorted ids. `order` lists the row numbers query by query; it is
     None where every query's rows stand together, and then a query is a slice of the data itself.
@@ -71,8 +78,9 @@ class GroupIndex:
             raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
+        is_plain = isinstance(values, np.ndarray) and values.dtype != object
         # Of ids that ascend already the first of each run are sorted.
-        if n_runs > n_rows // 2 and not _ascend(values):
+        if n_runs > n_rows // 2 and not (is_plain and (values[1:] >= values[:-1]).all()):
             if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
                 del changes
                 return cls._scattered_integers(values, *span)
@@ -108,7 +116,7 @@ class GroupIndex:
 
     @classmethod
     def _scattered_integers(cls, values, first, last):
-        """The same of integers that fill much of their range: their codes need no memory."""
+        """Index integers that fill much of their range: their codes need no memory."""
         order, sizes = _order_by_code(
             lambda rows: _distance(values[rows], first), len(values), last - first + 1
         )
@@ -128,14 +136,14 @@ class GroupIndex:
         return self._labels
 
     def row_order(self) -> np.ndarray:
-        """Row numbers query by query, queries in the order of their ids."""
+        """Return the row numbers query by query, queries in the order of their ids."""
         if self.order is not None:
             return self.order
         first = np.repeat(self.starts - _offsets(self.sizes), self.sizes)
         return first + np.arange(self.n_rows)
 
     def codes(self) -> np.ndarray:
-        """Number of the query of each row."""
+        """Return the number of the query of each row."""
         if self.order is None and (self.starts[1:] > self.starts[:-1]).all():
             return np.repeat(np.arange(self.n_queries), self.sizes)
         codes = np.empty(self.n_rows, dtype=np.intp)
@@ -151,7 +159,7 @@ class GroupIndex:
         sums[by_start] = np.add.reduceat(values, self.starts[by_start])
         return sums
 
-    def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
+    def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[QueryBlock]:
         """Yield all queries in blocks of at most `max_cells` padded cells.
 
         One part of the rows after the other, and in each the smallest queries first.
@@ -166,11 +174,11 @@ class GroupIndex:
             begin = 0
             while begin < len(sizes):
                 end = begin + _block_length(sizes[begin:], max_cells)
-                yield Block(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
+                yield QueryBlock(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
                 begin = end
 
     def _parts(self):
-        """Slices of the queries, of about as many rows each."""
+        """Return slices of the queries, of about as many rows each."""
         edges = [0, self.n_queries]
         if self.n_rows > _PART_ROWS:
             rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)
@@ -183,7 +191,7 @@ class GroupIndex:
             if first < last:
                 yield slice(first, last)
 
-    def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
+    def take(self, values: np.ndarray, block: QueryBlock, fill) -> np.ndarray:
         """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
         if self.order is None:
             taken = _stretches(values, self.starts[block.queries], block.width)
@@ -194,12 +202,12 @@ class GroupIndex:
         return taken
 
     def _rows(self, block):
-        """The row of each cell of a block, some other where it is padding; rows in any order."""
+        """Return the row of each cell of a block, any row where it is padding."""
         if block.rows is None:
             block.rows = _stretches(self.order, self.starts[block.queries], block.width)
         return block.rows
 
-    def put(self, target: np.ndarray, block: Block, values: np.ndarray) -> None:
+    def put(self, target: np.ndarray, block: QueryBlock, values: np.ndarray) -> None:
         """Write a padded matrix of the block's queries back to the rows it came from."""
         inside = np.arange(block.width) < block.sizes[:, None]
         rows = self.starts[block.queries][:, None] + np.arange(block.width)
@@ -208,7 +216,7 @@ class GroupIndex:
 
 
 def _stretches(values, starts, width):
-    """As many values from each start on, one stretch a row; some other behind the last value."""
+    """Take as many values from each start on, one stretch a row."""
     if starts.max() + width > len(values) or not values.flags.c_contiguous:
         return values.take(starts[:, None] + np.arange(width), mode="clip")
     # As records, that are copied whole.
@@ -219,7 +227,7 @@ def _stretches(values, starts, width):
 
 
 def _block_length(sizes, max_cells):
-    """How many of some queries, smallest first, to lay out together."""
+    """Return the number of queries, smallest first, to lay out together."""
     same = int(np.searchsorted(sizes, sizes[0], side="right"))
     if 4 * same * sizes[0] >= max_cells:
         # Enough without padding.
@@ -232,12 +240,12 @@ def _block_length(sizes, max_cells):
 
 
 def _offsets(sizes):
-    """First position of each of the consecutive stretches of the given sizes."""
+    """Return the first position of each of the consecutive stretches of the given sizes."""
     return np.cumsum(sizes) - sizes
 
 
 def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Query id and length of each stretch of rows that have the same one; there may be no rows."""
+    """Return query id and length of each stretch of rows of one query; there may be no rows."""
     values = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
@@ -261,7 +269,7 @@ def _of_different_types(name, one, other):
 
 
 def _group_values(groups, name):
-    """A one-dimensional array of query ids without missing values."""
+    """Return a one-dimensional array of query ids without missing values."""
     if isinstance(groups, pd.MultiIndex):
         raise InputError(
             f"{name} has several levels: expected one query id per row; pass one level, e.g. "
@@ -289,14 +297,8 @@ def _group_values(groups, name):
     return values
 
 
-def _ascend(values):
-    """Tell whether no id is smaller than the one before."""
-    is_plain = isinstance(values, np.ndarray) and values.dtype != object
-    return is_plain and bool((values[1:] >= values[:-1]).all())
-
-
 def _factorize(values, name):
-    """Codes (None for 0, 1, 2, ...) and sorted distinct values."""
+    """Return codes (None for 0, 1, 2, ...) and sorted distinct values."""
     if (
         isinstance(values, np.ndarray)
         and values.dtype != object
@@ -322,7 +324,7 @@ def _factorize(values, name):
 
 
 def _dense_span(values):
-    """The first and the last of integers that fill much of the range between; or None."""
+    """Return the first and the last of integers that fill much of the range between; or None."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         return None
     first, last = int(values.min()), int(values.max())
@@ -330,13 +332,13 @@ def _dense_span(values):
 
 
 def _distance(values, first):
-    """How far integers are from the first one, as int64."""
+    """Return the distances of integers from the first one, as int64."""
     wide = np.uint64 if values.dtype.kind == "u" else np.int64
     return (values.astype(wide) - wide(first)).astype(np.int64)
 
 
 def _factorize_dense(values, first, last):
-    """The same for integers that fill much of their range: faster, and 4 bytes a row."""
+    """Factorize integers that fill much of their range: faster, and 4 bytes a row."""
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
     for rows in _chunks(len(codes)):
         codes[rows] = _distance(values[rows], first)
@@ -354,14 +356,14 @@ def _factorize_dense(values, first, last):
 
 
 def _chunks(n_rows, n_codes=0):
-    """Slices of the rows: temporary arrays stay small, work per code is not done too often."""
+    """Yield slices of the rows, which keep temporary arrays small and work per code rare."""
     step = max(_CHUNK_ROWS, n_codes // 2)
     for begin in range(0, n_rows, step):
         yield slice(begin, begin + step)
 
 
 def _order_by_code(codes_of, n_rows, n_codes):
-    """Row numbers sorted by code, ascending within a code, and the number of rows of each code.
+    """Return the row numbers sorted by code, and the number of rows of each code.
 
     ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
     bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
@@ -403,3 +405,167 @@ def _order_by_code(codes_of, n_rows, n_codes):
             if len(counts) > 1:
                 order[begin:end] = order[begin:end].take(np.argsort(codes, kind="stable"))
     return order, sizes
+
+
+def query_ids_of_index(data):
+    """Return the index level named "qid" of a pandas object, or None."""
+    index = data if isinstance(data, pd.Index) else getattr(data, "index", None)
+    if isinstance(index, pd.Index) and QID in index.names:
+        return index.get_level_values(QID)
+    return None
+
+
+def find_groups(groups, *carriers, names=("y", "X")):
+    """Find the query ids of the rows: those given, else those an index holds, else None.
+
+    Ids that come from several places must agree row by row. Other names for the same queries,
+    such as codes, are allowed in `groups`: they must put the same rows together. `names` are
+    those of the carriers.
+    """
+    held = []
+    for each, name in zip(carriers, names):
+        if (ids := query_ids_of_index(each)) is not None:
+            index = each if isinstance(each, pd.Index) else each.index
+            held.append((ids, index, f"the index level 'qid' of {name}"))
+    for (left, index, name), (right, other, where) in pairwise(held):
+        _check_same_rows(left, right, name, where, one_naming=True)
+        _check_same_labels(index, other)
+    if groups is None:
+        return held[0][0] if held else None
+    for ids, _, where in held[:1]:
+        _check_same_rows(groups, ids, "groups", where)
+    return groups
+
+
+def _check_same_rows(left, right, name, where, *, one_naming=False):
+    """Raise where two arrays of query ids do not agree on the rows of queries."""
+    try:
+        is_index = isinstance(left, GroupIndex)
+        values = None if is_index else np.asarray(left)
+        # The caller compares lengths with the number of rows.
+        if not is_index and (
+            values.shape != right.shape or bool((values == np.asarray(right)).all())
+        ):
+            return
+        left = left if is_index else GroupIndex.from_groups(values)
+        right = GroupIndex.from_groups(right)
+    except (InputError, TypeError, ValueError):
+        # The caller refuses arrays that hold no query ids.
+        return
+    if left.n_rows != right.n_rows:
+        return
+    left_codes, right_codes = left.codes(), right.codes()
+    left_ids, right_ids = left.query_ids, right.query_ids
+    if is_one_set := np.array_equal(left_ids, right_ids):
+        differs = left_codes != right_codes
+    elif one_naming and _kind(left_ids) == _kind(right_ids):
+        is_one_set = True
+        differs = left_ids[left_codes] != right_ids[right_codes]
+    else:
+        # Files give 1 or "1" by their format.
+        left_ids, right_ids = _texts(left_ids), _texts(right_ids)
+        is_one_set = np.array_equal(np.sort(left_ids), np.sort(right_ids))
+        differs = left_ids[left_codes] != right_ids[right_codes] if is_one_set else None
+    if is_one_set:
+        if differs.any():
+            row = int(differs.argmax())
+            ids = (
+                brief(index.query_ids[codes[row : row + 1]].tolist()[0])
+                for index, codes in ((left, left_codes), (right, right_codes))
+            )
+            raise InputError(
+                f"{name} and {where} name different queries in {np.count_nonzero(differs)} of "
+                f"{len(differs)} rows, the first {' and '.join(ids)} at row {row}: rows are "
+                "matched by position, so bring all arguments into one order first."
+            )
+        return
+    pairs = left_codes * np.int64(right.n_queries) + right_codes
+    if not left.n_queries == right.n_queries == len(np.unique(pairs)):
+        raise InputError(
+            f"{name} and {where} name different queries: give query "
+            "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
+            "by, such as segments, are for the splitter alone; where metadata routing hands "
+            "them on, .set_fit_request(groups='qid') of the estimator and "
+            ".set_score_request(groups='qid') of the scorer take the query ids from "
+            "params={'groups': segments, 'qid': query_ids}."
+        )
+
+
+def _texts(ids):
+    """Return query ids as texts, whole numbers without a point."""
+    with np.errstate(invalid="ignore"):
+        whole = ids.astype(np.int64) if ids.dtype.kind == "f" else ids
+    return (whole if np.array_equal(whole, ids) else ids).astype(str)
+
+
+def _kind(ids):
+    """Name the kind of query ids; ids of one kind can be compared."""
+    return "number" if ids.dtype.kind in "biuf" else type(ids.tolist()[0])
+
+
+def _check_same_labels(left, right):
+    """Raise where two indexes hold the same labels in different orders."""
+    if left.nlevels == 1 or left.names != right.names or left.equals(right):
+        return
+    if left.is_unique and right.is_unique and right.isin(left).all():
+        row = int(np.asarray(left != right).argmax())
+        raise InputError(
+            "two arguments with an index level 'qid' hold the same labels in different orders, "
+            f"the first {brief(left[row])} and {brief(right[row])} at row {row}: rows are matched "
+            "by position, so bring them into one order first, as by y = y.loc[X.index]."
+        )
+
+
+def check_groups(
+    groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
+) -> GroupIndex:
+    """Index the query of each row; a missing query id is an error."""
+    query_ids = find_groups(groups, *carriers)
+    if query_ids is None:
+        text = (
+            f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
+            "index has a level named 'qid'."
+        )
+        if carrier.startswith("y_true"):
+            text += (
+                " Inside scikit-learn's model selection, such a Series keeps its query ids "
+                "through every split, but not in tools that make an array of y, such as RFECV; "
+                "with sklearn.set_config(enable_metadata_routing=True), groups can be passed "
+                "instead, there too."
+            )
+        raise InputError(text)
+    is_index = isinstance(query_ids, GroupIndex)
+    index = query_ids if is_index else GroupIndex.from_groups(query_ids, name)
+    if index.n_rows != n_rows:
+        remedy = ""
+        if index.query_ids.dtype.kind in "iu" and index.query_ids @ index.sizes == n_rows:
+            remedy = (
+                f" If {name} holds the sizes of consecutive queries, pass "
+                "np.repeat(np.arange(len(sizes)), sizes)."
+            )
+        raise InputError(
+            f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
+            f"id per row.{remedy}"
+        )
+    return index
+
+
+def refuse_query_column(names) -> None:
+    """Raise where a column of features holds the query ids."""
+    if names is not None and QID in names:
+        raise InputError(
+            "X has a column 'qid', which would be learned from as a feature: pass "
+            "groups=X['qid'] and X.drop(columns='qid'), or X.set_index('qid')."
+        )
+
+
+def check_same_index(y_true, y_score, groups=None) -> None:
+    """Check that two Series with query ids have the same ones, in the same order."""
+    if groups is not None:
+        find_groups(groups, y_score, names=("y_score",))
+    left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
+    if left is not None and right is not None and not y_true.index.equals(y_score.index):
+        raise InputError(
+            "y_true and y_score have different indexes: rows are compared by position, so align "
+            "them first, e.g. y_score = y_score.reindex(y_true.index)."
+        )

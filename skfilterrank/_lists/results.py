@@ -1,15 +1,17 @@
 """Results of functions, shown as a line, as a table that fits on a screen, and as a frame."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.paper_tables import paper_table
-from skfilterrank._lists.printable import printable
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.words import printable
 from skfilterrank.exceptions import InputTypeError
 
 _LONGEST = 120  # characters of a repr
@@ -32,15 +34,15 @@ class Result:
     _display: ClassVar[str | None] = None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: what the result holds, as columns."""
+        """Return one row: what the result holds, as columns."""
         return pd.DataFrame([self._fields()])
 
     def to_latex(self) -> str:
-        """A `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
+        """Return a `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
         return self._paper_text("latex")
 
     def to_markdown(self) -> str:
-        """A table as GitHub and notebooks show it: all rows of `to_frame`."""
+        """Return a table as GitHub and notebooks show it: all rows of `to_frame`."""
         return self._paper_text("markdown")
 
     def plot(self, ax=None, **kwargs) -> Any:
@@ -79,7 +81,8 @@ class Result:
         table = self.to_frame()
         if not isinstance(table.index, pd.RangeIndex) or table.index.name is not None:
             table = table.reset_index()
-        head = [" ".join(map(str, as_tuple(name))).strip() for name in table.columns]
+        names = (name if isinstance(name, tuple) else (name,) for name in table.columns)
+        head = [" ".join(map(str, name)).strip() for name in names]
         is_p = [name.startswith("p_") for name in head]
         rows = [
             [self._paper_cell(value, p) for value, p in zip(row, is_p)]
@@ -129,7 +132,7 @@ class Result:
         return "\n".join([html, table.to_html(**style), *(f"<p>{line}</p>" for line in more)])
 
     def _shown(self):
-        """Rows of the table, how pandas writes them, and a line on the others; None: no table."""
+        """Return rows of the table, their style, and a line on the others; None for no table."""
         table = self._table()
         if table is None:
             return None
@@ -146,26 +149,83 @@ class Result:
         return shown, style, [more] * (n_more > 0)
 
 
-def as_tuple(name) -> tuple:
-    """Levels of a name of a column, or the one that it has."""
-    return name if isinstance(name, tuple) else (name,)
-
-
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
-    """Places of so many rows, spread over all rows of a curve, with both ends."""
+    """Return places of so many rows, spread over all rows of a curve, with both ends."""
     return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """The number and what it is of, such as "1 pair" and "1,200 queries"."""
+    """Return the number and what it is of, such as "1 pair" and "1,200 queries"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def p_text(value: float) -> str:
-    """Four digits, or that it is smaller."""
+    """Return four digits, or that it is smaller."""
     return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
 
 
 def interval_text(confidence: float) -> str:
-    """Name of an interval, by its confidence."""
+    """Return the name of an interval, by its confidence."""
     return f"{100 * confidence:.4g} % interval"
+
+
+PAPER_FORMATS = ("latex", "markdown")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+class Cell(NamedTuple):
+    """A text, what stands raised behind it, and whether it is the best."""
+
+    text: str
+    marks: str = ""
+    is_best: bool = False
+
+
+def paper_table(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], format: str) -> str:
+    """Return the table; the first column at the left, the others at the right."""
+    check_choice(format, "format", PAPER_FORMATS)
+    lines = [head, *rows]
+    if format == "markdown":
+        texts = [f"| {' | '.join(map(_markdown, line))} |" for line in lines]
+        texts.insert(1, f"| --- |{' ---: |' * (len(head) - 1)}")
+        return "\n".join(texts) + "\n"
+    first, *texts = [f"{' & '.join(map(_latex, line))} \\\\" for line in lines]
+    columns = "l" + "r" * (len(head) - 1)
+    return "\n".join(
+        [
+            f"\\begin{{tabular}}{{{columns}}}",
+            *("\\toprule", first, "\\midrule"),
+            *texts,
+            *("\\bottomrule", "\\end{tabular}", ""),
+        ]
+    )
+
+
+def paper_note(text: str, format: str) -> str:
+    """Return a line below a table."""
+    return f"\n{_markdown(text)}\n" if format == "markdown" else f"% {printable(text)}\n"
+
+
+def _markdown(cell):
+    cell = cell if isinstance(cell, Cell) else Cell(cell)
+    text = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", printable(cell.text))
+    text = f"**{text}**" if cell.is_best else text
+    return f"{text}<sup>{cell.marks}</sup>" if cell.marks else text
+
+
+def _latex(cell):
+    cell = cell if isinstance(cell, Cell) else Cell(cell)
+    text = "".join(_LATEX.get(character, character) for character in printable(cell.text))
+    # A sign, and not a hyphen.
+    text = f"$-${text[1:]}" if re.fullmatch(r"-[\d.].*", text) else text
+    text = f"\\textbf{{{text}}}" if cell.is_best else text
+    return f"{text}$^{{{cell.marks}}}$" if cell.marks else text

@@ -34,13 +34,14 @@ class Block(NamedTuple):
         return int(self.sizes.sum())
 
     def group_index(self) -> GroupIndex:
-        """The rows of each query, numbered in the order in which they come."""
+        """Return the rows of each query, numbered in the order in which they come."""
         starts = np.cumsum(self.sizes) - self.sizes
         return GroupIndex(np.arange(len(self.ids)), self.sizes, starts, None, self.n_rows)
 
     def join(self, other: "Block") -> "Block":
-        """The rows of this block, then those of the other; a query that is cut becomes whole."""
-        ids, sizes = _joined(self.ids, other.ids), np.append(self.sizes, other.sizes)
+        """Append the rows of the other block; a query that is cut becomes whole."""
+        check_one_type(self.ids, other.ids)
+        ids, sizes = np.append(self.ids, other.ids), np.append(self.sizes, other.sizes)
         if ids[len(self.ids) - 1] == ids[len(self.ids)]:
             ids = np.delete(ids, len(self.ids))
             sizes[len(self.ids) - 1] += sizes[len(self.ids)]
@@ -52,7 +53,7 @@ class Block(NamedTuple):
         return Block(ids, sizes, columns)
 
     def split(self, at: int) -> tuple["Block", "Block"]:
-        """The first stretches, and the others."""
+        """Return the first stretches, and the others."""
         row = int(self.sizes[:at].sum())
         left = {name: values[:row] for name, values in self.columns.items()}
         right = {name: values[row:] for name, values in self.columns.items()}
@@ -63,7 +64,7 @@ class Block(NamedTuple):
 
 
 def merged(states: Iterable) -> Any:
-    """What is known of all queries; there is at least one."""
+    """Merge the states of all queries; there is at least one."""
     return reduce(lambda left, right: left.merge(right), states)
 
 
@@ -86,12 +87,6 @@ class Pieces(tuple):
         return Pieces(self + other)
 
 
-def _joined(left, right):
-    """Query ids of two blocks, which must be of one type."""
-    check_one_type(left, right)
-    return np.concatenate([left, right])
-
-
 def check_one_type(left, right) -> None:
     """Raise for query ids that cannot be compared with those of another block."""
     if _kind(left) != _kind(right):
@@ -102,7 +97,7 @@ def check_one_type(left, right) -> None:
 
 
 def _kind(ids):
-    """The part of the type that decides which ids are equal."""
+    """Return the part of the type that decides which ids are equal."""
     if ids.dtype == object:
         kinds = {str: "text", Number: "number", np.bool_: "number"}
         found = (name for kind, name in kinds.items() if isinstance(ids[0], kind))

@@ -1,28 +1,246 @@
-"""Numbers of the values of queries: means, their errors, intervals and tests, and exact sums."""
+"""Discounts of places, weights of queries, and means over queries with their errors."""
 
 import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_choice, is_finite_number
-from skfilterrank._lists.query_weights import given_weights, scaled
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_numbers,
+    check_share,
+    is_finite_number,
+)
+from skfilterrank._lists.queries import GroupIndex, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief
+
+Exposure = Callable[[np.ndarray], np.ndarray]
+
+
+def reciprocal(places, persistence=None) -> np.ndarray:
+    """Compute ``1 / place``: average precision, reciprocal rank."""
+    return 1 / np.asarray(places, dtype=np.float64)
+
+
+def log_discount(places, persistence=None) -> np.ndarray:
+    """Compute ``1 / log2(place + 1)``: DCG."""
+    return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
+
+
+def geometric(places, persistence) -> np.ndarray:
+    """Compute ``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
+    return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
+
+
+EXPOSURES = {"ap": reciprocal, "ndcg": log_discount, "rbp": geometric}
+
+
+def first_places(depth: int) -> np.ndarray:
+    """Return the places 1, ..., depth."""
+    return np.arange(1.0, depth + 1)
+
+
+def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
+    """Return the exposure of positions by name, or a callable with its results checked.
+
+    Parameters
+    ----------
+    exposure : {"ap", "ndcg", "rbp"} or callable
+        "ap" is ``1 / i``, "ndcg" ``1 / log2(i + 1)``, "rbp" ``(1 - persistence) *
+        persistence ** (i - 1)`` (definition 2.1 of Diaz & Mitra). A callable takes an array of
+        positions, of any shape, and returns the exposure of each.
+    persistence : float, default=0.8
+        Probability of going on to the next position, in (0, 1); only "rbp" reads it.
+
+    Returns
+    -------
+    callable
+        From an array of positions (float64, from 1) to their exposure (float64, same shape).
+
+    Raises
+    ------
+    ValueError
+        If `exposure` is neither a known name nor callable, or `persistence` is out of range; and
+        on calling the result, if a callable `exposure` returns another shape, something other
+        than real numbers, NaN or infinity.
+
+    Notes
+    -----
+    The exposure of "rbp" is 0 in float64 from position 3,334 on, at persistence 0.8.
+    """
+    persistence = check_share(persistence, "persistence")
+    if isinstance(exposure, str) and exposure in EXPOSURES:
+        return partial(EXPOSURES[exposure], persistence=persistence)
+    if callable(exposure):
+        return _checked(exposure)
+    raise InputError(
+        f"exposure must be {', '.join(map(repr, EXPOSURES))} or a callable from positions to "
+        f"exposures, got {brief(exposure)}."
+    )
+
+
+def results_of(function, positions, name) -> np.ndarray:
+    """Call a user's function on positions."""
+    if isinstance(function, type):
+        raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
+    return np.asarray(function(positions))
+
+
+def _checked(function) -> Exposure:
+    """Return a user's function with a check of its results at every call."""
+
+    def exposure(positions):
+        values = results_of(function, positions, "exposure")
+        if values.dtype.kind not in "fiub":
+            raise InputError(
+                f"exposure must return real numbers, but {brief(function)} returned dtype "
+                f"{values.dtype}."
+            )
+        if values.shape != np.shape(positions):
+            raise InputError(
+                f"exposure must return one number per position: {brief(function)} was given shape "
+                f"{np.shape(positions)} and returned shape {values.shape}. Write it with numpy "
+                "functions, or wrap it in np.vectorize."
+            )
+        values = values.astype(np.float64, copy=False)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            where = np.unravel_index(bad.argmax(), bad.shape)
+            raise InputError(
+                f"exposure must be finite, but {brief(function)} returned {values[where]} for "
+                f"position {np.asarray(positions)[where]:g}."
+            )
+        return values
+
+    return exposure
+
+
+# By query id, or one per row.
+QueryWeight = Mapping | ArrayLike | None
+
+
+_HOW = (
+    "give a dict or a Series of weights by query id, or one weight per row, the same for all rows "
+    "of a query"
+)
+
+
+def query_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
+    """Return the weight of each query for means: the largest is 1; None if all are alike."""
+    return scaled(given_weights(query_weight, index))
+
+
+def scaled(weights: np.ndarray | None) -> np.ndarray | None:
+    """Divide weights by the largest; None if all are alike."""
+    if weights is None:
+        return None
+    largest = weights.max()
+    return None if (weights == largest).all() else weights / largest
+
+
+def given_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
+    """Return the weight of each query as it was given, in the order of the query ids."""
+    if query_weight is None:
+        return None
+    weights = _per_query(query_weight, index).astype(np.float64)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise InputError(
+            f"query_weight of query {_first(index, bad)} is {weights[bad][0]:g}: a weight must be "
+            "a finite number from 0 up."
+        )
+    if weights.max() == 0:
+        raise InputError(
+            f"query_weight is 0 for each of the {index.n_queries} queries: at least one must count."
+        )
+    return weights
+
+
+def _first(index, queries):
+    """Return the first id of some queries, as errors show it."""
+    return brief(index.query_ids[queries].tolist()[0])
+
+
+def _per_query(query_weight, index):
+    """Read one weight for each query, unchecked."""
+    if isinstance(query_weight, Mapping):
+        return _by_id(pd.Series(dict(query_weight), dtype=object), index)
+    if isinstance(query_weight, pd.Series):
+        ids = query_ids_of_index(query_weight)
+        by_id = query_weight if ids is None else query_weight.set_axis(ids)
+        n_given = len(query_weight)
+        if n_given != index.n_rows or (by_id.index.is_unique and ids is not None):
+            return _by_id(by_id, index)
+        if n_given == index.n_queries and set(by_id.index) == set(index.query_ids):
+            # As many rows as queries: by place or by id?
+            by_row, by_query = _by_row(query_weight, index), _by_id(by_id, index)
+            if not np.array_equal(by_row, by_query):
+                raise InputError(
+                    "query_weight is a Series with one entry per query and per row, whose index "
+                    "has the query ids in another order than the rows: name the index 'qid' if "
+                    "weights go by it, or pass an array if they go by row."
+                )
+    return _by_row(query_weight, index)
+
+
+def _by_id(weights, index):
+    """Read weights by query id; those of other queries are not needed."""
+    if not weights.index.is_unique:
+        twice = weights.index[weights.index.duplicated()][0]
+        raise InputError(
+            f"query_weight has several weights for query {brief(twice)}, and {len(weights)} for "
+            f"{index.n_rows} rows: {_HOW}."
+        )
+    places = weights.index.get_indexer(index.labels)
+    if (places < 0).any():
+        n_missing = int(np.count_nonzero(places < 0))
+        raise InputError(
+            f"query_weight has no weight for {n_missing} of {index.n_queries} queries, such as "
+            f"{_first(index, places < 0)}: {_HOW}."
+        )
+    return check_numbers(weights.to_numpy()[places], "query_weight", entry="weight")
+
+
+def _by_row(weights, index):
+    """Read weights by row, which must be constant within a query."""
+    weights = check_numbers(weights, "query_weight", entry="weight", hint=f" Or {_HOW}.")
+    if len(weights) != index.n_rows:
+        raise InputError(
+            f"query_weight has {len(weights)} entries for {index.n_rows} rows of "
+            f"{index.n_queries} queries: {_HOW}."
+        )
+    in_order = weights[index.row_order()]
+    first = in_order[np.cumsum(index.sizes) - index.sizes]
+    differs = in_order != np.repeat(first, index.sizes)
+    differs &= ~np.isnan(in_order) | ~np.isnan(np.repeat(first, index.sizes))
+    if differs.any():
+        place = int(differs.argmax())
+        query = int(np.searchsorted(np.cumsum(index.sizes), place, side="right"))
+        raise InputError(
+            f"query_weight has weights {first[query]:g} and {in_order[place]:g} for rows of query "
+            f"{_first(index, [query])}: a weight is that of a query, so {_HOW}."
+        )
+    return first
+
 
 # What a measure returns: the mean over queries, or one value per query with average=None.
 Scores = float | np.ndarray
 
 
 def ratio(part, whole) -> np.ndarray:
-    """part / whole; NaN, undefined, where the whole is not above 0."""
+    """Compute part / whole; NaN, undefined, where the whole is not above 0."""
     result = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=result, where=whole > 0)
     return result
 
 
 def check_undefined(undefined) -> None:
-    """A number, or "drop"."""
+    """Raise for what is neither a finite number nor "drop"."""
     is_drop = isinstance(undefined, str) and undefined == "drop"
     if not is_drop and not is_finite_number(undefined):
         raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
@@ -36,7 +254,7 @@ def with_undefined(values, undefined) -> np.ndarray:
 
 
 def check_average(average, query_weight) -> None:
-    """A mean, or the values of all queries, which have no weights."""
+    """Check "mean" or None, the values of all queries, which have no weights."""
     check_choice(average, "average", ("mean", None))
     if average is None and query_weight is not None:
         raise InputError(
@@ -53,7 +271,7 @@ def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores
 
 
 def mean_over_queries(values, weights=None) -> float:
-    """Mean of the queries that have a value; NaN where none has.
+    """Compute the mean of the queries that have a value; NaN where none has.
 
     `weights` holds one number from 0 up for each query. Where those that count are all alike, the
     mean is the plain one to the bit.
@@ -113,7 +331,7 @@ def mean_and_error(values, weights=None, rounding=0.0) -> tuple[float, float, in
 
 
 def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float]:
-    """The interval of a mean of n values with a standard error; NaN for a single value."""
+    """Compute the interval of a mean of n values with a standard error; NaN for a single value."""
     if n < 2:
         return math.nan, math.nan
     half = error * _student_t().ppf(0.5 + confidence / 2, n - 1)
@@ -121,7 +339,7 @@ def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[fl
 
 
 def t_test(mean: float, error: float, n: int) -> float:
-    """Two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
+    """Compute the two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
     if n < 2:
         return math.nan
     if not error:

@@ -1,4 +1,4 @@
-"""The one place where names from scikit-learn's private modules enter; estimators within others."""
+"""Names from scikit-learn's private modules, estimators within others, and calibration curves."""
 
 import sys
 from types import FrameType
@@ -10,7 +10,7 @@ import sklearn
 from pandas.api.extensions import ExtensionArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
@@ -20,22 +20,12 @@ from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _get_feature_names
 from sklearn.utils.validation import _num_samples as num_samples
 
-__all__ = [
-    "BaseSearchCV",
-    "calling_cross_validation",
-    "check_feature_names",
-    "check_method_params",
-    "check_n_features",
-    "feature_names",
-    "limit_threads",
-    "metadata_routing_enabled",
-    "num_samples",
-    "rows_of_callers",
-    "safe_indexing",
-    "tags_tell_sparse",
-    "trees_and_forests",
-    "without_groups",
-]
+from skfilterrank._lists.ties import mean_tolerance
+
+# Names that other files import from here, and not from scikit-learn.
+__all__ = ["BaseSearchCV", "check_feature_names", "check_method_params", "check_n_features"]
+__all__ += ["limit_threads", "num_samples"]
+
 
 # Where scikit-learn fits on one side of a split and scores the other.
 _CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
@@ -51,13 +41,13 @@ _HOLD_ROWS = (
 
 
 def feature_names(X) -> np.ndarray | None:
-    """Names of the columns of a table, None where it has none."""
+    """Return the names of the columns of a table, None where it has none."""
     # Which scikit-learn finds out by asking for every library of tables there is.
     return None if isinstance(X, np.ndarray) else _get_feature_names(X)
 
 
 def safe_indexing(X, rows):
-    """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
+    """Take rows of X by their numbers or a mask; X may be of Arrow."""
     are_numbers = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
     if are_numbers and type(X) is np.ndarray and X.flags.c_contiguous:
         # Twice as fast as X[rows].
@@ -70,7 +60,7 @@ def safe_indexing(X, rows):
 
 
 def metadata_routing_enabled() -> bool:
-    """Whether scikit-learn's metadata routing is switched on."""
+    """Tell whether scikit-learn's metadata routing is switched on."""
     return sklearn.get_config()["enable_metadata_routing"]
 
 
@@ -121,14 +111,14 @@ def without_groups(routing):
 
 
 def tags_tell_sparse() -> bool:
-    """Whether the tags of estimators say that they take sparse rows, as not yet in 1.6."""
+    """Tell whether the tags of estimators say that they take sparse rows, as not yet in 1.6."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression().__sklearn_tags__().input_tags.sparse
 
 
 def trees_and_forests() -> tuple[type, tuple[type, ...]]:
-    """The type of trees inside estimators, and those of ensembles that hand them X unseen."""
+    """Return the type of trees, and the types of ensembles that hand them X unseen."""
     # Here, because few models have trees and all would wait for sklearn.ensemble.
     from sklearn.ensemble import IsolationForest
     from sklearn.ensemble._forest import BaseForest
@@ -139,7 +129,7 @@ def trees_and_forests() -> tuple[type, tuple[type, ...]]:
 
 
 def first_step(estimator):
-    """What sees X first inside a Pipeline or a search: in the best one, once it is found."""
+    """Return the first step inside a Pipeline or a search: of the best one, once it is found."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, Pipeline):
             steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
@@ -150,7 +140,7 @@ def first_step(estimator):
 
 
 def final_step(estimator):
-    """The estimator at the end of a Pipeline, thawed, else the estimator itself."""
+    """Return the estimator at the end of a Pipeline, thawed, else the estimator itself."""
     while isinstance(estimator, Pipeline | FrozenEstimator):
         is_pipeline = isinstance(estimator, Pipeline)
         estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
@@ -158,7 +148,58 @@ def final_step(estimator):
 
 
 def fitted_end(estimator):
-    """The fitted estimator at the end of a Pipeline or a search, else the estimator itself."""
+    """Return the fitted estimator at the end of a Pipeline or a search, else itself."""
     while isinstance(estimator := final_step(estimator), BaseSearchCV):
         estimator = estimator.best_estimator_
     return estimator
+
+
+# Probabilities keep this far from 0 and 1.
+LEAST_PROBABILITY = 1e-6
+
+
+def fit_calibrator(method: str, scores: np.ndarray, good: np.ndarray):
+    """Fit a curve that never falls; scores are finite, `good` is boolean."""
+    return CALIBRATORS[method](scores, good)
+
+
+def probabilities(calibrator, scores: np.ndarray) -> np.ndarray:
+    """Compute P(good) of finite scores."""
+    if not hasattr(calibrator, "predict_proba"):  # isotonic regression
+        return calibrator.predict(scores)
+    good = calibrator.predict_proba(scores[:, None])[:, 1]
+    return np.clip(good, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+
+
+def _fit_isotonic(scores, good):
+    """Fit isotonic regression, away from 0 and 1 by what the number of rows allows to say."""
+    from sklearn.isotonic import IsotonicRegression
+
+    least = max(1.0 / (len(scores) + 2), LEAST_PROBABILITY)
+    curve = IsotonicRegression(y_min=least, y_max=1.0 - least, out_of_bounds="clip")
+    return curve.fit(scores, good.astype(np.float64))
+
+
+def _fit_sigmoid(scores, good):
+    """Fit Platt scaling: a logistic curve to targets a little off 0 and 1."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
+    target = np.where(good, (n_good + 1) / (n_good + 2), 1 / (n_bad + 2))
+    # A row of target t is a good row of weight t and a bad one of weight 1 - t.
+    X = np.concatenate([scores, scores])[:, None]
+    y = np.repeat([1, 0], len(scores))
+    weight = np.concatenate([target, 1.0 - target])
+    if np.ptp(scores) > mean_tolerance(scores):
+        logistic = LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky")
+        curve = make_pipeline(StandardScaler(), logistic)
+        curve.fit(X, y, logisticregression__sample_weight=weight)
+        if curve[-1].coef_[0, 0] > 0:
+            return curve
+    # Of the curves that do not fall, the flat one is then the best: the share of good rows.
+    return DummyClassifier(strategy="prior").fit(X, y, sample_weight=weight)
+
+
+CALIBRATORS = {"isotonic": _fit_isotonic, "sigmoid": _fit_sigmoid}

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
 from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
 
 BLOCK_BYTES = 2**24
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -1,14 +1,15 @@
-"""Exact means over the orders of documents with equal scores.
+"""Equal scores, and values that only rounding keeps apart.
 
-McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in the
-Presence of Tied Scores", ECIR 2008.
+Means over the orders of documents with equal scores are exact: McSherry and Najork, "Computing
+Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR 2008.
+Rounding to a grid would not merge 0.1 + 0.2 and 0.3, as some values lie at the border of two cells.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-
-from skfilterrank._lists.long_ties import long_tie_stops
+from numpy.polynomial import Chebyshev
 
 # Steps times places of one tie from which on, for each of its distinct chances, an integral is
 # faster than adding one document after the other.
@@ -43,7 +44,7 @@ class Ties(NamedTuple):
 
 
 def find_ties(lists, keys) -> Ties:
-    """The ties of some lists, whose sort keys come in list order, +inf where filtered."""
+    """Find the ties of some lists, whose sort keys come in list order, +inf where filtered."""
     width = keys.shape[1]
     starts = np.ones(keys.shape, dtype=bool)
     starts[:, 1:] = (keys[:, 1:] != keys[:, :-1]) | (keys[:, 1:] == np.inf)
@@ -54,7 +55,7 @@ def find_ties(lists, keys) -> Ties:
 
 
 def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Mean over the tied orders of left[i] * (sum of right above place i), at each place i."""
+    """Compute tied means of left[i] * (sum of right above place i), at each place i."""
     n = ties.length
     sum_left, sum_right = ties.sums(left), ties.sums(right)
     # Of two different documents of a tie, every ordered pair of places is equally likely.
@@ -70,7 +71,7 @@ def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray
 
 
 def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
-    """Share of the tied orders with nothing relevant down to each place.
+    """Compute the share of the tied orders with nothing relevant down to each place.
 
     `relevant` holds the mean of its tie at each place of the first columns of the lists.
     """
@@ -81,7 +82,7 @@ def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
 
 
 def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
-    """Mean over the tied orders of the probability to stop at each of the first places.
+    """Compute the mean chance over the tied orders to stop at each of the first places.
 
     `chances` to stop at a document that is reached, from 0 up and below 1, are in list order over
     the whole width; of shape (n_tied, depth).
@@ -93,7 +94,7 @@ def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _stops_within(ties, chances, depth):
-    """Probability of stopping at each of the first places, for a user who has reached its tie."""
+    """Compute the chance of stopping at each of the first places for a user who reached its tie."""
     width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
@@ -130,7 +131,7 @@ def _stops_within(ties, chances, depth):
 
 
 def _n_above_rounding(chances, n) -> int:
-    """After how many places at most the probability to go on is too small to matter."""
+    """Bound the places after which the probability to go on is too small to matter."""
     # The mean product of j factors is at most the j-th power of their mean (Maclaurin).
     least_mean = (chances.sum(axis=1, keepdims=True) / n).min()
     if least_mean >= 1:
@@ -139,7 +140,7 @@ def _n_above_rounding(chances, n) -> int:
 
 
 def _stops_of_first(chances, n, last) -> np.ndarray:
-    """Mean over all orders of the probability to stop at places 1 to `last` of n, padded with 0.
+    """Compute the mean chance to stop at places 1 to `last` of n over all orders.
 
     By adding one document after the other to those of chance 0.
     """
@@ -163,3 +164,189 @@ def _stops_of_first(chances, n, last) -> np.ndarray:
     result = np.empty((len(n), last))
     result[order] = np.diff(stopped, axis=1)
     return result
+
+
+# Places that are computed one by one at each end of a tie, and where there are no more of them;
+# nodes of each longer stretch between, and the degree of the polynomial through them.
+_N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
+
+
+def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
+    """Compute the mean of ``chances[j] * prod(1 - chances[:j])`` over all orders.
+
+    `chances` are from 0 up and below 1. The time grows with the number of distinct ones, and
+    hardly with their number.
+    """
+    distinct, counts = np.unique(chances, return_counts=True)
+    n, logs = len(chances), np.empty(last)
+    for begin, end in _stretches(n, last):
+        places = np.arange(begin, end)
+        if len(places) <= 2 * _N_SINGLE:
+            logs[begin:end] = _log_stops_at(places, n, distinct, counts)
+            continue
+        # Logarithms are smooth in the place up to the end of the tie, where some go to -inf.
+        nodes = np.cos(np.pi * (np.arange(_N_NODES) + 0.5) / _N_NODES)
+        nodes = np.round((begin + end - 1 + (end - 1 - begin) * nodes) / 2)
+        values = _log_stops_at(nodes, n, distinct, counts)
+        logs[begin:end] = Chebyshev.fit(nodes, values, _DEGREE, domain=[begin, end - 1])(places)
+    return np.exp(logs)
+
+
+def _stretches(n, last):
+    """Take as many values from each start on, one stretch a row."""
+    from_end = _N_SINGLE * 2 ** np.arange(64.0)
+    from_end = from_end[from_end < n / 2]
+    edges = np.concatenate(([0, n], from_end, n - from_end))
+    edges = np.unique(np.minimum(edges, last)).astype(int)
+    return pairwise(edges.tolist())
+
+
+def _log_stops_at(places, n, chances, counts):
+    """Compute the logarithms of the means at some places, which count from 0.
+
+    Of P(t) = product of (1 + (1 - R) t) over the documents, let P_d leave out one of chance R_d.
+    The mean at place j is the sum of R_d [t^j] P_d(t) over the documents, over n C(n - 1, j). Both
+    coefficients are integrals round a circle through the saddle point, where nothing cancels.
+    """
+    logs = np.log1p(-chances)
+    tilt = _saddle_points(places, n, logs, counts)
+    log_size, above = _integrals(places, n, tilt, logs, counts, weights=counts * chances)
+    _, below = _integrals(places, n, np.zeros(len(places)), np.zeros(1), [n], weights=[n])
+    return log_size + np.log(above / below)
+
+
+def _mixtures(places, n, tilt, log):
+    """Compute 1 - u + u (1 - R) e^tilt for u = place / n; and its parts, each over the whole."""
+    stays, goes = (n - places) / n, places / n * np.exp(tilt + log)
+    whole = stays + goes
+    return whole, goes / whole, stays / whole
+
+
+def _saddle_points(places, n, logs, counts):
+    """Compute the tilt by which the documents' chances to be above the place add up to it."""
+    # They grow with the tilt, and stand between those of one kind of document alone.
+    low, high = np.full(len(places), -logs.max()), np.full(len(places), -logs.min())
+    tilt = low
+    for _ in range(200):
+        excess, slope = -places.astype(float), np.zeros(len(places))
+        for log, count in zip(logs, counts):
+            _, p, q = _mixtures(places, n, tilt, log)
+            excess += count * p
+            slope += count * p * q
+        low, high = np.where(excess <= 0, tilt, low), np.where(excess >= 0, tilt, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = tilt - excess / slope
+        inside = (step >= low) & (step <= high)
+        following = np.where(inside, step, (low + high) / 2)
+        if np.all(np.abs(following - tilt) <= 1e-9 * (1 + np.abs(tilt))):
+            break
+        tilt = following
+    return tilt
+
+
+def _integrals(places, n, tilt, logs, counts, weights):
+    """Return the integrand's logarithm at the saddle point, and the integral over that size."""
+    parts = [_mixtures(places, n, tilt, log) for log in logs]
+    deviation = np.sqrt(sum(count * p * q for (_, p, q), count in zip(parts, counts)))
+    # The trapezoidal rule errs by coefficients n_angles places away; what lies beyond `widest` is
+    # smaller than rounding.
+    n_angles = np.ceil(10 * deviation + 40)
+    widest = np.minimum(np.pi, 14 / np.maximum(deviation, 1e-9))
+    numbers = np.arange(int(np.max(np.ceil(n_angles * widest / (2 * np.pi)))) + 1)
+    angles = 2 * np.pi * numbers / n_angles[:, None]
+    trapezoid = np.where(numbers == 0, 1.0, 2.0) * (angles <= np.pi * (1 + 1e-12))
+    trapezoid[angles > np.pi * (1 - 1e-12)] /= 2
+    half_sine, sine = np.sin(angles / 2) ** 2, np.sin(angles)
+    size, phase, factor = np.zeros(angles.shape), np.zeros(angles.shape), 0.0
+    log_size, excess = -places * tilt, -places.astype(float)
+    for (whole, p, q), log, count, weight in zip(parts, logs, counts, weights):
+        exponent = tilt + log
+        near = np.log1p(places / n * np.expm1(np.minimum(exponent, 0.5)))
+        log_size += count * np.where(np.abs(exponent) < 0.5, near, np.log(whole))
+        excess += count * p
+        p, q = p[:, None], q[:, None]
+        real, imaginary = 1 - 2 * p * half_sine, p * sine
+        with np.errstate(divide="ignore"):
+            size += count / 2 * np.log1p(-np.minimum(4 * p * q * half_sine, 1.0))
+        # The angle less its mean: of the lesser part, so that little cancels.
+        small = np.where(p <= 0.5, p, q)
+        turn = np.arctan2(small * sine, 1 - 2 * small * half_sine) - small * angles
+        phase += count * np.where(p <= 0.5, turn, -turn)
+        factor = factor + weight / whole[:, None] / (real + 1j * imaginary)
+    phase += excess[:, None] * angles
+    terms = trapezoid * np.exp(size + 1j * phase) * factor
+    return log_size, terms.real.sum(axis=1) / n_angles
+
+
+# Values this close, relative to the largest one that they are compared with, differ by rounding.
+ROUNDING_OF_VALUES = 2.0**-47
+# Sums over queries, in whatever order, gather more.
+ROUNDING_OF_MEANS = 1e-12
+
+
+def value_tolerance(values: np.ndarray) -> float:
+    """Return the size of a difference of two values that is only rounding."""
+    return ROUNDING_OF_VALUES * float(np.abs(values).max(initial=0.0))
+
+
+def mean_tolerance(values: np.ndarray) -> float:
+    """Return the size of a difference of means of such values that is only rounding."""
+    return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
+
+
+def first_of_highest(values: np.ndarray) -> int:
+    """Index of the highest mean, the first of those that only rounding keeps apart."""
+    highest, lowest = values.max(), values.min()
+    if np.isfinite(highest) and np.isfinite(lowest):
+        slack = ROUNDING_OF_MEANS * float(max(highest, -lowest, 0.0))
+    else:
+        slack = mean_tolerance(values[np.isfinite(values)])
+    return int(np.argmax(values >= highest - slack))
+
+
+def merge_values(values: np.ndarray) -> np.ndarray:
+    """Merge values that only rounding keeps apart, so that == finds ties."""
+    return merge(values.ravel(), value_tolerance(values)).reshape(values.shape)
+
+
+def merge_means(values: np.ndarray) -> np.ndarray:
+    """Compute the mean of each row, alike where only rounding keeps them apart."""
+    return merge(values.mean(axis=1), mean_tolerance(values))
+
+
+def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.ndarray:
+    """Set each number that is within the tolerance of the next smaller one to it.
+
+    What is relative is so to the two numbers themselves, which may be infinite.
+    """
+    order = np.argsort(numbers, axis=-1, kind="stable")
+    ordered = np.take_along_axis(numbers, order, axis=-1)
+    below, above = ordered[..., :-1], ordered[..., 1:]
+    with np.errstate(invalid="ignore", over="ignore"):
+        if relative:
+            tolerance = tolerance + relative * np.minimum(np.abs(below), np.abs(above))
+        is_new = above - below > tolerance
+    place = np.zeros(numbers.shape, dtype=np.intp)
+    place[..., 1:] = np.where(is_new, np.arange(1, numbers.shape[-1]), 0)
+    np.maximum.accumulate(place, axis=-1, out=place)
+    merged = np.empty_like(numbers)
+    np.put_along_axis(merged, order, np.take_along_axis(ordered, place, axis=-1), axis=-1)
+    return merged
+
+
+def midpoint(scores, lower) -> float:
+    """Return a threshold between `lower` and the next score above it; +inf if there is none."""
+    is_above = scores > lower
+    if not is_above.any():
+        return np.inf
+    return middle(lower, scores.min(where=is_above, initial=scores.max()))
+
+
+def middle(lower, upper) -> float:
+    """Return a threshold above one score and up to another, a number of the scores' own type."""
+    # Halves first: the difference of extreme scores overflows. The middle is rounded to the
+    # scores' own type, in which it will be compared with them.
+    between = float(lower) / 2 + float(upper) / 2
+    if upper.dtype.kind == "f":
+        between = float(upper.dtype.type(between))
+    return between if between > lower else float(upper)

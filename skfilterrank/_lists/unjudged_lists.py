@@ -5,12 +5,16 @@ import numpy as np
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure import any_below_0
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, brief
 
 # An unjudged document, of gain 0, is worth as much to them as a hidden one.
 _KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
+
+
 _MOST = 0.5
+
+
 _SHOWN = 5
 
 

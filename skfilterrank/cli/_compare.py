@@ -9,8 +9,7 @@ import pandas as pd
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import known_measure, parse_measures
-from skfilterrank._lists.paper_tables import PAPER_FORMATS
-from skfilterrank._lists.results import counted, interval_text
+from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
 from skfilterrank.cli._errors import in_options
 from skfilterrank.cli._estimates import estimated, origin_of
 from skfilterrank.cli._inputs import (

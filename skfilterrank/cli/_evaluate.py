@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.paper_tables import Cell
-from skfilterrank._lists.results import counted, p_text
+from skfilterrank._lists.results import Cell, counted, p_text
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._inputs import DONE_WITH_MISSING
 from skfilterrank.cli._output import (

@@ -12,11 +12,9 @@ import pandas as pd
 from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
-from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.run_words import N_ITEMS
-from skfilterrank._lists.samples import PROBABILITY, is_sample, measures_of_all_labels
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
 from skfilterrank.cli._output import progress, standard_input, tell
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skfilterrank._lists.printable import printable
+from skfilterrank._lists.words import printable
 from skfilterrank.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _text(section, format, place):
         return "".join(f"{name:<22}\t{qid}\t{value}\n" for name, qid, value in section.rows)
     between = "\n" * bool(place)
     if format in ("latex", "markdown"):
-        from skfilterrank._lists.paper_tables import paper_table
+        from skfilterrank._lists.results import paper_table
 
         return between + paper_table(section.rows[0], section.rows[1:], format)
     lines = [section.head] if section.head else []

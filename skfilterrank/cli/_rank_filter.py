@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skfilterrank._lists.printable import printable
+from skfilterrank._lists.words import printable
 from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._output import Section, progress
 from skfilterrank.exceptions import InputError, brief

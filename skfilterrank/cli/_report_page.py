@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._lists.printable import printable
+from skfilterrank._lists.words import printable
 from skfilterrank.exceptions import MissingPackageError
 
 try:

@@ -11,10 +11,9 @@ import pandas as pd
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._files.tables import csv_text, is_table_name
-from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.samples import PROBABILITY, is_sample
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.cli._output import data_output, json_line
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_letor, write_run

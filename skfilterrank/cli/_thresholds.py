@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank.cli._errors import name_documents, refuse
 from skfilterrank.cli._inputs import DONE_WITH_MISSING, align_second
 from skfilterrank.cli._output import Section, finite_or_text, frame_section, tell

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from skfilterrank._lists.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg, similar
 from skfilterrank.exceptions import InputError, brief
 

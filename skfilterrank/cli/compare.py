@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from skfilterrank._lists.run_words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
 

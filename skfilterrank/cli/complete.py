@@ -62,7 +62,7 @@ def complete(
     import warnings
 
     from skfilterrank._files.files import open_for_writing
-    from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+    from skfilterrank._lists.words import JUDGED_BY, is_of_machine
     from skfilterrank.cli._documents import read_documents
     from skfilterrank.cli._inputs import Holes, read_judgments, read_named_runs
     from skfilterrank.cli._output import data_output, progress, tell
@@ -114,8 +114,8 @@ def complete(
 
 def _of_labels(judged, path, holes):
     """Yield lines about labels that are not learned from, or may have another meaning."""
-    from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
     from skfilterrank._lists.results import counted
+    from skfilterrank._lists.words import JUDGED_BY, is_of_machine
 
     if JUDGED_BY in judged:
         is_machine = is_of_machine(judged[JUDGED_BY])
@@ -133,8 +133,8 @@ def _of_labels(judged, path, holes):
 
 def _of_completed(completed, docs):
     """Yield lines about labels that were predicted, what they are worth, and what is left."""
-    from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
     from skfilterrank._lists.results import counted
+    from skfilterrank._lists.words import JUDGED_BY, is_of_machine
 
     table, predictor, missing = completed.qrels, completed.predictor, completed.without_text
     if completed.unknown_queries:

@@ -21,7 +21,7 @@ def _summary(estimator):
 def _list_of_measures():
     """Return how each measure is written, what it is, and its other names."""
     from skfilterrank._lists.measure import MEASURES
-    from skfilterrank._lists.run_words import N_ITEMS
+    from skfilterrank._lists.words import N_ITEMS
     from skfilterrank.metrics import get_measure_names
 
     lines = []

@@ -10,12 +10,18 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
-from skfilterrank._lists.floats import merge_values
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.p_values import adjust_p_values, check_correction
-from skfilterrank._lists.paper_tables import PAPER_FORMATS, Cell, paper_note, paper_table
-from skfilterrank._lists.results import Result, counted, interval_text, p_text
-from skfilterrank._lists.run_words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._lists.results import (
+    PAPER_FORMATS,
+    Cell,
+    Result,
+    counted,
+    interval_text,
+    p_text,
+    paper_note,
+    paper_table,
+)
 from skfilterrank._lists.system_pairs import (
     ALTERNATIVES,
     PairFigures,
@@ -24,6 +30,8 @@ from skfilterrank._lists.system_pairs import (
     count_ties,
     mean_differences,
 )
+from skfilterrank._lists.ties import merge_values
+from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.comparison._system_scores import SystemScores, known_places
 from skfilterrank.comparison._system_tests import (
     bootstrap_test,

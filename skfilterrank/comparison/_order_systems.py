@@ -8,9 +8,9 @@ from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
-from skfilterrank._lists.floats import merge_values
 from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.ties import merge_values
 from skfilterrank.comparison._system_scores import SystemScores
 
 # Numbers held in memory at a time.

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, rankdata
 
-from skfilterrank._lists.arrays import as_column, as_numbers
-from skfilterrank._lists.checks import check_choice, check_flag, check_share
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, merge, merge_means
+from skfilterrank._lists.checks import as_column, as_numbers, check_choice, check_flag, check_share
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._order_systems import SystemOrder
 from skfilterrank.comparison._score_tables import choose_measure
 from skfilterrank.comparison._system_scores import SystemScores, check_same, has_queries

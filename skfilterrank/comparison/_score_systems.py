@@ -12,18 +12,22 @@ from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, s
 from skfilterrank._files.named_runs import errors_of, for_any_process, name_of_path, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._files.tables import records_of, restored
+from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.positions import RelevantPositions, relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists.positions import (
+    PreferenceMatrix,
+    RelevantPositions,
+    preference_matrix,
+    relevant_positions,
+)
 from skfilterrank._lists.row_blocks import Block, Pieces
-from skfilterrank._lists.samples import refuse_measures_of_sample
 from skfilterrank._lists.unjudged_lists import (
     misled_measure,
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import collecting_warnings, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -126,14 +130,16 @@ def score_systems(
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(heard(_score_run))(name, *for_any_process(run), index, precision, wanted, params)
+        delayed(collecting_warnings(_score_run))(
+            name, *for_any_process(run), index, precision, wanted, params
+        )
         for name, run in named.items()
     )
     scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
     results = {}
     for name, (scores, said) in zip(named, bar):
-        say_again(said)
+        repeat_warnings(said)
         results[name] = scores
     if index is not None:
         misled = misled_measure(wanted, index.labels, gains, unjudged)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._lists.measure_names import known_measure
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 _AXES = dict.fromkeys(COLUMN_NAMES["qid"], "query")

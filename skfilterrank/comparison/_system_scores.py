@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._lists.arrays import as_number_array
 from skfilterrank._lists.checks import (
     as_list,
+    as_number_array,
     check_choice,
     check_flag,
     check_number,
@@ -19,11 +19,11 @@ from skfilterrank._lists.checks import (
     is_hashable,
     is_whole_number,
 )
-from skfilterrank._lists.floats import merge_means, merge_values, value_tolerance
 from skfilterrank._lists.measure_names import known_measure
-from skfilterrank._lists.preferences import PreferenceMatrix
+from skfilterrank._lists.positions import PreferenceMatrix
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import merge_means, merge_values, value_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.comparison._score_tables import (
     choose_measure,
     is_long,
@@ -297,7 +297,7 @@ class SystemScores(Result):
         Examples
         --------
         >>> from skfilterrank.comparison import SystemScores
-        >>> from skfilterrank._lists.preferences import preference_matrix
+        >>> from skfilterrank._lists.positions import preference_matrix
         >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
         >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
         >>> SystemScores.from_preferences(preferences).means

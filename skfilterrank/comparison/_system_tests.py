@@ -10,7 +10,6 @@ from scipy.special import betaincinv, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom, chi, chi2, rankdata
 from tqdm.auto import tqdm
 
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.system_pairs import (
@@ -26,6 +25,7 @@ from skfilterrank._lists.system_pairs import (
     smallest_flip_p,
     without_spread_p,
 )
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
 
 
 def paired_t(values, pairs, settings) -> PairFigures:

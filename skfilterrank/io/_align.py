@@ -7,14 +7,11 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.named_runs import ORDER, is_by_topic
-from skfilterrank._lists.arrays import cached_property
-from skfilterrank._lists.checks import check_choice
-from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.checks import cached_property, check_choice
+from skfilterrank._lists.gains import Gains, is_sample
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.run_words import MISSING, PRECISIONS, TIES
-from skfilterrank._lists.samples import is_sample
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import MISSING, PRECISIONS, TIES, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.io._pairs import are_distinct, pair_keys
 from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows

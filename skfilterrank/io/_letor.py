@@ -8,8 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from skfilterrank._files.files import check_target, iter_line_chunks, open_for_writing, source_name
-from skfilterrank._lists.arrays import as_column, as_number_array, is_missing
-from skfilterrank._lists.checks import check_count, check_numbers, find_groups
+from skfilterrank._lists.checks import (
+    as_column,
+    as_number_array,
+    check_count,
+    check_numbers,
+    is_missing,
+)
+from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"

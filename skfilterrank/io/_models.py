@@ -24,7 +24,7 @@ from skfilterrank._files.files import (
 )
 from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.sklearn_compat import trees_and_forests
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,

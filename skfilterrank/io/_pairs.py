@@ -15,10 +15,14 @@ import pandas as pd
 from skfilterrank._files.forms import COLUMN_NAMES, has_labels
 from skfilterrank._files.named_runs import ORDER
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
-from skfilterrank._lists.arrays import as_column, as_floats, as_number_array, as_numbers
-from skfilterrank._lists.checks import check_scores
-from skfilterrank._lists.judges import PEOPLE, PREDICTED
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.checks import (
+    as_column,
+    as_floats,
+    as_number_array,
+    as_numbers,
+    check_scores,
+)
+from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     FileFormatError,

@@ -18,7 +18,7 @@ from skfilterrank._files.named_runs import (
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank._lists.checks import check_choice, is_finite_number
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._pairs import (

@@ -12,8 +12,7 @@ import pandas as pd
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._files.named_runs import as_table, is_frame
 from skfilterrank._files.tokens import arrow_texts
-from skfilterrank._lists.arrays import as_column, as_floats
-from skfilterrank._lists.checks import check_number, check_scores
+from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
 from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._align import rank_order

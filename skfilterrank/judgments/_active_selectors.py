@@ -10,14 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_count,
-    check_groups,
-    check_numbers,
-    is_whole_number,
-)
+from skfilterrank._lists.checks import check_choice, check_count, check_numbers, is_whole_number
 from skfilterrank._lists.gains import as_gains, check_gains
+from skfilterrank._lists.queries import check_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selector import (
     RunSelector,

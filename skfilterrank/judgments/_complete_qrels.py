@@ -10,10 +10,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._lists.checks import check_random_state
-from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
+from skfilterrank._lists.gains import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.samples import PROBABILITY, is_sample, refuse_sample
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,

@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.group_request import RequestsGroups
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, inner_attribute
-from skfilterrank._lists.arrays import as_column, as_number_array, is_missing
-from skfilterrank._lists.checks import check_groups, count_rows, find_groups
+from skfilterrank._lists.checks import as_column, as_number_array, count_rows, is_missing
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.judges import PEOPLE, PREDICTED
-from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import (
     check_method_params,
     final_step,
@@ -28,7 +27,7 @@ from skfilterrank._lists.sklearn_compat import (
     num_samples,
     safe_indexing,
 )
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.judgments._label_predictor import LabelPredictor, asked_labels, check_parameters
 from skfilterrank.judgments._label_table import (

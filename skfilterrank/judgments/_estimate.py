@@ -40,7 +40,7 @@ from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex, read_prels
 from skfilterrank.judgments._estimates import (

@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.stats import rankdata, t
 
 from skfilterrank._lists.checks import check_count, check_share, is_finite_number
-from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.exceptions import InputError, brief
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.

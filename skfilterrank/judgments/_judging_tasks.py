@@ -15,8 +15,8 @@ import pandas as pd
 
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._lists.checks import as_list, check_choice, check_numbers
-from skfilterrank._lists.grade_keys import keys_of_grades
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.words import keys_of_grades
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,

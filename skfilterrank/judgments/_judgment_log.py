@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._files.files import parse_json
 from skfilterrank._files.locks import try_lock
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
 
 _MARK = "skfilterrank judgments"

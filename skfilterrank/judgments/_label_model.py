@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, ndtri
 
-from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.checks import cached_property
 from skfilterrank.judgments._ranked_pool import RankedPool
 
 # A judge with more distinct labels is cut into as many classes.

@@ -7,11 +7,11 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_flag, check_groups, check_random_state
-from skfilterrank._lists.floats import mean_tolerance
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.checks import check_choice, check_flag, check_random_state
+from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     FitWarning,

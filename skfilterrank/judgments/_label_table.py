@@ -15,17 +15,16 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.arrays import as_column, as_number_array, as_numbers
 from skfilterrank._lists.checks import (
+    as_column,
+    as_number_array,
+    as_numbers,
     check_choice,
     check_container,
-    check_groups,
     count_rows,
-    find_groups,
 )
-from skfilterrank._lists.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
+from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 
 _SHOWN = 5

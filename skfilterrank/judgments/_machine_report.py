@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import Result
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._estimates import Estimates

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_count, count_rows
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selector import (
     QuerySelector,

@@ -6,9 +6,9 @@ from scipy import sparse
 
 from skfilterrank._files.named_runs import named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank._lists.groupings import check_teams
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.teams import check_teams
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import read_runs
 from skfilterrank.judgments._rank_table import as_rank_table, rank_table

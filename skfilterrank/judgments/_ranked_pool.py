@@ -12,11 +12,10 @@ import pandas as pd
 
 from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, is_by_topic, named_runs
-from skfilterrank._lists.arrays import cached_property
+from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.judges import JUDGED_BY, is_of_machine
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 

@@ -15,16 +15,15 @@ from tqdm.auto import tqdm
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import (
     check_count,
-    check_groups,
     check_numbers,
     check_random_state,
-    check_same_index,
     count_rows,
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 

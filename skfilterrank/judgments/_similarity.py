@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from skfilterrank._lists.arrays import as_number_array
-from skfilterrank._lists.checks import check_number
+from skfilterrank._lists.checks import as_number_array, check_number
 from skfilterrank.exceptions import InputError
 
 # Similarities are rounded to this many decimals, so that documents at the threshold, or on one

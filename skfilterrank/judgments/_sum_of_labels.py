@@ -24,10 +24,10 @@ import numpy as np
 from scipy import sparse
 
 from skfilterrank._lists.additive import RowFacts
-from skfilterrank._lists.arrays import cached_property
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import RankedPool

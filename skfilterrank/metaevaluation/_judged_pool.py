@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.named_runs import errors_of
-from skfilterrank._lists.checks import check_groups
-from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.samples import refuse_sample
+from skfilterrank._lists.gains import as_gains, refuse_sample
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
 from skfilterrank.judgments import rank_table, statap_prior

@@ -10,7 +10,7 @@ from skfilterrank._lists.checks import as_list, check_choice, check_count, is_fi
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.resamples import seeds_of
-from skfilterrank._lists.run_words import MISSING, TIES
+from skfilterrank._lists.words import MISSING, TIES
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
 from skfilterrank.metaevaluation._judged_pool import JudgedPool

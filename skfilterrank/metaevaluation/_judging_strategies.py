@@ -10,9 +10,9 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from skfilterrank._lists.checks import as_list, check_numbers
+from skfilterrank._lists.gains import OwnReading
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import known_measure, parse_measure
-from skfilterrank._lists.own_reading import OwnReading
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import (
     LabelPredictor,

@@ -18,13 +18,12 @@ from skfilterrank._lists.checks import (
     check_number,
     is_finite_number,
 )
-from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.samples import refuse_sample
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import collecting_warnings, repeat_warnings
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
@@ -247,12 +246,14 @@ def label_degradation(
     n_steps = len(named) + 1 + n_samples * (len(shares) - 1)
     with tqdm(total=n_steps, unit="step", disable=not verbose, leave=False) as bar:
         jobs = (
-            delayed(heard(_prepare))(name, *for_any_process(run), index, precision, ties, gains)
+            delayed(collecting_warnings(_prepare))(
+                name, *for_any_process(run), index, precision, ties, gains
+            )
             for name, run in named.items()
         )
         prepared = {}
         for name, (each, said) in zip(named, Parallel(n_jobs=n_jobs, return_as="generator")(jobs)):
-            say_again(said)
+            repeat_warnings(said)
             prepared[name] = each
             bar.update()
         labels = _Labels.of(list(prepared.values()), index.topics, missing)

@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import skfilterrank.metrics  # noqa: F401  (enters the measures)
-from skfilterrank._lists.additive import RowFacts, results_of
-from skfilterrank._lists.arrays import as_number_array
-from skfilterrank._lists.checks import check_choice, check_count, check_counts, check_share
+from skfilterrank._lists.additive import RowFacts
+from skfilterrank._lists.checks import (
+    as_number_array,
+    check_choice,
+    check_count,
+    check_counts,
+    check_share,
+)
 from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.scoring import Scores
+from skfilterrank._lists.scoring import Scores, results_of
 from skfilterrank.exceptions import InputError, brief
 
 Values = Callable[[np.ndarray], np.ndarray]

@@ -13,10 +13,10 @@ from skfilterrank._lists.checks import (
     check_numbers,
     is_finite_number,
 )
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._lists.resamples import draw_resamples, seeds_of
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError, brief
 

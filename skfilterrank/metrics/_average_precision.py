@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, reciprocal
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_number, one_of
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank.exceptions import InputError
 
 
@@ -48,7 +48,7 @@ def _worth_at_relevant(block, k, relevant, worth):
 
 
 def sum_precision_sum(facts: Facts) -> Additive:
-    """level / place of each relevant document."""
+    """Compute level / place of each relevant document."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.relevant, worth, uses_levels=True)
 
@@ -59,7 +59,7 @@ def average_precision(block: ListBlock, k, normalize):
 
 
 def average_precision_sum(facts: Facts) -> Additive:
-    """level / place / R of each relevant document."""
+    """Compute level / place / R of each relevant document."""
     terms = sum_precision_sum(facts)
     divisor = _divisor(facts.m, facts.k, facts.option("normalize"))
     return replace(terms, weights=facts.over(divisor))
@@ -77,12 +77,12 @@ def _ideal_gain(block, depth):
 
 
 def _normalized(total, block, k, normalize):
-    """The sum over what it is divided by."""
+    """Compute the sum over what it is divided by."""
     return ratio(total, _divisor(block.n_relevant, k, normalize))
 
 
 def _divisor(n_relevant, k, normalize):
-    """The sum over the number of relevant documents, or of those that can be in the top k, or k."""
+    """Return the divisor: the relevant documents, those that fit into the top k, or k."""
     divisor = n_relevant
     if normalize == "k":
         if k is None:

@@ -11,7 +11,7 @@ from skfilterrank._lists.ties import Ties
 
 
 def judged(block: ListBlock, k):
-    """Share of the shown places that hold a judged document."""
+    """Compute the share of the shown places that hold a judged document."""
     shown = np.minimum(block.n_retained, block.depth(k))
     if not block.has_unjudged:
         return ratio(shown, shown)
@@ -25,7 +25,7 @@ def judged(block: ListBlock, k):
 
 
 def bpref_sum(facts: Facts) -> Additive:
-    """(1 - nonrelevant documents above / R) / R of each relevant document; all are judged."""
+    """Compute (1 - nonrelevant above / R) / R of each relevant document; all are judged."""
     variant = facts.option("variant")
     n_nonrelevant = facts.n - facts.m
     most = n_nonrelevant if variant == "printed" else facts.m
@@ -39,7 +39,7 @@ def bpref_sum(facts: Facts) -> Additive:
 
 
 def _mean_above(ties: Ties, nonrelevant, most):
-    """Mean over the tied orders of min(non-relevant above, most), for the relevant of each tie."""
+    """Compute the tied mean of min(non-relevant above, most), for the relevant of each tie."""
     above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
     # A relevant document is equally likely to have 0, 1, ..., n of them above it in its tie.
     n_below_most = np.clip(most - above, 0, n + 1)
@@ -48,13 +48,13 @@ def _mean_above(ties: Ties, nonrelevant, most):
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
-    """level / place / R of each relevant document; all are judged."""
+    """Compute level / place / R of each relevant document; all are judged."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.over(facts.m), worth, uses_levels=True)
 
 
 def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
-    """Mean over the tied orders of the sum of precisions of the condensed lists."""
+    """Compute the mean over the tied orders of the sum of precisions of the condensed lists."""
     judged, relevant = is_judged.astype(np.float64), relevant.astype(np.float64)
     n_judged, n_relevant = ties.sums(judged), ties.sums(relevant)
     place = np.cumsum(judged, axis=1)

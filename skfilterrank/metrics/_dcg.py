@@ -10,29 +10,31 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
-from skfilterrank._lists.floats import ROUNDING_OF_VALUES
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import (
+    first_places,
+    log_discount,
     ratio,
 )
+from skfilterrank._lists.ties import ROUNDING_OF_VALUES
 
 
 def _discounted(gains):
-    """Discounted sum of each row of a matrix of gains in list order."""
+    """Compute the discounted sum of each row of a matrix of gains in list order."""
     return gains @ log_discount(first_places(gains.shape[1]))
 
 
 def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
-    """I_k of the pool; with filtering, forbidden documents are left out."""
+    """Compute I_k of the pool; with filtering, forbidden documents are left out."""
     if filtering or not block.has_forbidden:
         return _discounted(block.best_relevant(k))
     return _discounted(block.best_first(k))
 
 
 def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
-    """W_k of the pool; with filtering, documents of positive gain are left out."""
+    """Compute W_k of the pool; with filtering, documents of positive gain are left out."""
     if filtering and not block.has_forbidden:
         return np.zeros(len(block.sizes))
     worst = block.worst_first(k)
@@ -40,12 +42,12 @@ def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
 
 
 def dcg(block: ListBlock, k, lowest=-np.inf):
-    """DCG@k of the returned list, with gains of at least `lowest`."""
+    """Compute DCG@k of the returned list, with gains of at least `lowest`."""
     return _discounted(block.ranked(_at_least(lowest, block.gains), k))
 
 
 def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
-    """DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
+    """Compute DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
     worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
         return Additive(gains, worth)
@@ -57,7 +59,7 @@ def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
 
 
 def _at_least(lowest, gains):
-    """The gains, those below the lowest raised to it."""
+    """Raise gains below the lowest to it."""
     return np.maximum(gains, lowest) if np.isfinite(lowest) else gains
 
 
@@ -65,17 +67,17 @@ def _at_least(lowest, gains):
 
 
 def ndcg_bounds(block: ListBlock, k):
-    """0 and the ideal: equation 1."""
+    """Return 0 and the ideal: equation 1."""
     return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
 
 
 def ndcg_0_bounds(block: ListBlock, k):
-    """0 and the ideal without forbidden documents: equation 1 with forbidden ones worth 0."""
+    """Return 0 and the ideal without forbidden documents: equation 1, forbidden ones worth 0."""
     return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=True)
 
 
 def ndcg_min_bounds(block: ListBlock, k):
-    """The worst and the best order of all documents: equation 2."""
+    """Compute the worst and the best order of all documents: equation 2."""
     low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
     # Summed up in another order, equal gains may leave a rest that would be divided by.
     best, worst = block.best_first(1)[:, 0], block.worst_first(1)[:, 0]
@@ -84,12 +86,12 @@ def ndcg_min_bounds(block: ListBlock, k):
 
 
 def ndcg_f_bounds(block: ListBlock, k):
-    """The worst and the best list that filtering can return: equation 3."""
+    """Compute the worst and the best list that filtering can return: equation 3."""
     return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
 
 
 def between(block: ListBlock, k, bounds, lowest=-np.inf):
-    """Place the DCG of the returned list between its bounds, from 0 to 1."""
+    """Compute place the DCG of the returned list between its bounds, from 0 to 1."""
     return _between(block.once(bounds, k), dcg(block, k, lowest))
 
 
@@ -99,7 +101,7 @@ def _between(bounds, achieved):
 
 
 def empty_list(block: ListBlock, k):
-    """Equation 3 of the empty list."""
+    """Compute Equation 3 of the empty list."""
     return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))
 
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from skfilterrank._lists.checks import check_k
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.query_weights import QueryWeight
 from skfilterrank._lists.scoring import (
+    QueryWeight,
     Scores,
     check_average,
     check_undefined,
@@ -34,7 +34,7 @@ def filtering_difficulty(
     average: str | None = "mean",
     query_weight: QueryWeight = None,
 ) -> Scores:
-    """nDCG_f of the empty list: what a system must reach to be worth showing.
+    """Compute nDCG_f of the empty list: what a system must reach to be worth showing.
 
     The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
     where nothing is good.
@@ -94,7 +94,7 @@ def filtering_difficulty(
 
 
 def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.DataFrame:
-    """Best and worst DCG of each query, with and without filtering.
+    """Compute the best and worst DCG of each query, with and without filtering.
 
     Parameters
     ----------

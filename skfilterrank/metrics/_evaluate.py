@@ -11,21 +11,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_groups,
-    check_same_index,
-    check_scores,
-)
+from skfilterrank._lists.checks import check_choice, check_scores
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
 from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.scoring import (
+    QueryWeight,
     check_average,
     check_undefined,
+    given_weights,
     number_over_queries,
     with_undefined,
 )
@@ -238,7 +234,7 @@ default=None
 def values_of_queries(
     wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
 ) -> tuple[np.ndarray, GroupIndex]:
-    """One column for each of the parsed measures, and the queries that are the rows."""
+    """Return one column for each of the parsed measures, and the queries that are the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
@@ -271,12 +267,12 @@ def values_of_queries(
 
 @lru_cache(maxsize=32)
 def _columns(names):
-    """The measures as columns of a table; text takes pandas long, and many runs have the same."""
+    """Return the measures as columns of a table, made once for many runs."""
     return pd.Index(names)
 
 
 def _check_options(wanted, options):
-    """Every option must belong to some measure that was asked for."""
+    """Check that every option belongs to some measure that was asked for."""
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     for name in options:
         if name in known:

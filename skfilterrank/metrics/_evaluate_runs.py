@@ -15,18 +15,24 @@ from skfilterrank._files.named_runs import (
     named_runs,
 )
 from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.gains import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
-from skfilterrank._lists.samples import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank._lists.unjudged_lists import (
     misled_measure,
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.user_warnings import heard, say_again
+from skfilterrank._lists.words import (
+    MISSING,
+    N_ITEMS,
+    PRECISIONS,
+    TIES,
+    collecting_warnings,
+    repeat_warnings,
+)
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics._evaluate import evaluate
@@ -67,7 +73,7 @@ class RunEvaluation(Result):
     error: Exception | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """The values; an empty table where there is an error."""
+        """Return the values; an empty table where there is an error."""
         return pd.DataFrame() if self.values is None else self.values.copy()
 
     def means(self) -> pd.Series:
@@ -138,7 +144,7 @@ def evaluate_run(
     predicted: str = "warn",
     **options,
 ) -> pd.DataFrame:
-    """Measures of every topic of a run.
+    """Return measures of every topic of a run.
 
     Parameters
     ----------
@@ -347,7 +353,7 @@ def iter_evaluations(
 
 
 def _shown(evaluations, n_runs):
-    """The evaluations behind a progress bar."""
+    """Yield the evaluations behind a progress bar."""
     from tqdm import tqdm
 
     return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
@@ -363,7 +369,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     from joblib import Parallel, delayed
 
     batches = (
-        delayed(heard(_evaluate_batch))(
+        delayed(collecting_warnings(_evaluate_batch))(
             # A process that joblib uses again may stand in another folder.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,
@@ -375,7 +381,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
     try:
         for evaluations, said in finished:
-            say_again(said)
+            repeat_warnings(said)
             yield from evaluations
     finally:
         with warnings.catch_warnings():
@@ -395,12 +401,12 @@ def _is_one_process(n_jobs):
 
 
 def _evaluate_batch(runs, index, measures, params):
-    """A few runs, each by its name, as it was given and where it is found from any folder."""
+    """Evaluate a few runs, each by its name, its form as given and its absolute path."""
     return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
 
 
 def _evaluate_named(name, run, index, measures, params, path=None):
-    """One run, or its error, which calls the file as `path` does."""
+    """Evaluate one run, or return its error, which calls the file as `path` does."""
     try:
         with errors_of(name, path, run):
             aligned, values = _evaluate(index, run, measures, **params)
@@ -439,7 +445,7 @@ def _evaluate(
     predicted="warn",
     **params,
 ) -> tuple[AlignedRun, pd.DataFrame]:
-    """Align and evaluate."""
+    """Align a run and evaluate it."""
     is_parsed = isinstance(measures, dict)
     said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
     if isinstance(run, AlignedRun):
@@ -462,7 +468,7 @@ def _evaluate(
 
 
 def _add_probabilities(aligned, wanted, params):
-    """Inclusion probabilities for the measures that estimate by them, which must not be guessed."""
+    """Add inclusion probabilities for the measures that estimate by them."""
     name = "inclusion_probability"
     asking = [text for text, (entry, *_) in wanted.items() if name in entry.columns]
     if not asking or params.get(name) is not None:
@@ -505,7 +511,7 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
 def _values(
     y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
 ) -> pd.DataFrame:
-    """The measures of rows as align leaves them."""
+    """Return the measures of rows as align leaves them."""
     check_choice(ties, "ties", TIES)
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     given = {"n_items": n_items, "pooled": pooled}

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, log_discount
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.scoring import first_places, log_discount, ratio
 
 
 def forbidden_of_set(block: ListBlock, count):
-    """Share of the shown documents that is forbidden."""
+    """Compute the share of the shown documents that is forbidden."""
     return ratio(count(block.gains < 0), count())
 
 
 def forbidden_sum(facts: Facts) -> Additive:
-    """1 / min(k, documents shown) of each forbidden document in the top."""
+    """Compute 1 / min(k, documents shown) of each forbidden document in the top."""
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
@@ -22,19 +22,19 @@ def forbidden_sum(facts: Facts) -> Additive:
 
 
 def any_forbidden_of_set(block: ListBlock, count):
-    """1 where a forbidden document is shown."""
+    """Compute 1 where a forbidden document is shown."""
     return count(block.gains < 0) > 0
 
 
 def false_reject_of_set(block: ListBlock, count):
-    """Share of the good documents that is not shown."""
+    """Compute the share of the good documents that is not shown."""
     good, n_good = block.gains > 0, block.n_relevant[:, None]
     found = count(good)
     return ratio(n_good - found, np.broadcast_to(n_good, found.shape))
 
 
 def empty_of_set(block: ListBlock, count):
-    """1 where nothing is shown."""
+    """Compute 1 where nothing is shown."""
     return count() == 0
 
 

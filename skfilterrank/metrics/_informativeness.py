@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.arrays import as_column
 from skfilterrank._lists.checks import (
-    check_groups,
+    as_column,
     check_number,
     check_numbers,
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._lists.floats import mean_tolerance, merge
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.ties import mean_tolerance, merge
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._random_rankings import random_ranking_bound
@@ -107,7 +107,7 @@ class QueryInformativeness(Result):
         return cls(ids, achieved, expected, difference, uninformative, ideal)
 
     def hard(self, *, at_most: float = 0.2) -> np.ndarray:
-        """Uninformative queries on which systems and random rankings both score little.
+        """Return the uninformative queries on which systems and random rankings both score little.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class QueryInformativeness(Result):
         return self.uninformative & (np.maximum(self.achieved, self.expected) <= most)
 
     def easy(self, *, at_least: float = 0.8) -> np.ndarray:
-        """Uninformative queries on which systems and random rankings both score much.
+        """Return the uninformative queries on which systems and random rankings both score much.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class QueryInformativeness(Result):
         return self.uninformative & (np.minimum(self.achieved, self.expected) >= least)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per query: index "qid", the attributes as columns."""
+        """Return one row per query: index "qid", the attributes as columns."""
         return pd.DataFrame(
             {
                 "achieved": self.achieved,
@@ -328,7 +328,7 @@ default=None
 
 
 def _set_size(n_queries, n_defined):
-    """Number of queries in each set."""
+    """Return the number of queries in each set."""
     is_whole = is_whole_number(n_queries)
     if is_whole and n_queries >= 1:
         size = int(n_queries)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.tokens import id_tokens
+from skfilterrank._lists.gains import own_reading
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import get_measure_names
-from skfilterrank._lists.own_reading import own_reading
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics._evaluate_runs import OF_QRELS, evaluate_run
@@ -112,12 +112,12 @@ def register_with_ir_measures() -> SimpleNamespace:
 
 
 def _loaded(name, params):
-    """A measure from its pickle."""
+    """Return a measure from its pickle."""
     return getattr(register_with_ir_measures(), name)(**params)
 
 
 def _measure_class(name, entry):
-    """The class that ir_measures wants for a measure."""
+    """Return the class that ir_measures wants for a measure."""
     from ir_measures.measures import Measure, ParamInfo
 
     params = {key: ParamInfo(dtype=kinds) for key, kinds in _SHARED.items()}
@@ -142,7 +142,7 @@ def _measure_class(name, entry):
 
 
 def _provider_class():
-    """The provider that calculates them; a function, because ir_measures need not be installed."""
+    """Return the provider class, in a function because ir_measures need not be installed."""
     from ir_measures import Metric
     from ir_measures.providers import Evaluator, Provider
     from ir_measures.util import QrelsConverter, RunConverter
@@ -182,7 +182,7 @@ def _provider_class():
 
 
 def _by_parameters(measures):
-    """Measures by the parameters they share: pairs (parameters, {text: measure})."""
+    """Group measures by the parameters they share: pairs (parameters, {text: measure})."""
     calls = {}
     for measure in measures:
         entry = MEASURES[measure.TABLE_NAME]
@@ -201,7 +201,7 @@ def _by_parameters(measures):
 
 
 def _index(frame, params):
-    """The judgments as measures with these parameters see them."""
+    """Return the judgments as measures with these parameters see them."""
     said = {name: params.pop(name) for name in OF_QRELS if name in params}
     return QrelsIndex.of(frame, gains=params.get("gains"), **said)
 
@@ -215,7 +215,7 @@ def _shares_a_topic(qrels, run):
 
 
 def _run_of_nothing(qrels):
-    """A run in which every document of every topic is filtered out."""
+    """Return a run in which every document of every topic is filtered out."""
     return pd.DataFrame({"qid": qrels.topics, "docno": "none", "score": -np.inf})
 
 

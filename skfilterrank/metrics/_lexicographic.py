@@ -20,14 +20,14 @@ _MOST_ITEMS = 10**6
 
 
 def _per_query(block, values):
-    """The values of the queries that have relevant items; NaN for the others."""
+    """Compute the values of the queries that have relevant items; NaN for the others."""
     result = np.full(len(block.sizes), np.nan)
     result[block.n_relevant > 0] = values
     return result
 
 
 def lexicographic(block: ListBlock, k, n_items, scale, by):
-    """Placements that are worse, from the last position up or from the first one down."""
+    """Compute placements that are worse, from the last position up or from the first one down."""
     if scale == "preference":
         raise InputError(
             "scale='preference' orders several systems and gives one no value: compare systems by "
@@ -37,17 +37,17 @@ def lexicographic(block: ListBlock, k, n_items, scale, by):
 
 
 def _choices_from_the_end(place, level, n, m):
-    """Places and items of the placements that an item makes better, and where there are any."""
+    """Find places and items of the placements that an item makes better."""
     return place - 1, level, place > level
 
 
 def _choices_from_the_top(place, level, n, m):
-    """Places and items of the placements that an item makes worse, and where there are any."""
+    """Find places and items of the placements that an item makes worse."""
     return n - place, m - level + 1, n - place >= m - level + 1
 
 
 def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
-    """Share of the placements that each found item makes worse, or 1 less those it makes better.
+    """Compute the share of the placements that each found item makes worse, or 1 less the better.
 
     The number of placements of some items at some places is a binomial coefficient. None where
     there is no such sum: on the log scale, and for collections of more than a million items.
@@ -80,7 +80,7 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
 
 
 def metric_lexirecall_sum(facts: Facts) -> Additive:
-    """Distance from the end, each level weighing less than the one below it."""
+    """Compute the distance from the end, each level weighing less than the one below it."""
     n = collection_sizes(facts)
     ratio = 1 / (1 + n + facts.option("epsilon"))
 

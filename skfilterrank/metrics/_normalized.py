@@ -5,12 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, BlockFacts, Facts, first_places
+from skfilterrank._lists.additive import Additive, BlockFacts, Facts
 from skfilterrank._lists.checks import check_count, one_of
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import ParsedMeasure, declare_measure
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.scoring import first_places
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._dcg import ideal_dcg
 from skfilterrank.metrics._random_rankings import (
@@ -46,7 +47,7 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
 
 
 def _exact_bounds(block, inner, normalize, expectation):
-    """Random and ideal value of a measure whose mean over all orders is known."""
+    """Compute the random and ideal value of a measure whose mean over all orders is known."""
     if inner.measure.name == "dcg":
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
     if inner.measure.name == "sp":
@@ -59,7 +60,7 @@ def _exact_bounds(block, inner, normalize, expectation):
 
 
 def ul_normalized_sum(facts: Facts) -> Additive | None:
-    """Any measure that is a sum, and never negative, between its random and its ideal value."""
+    """Return any measure that is a sum, and never negative, between its random and ideal value."""
     inner = facts.option("measure").with_cutoff(facts.k)
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
@@ -77,7 +78,7 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
 
 
 def _v1(achieved, lower, upper):
-    """Equation 5."""
+    """Compute Equation 5."""
     values = np.full(achieved.shape, np.nan)
     # If the list and the drawn random rankings both score 0, A / (A + R) is 0 / 0: V1 is 0 there.
     values[_is_defined(lower, upper)] = 0.0
@@ -88,7 +89,7 @@ def _v1(achieved, lower, upper):
 
 
 def _v2(achieved, lower, upper):
-    """Equation 6."""
+    """Compute Equation 6."""
     values = np.full(achieved.shape, np.nan)
     room = np.where(achieved >= lower, upper - lower, lower)
     np.divide(achieved - lower, room, out=values, where=_is_defined(lower, upper))
@@ -96,7 +97,7 @@ def _v2(achieved, lower, upper):
 
 
 def _upper(achieved, lower, upper):
-    """The upper bound alone, section 3."""
+    """Compute the upper bound alone, section 3."""
     values = np.full(achieved.shape, np.nan)
     np.divide(achieved, upper, out=values, where=upper > 0)
     return values
@@ -283,7 +284,7 @@ def ul_normalized_score(
 
 
 def _exact_moments(block, inner):
-    """Mean and deviation over all rankings of a sum of weight(document) * worth(place).
+    """Compute the mean and deviation over all rankings of a sum of weight(document) * worth(place).
 
     None for other measures.
     """

@@ -15,7 +15,7 @@ _NEGLIGIBLE = 2.0**-60
 
 
 def _stirling_rests():
-    """log(z!) minus Stirling's formula, for z below 256; 0 in the place of 0."""
+    """Compute log(z!) minus Stirling's formula, for z below 256; 0 in the place of 0."""
     z = np.arange(1, 256)
     # From z + 1 to z the rest grows by atanh(t) / t - 1 with t = 1 / (2 z + 1).
     t_squared = (2 * z + 1.0) ** -2
@@ -25,7 +25,7 @@ def _stirling_rests():
 
 
 def _stirling_series(z):
-    """Stirling's series, exact in float64 from 256 on."""
+    """Compute Stirling's series, exact in float64 from 256 on."""
     inverse = 1 / z
     square = inverse * inverse
     return inverse * (1 / 12 - square * (1 / 360 - square / 1260))
@@ -35,7 +35,7 @@ _STIRLING_RESTS = _stirling_rests()
 
 
 def _stirling_rest(z):
-    """log(z!) minus Stirling's formula."""
+    """Compute log(z!) minus Stirling's formula."""
     rest = _STIRLING_RESTS.take(z.astype(np.intp), mode="clip")
     if z.size and z.max() >= len(_STIRLING_RESTS):
         large = z >= len(_STIRLING_RESTS)
@@ -44,7 +44,7 @@ def _stirling_rest(z):
 
 
 def log_choose_ratio(x, a, i):
-    """log(C(x, i) / C(a, i)) for whole numbers 1 <= i <= x <= a, float64 arrays of one length.
+    """Compute log(C(x, i) / C(a, i)) for whole 1 <= i <= x <= a, arrays of one length.
 
     Some units in the last place of the logarithm itself, also where it is tiny or C(x, i) is
     beyond float64: no two logarithms of factorials are subtracted.
@@ -68,7 +68,7 @@ def log_choose_ratio(x, a, i):
 
 
 def log_choose(n, m):
-    """log C(n, m) for whole numbers 1 <= m <= n, or m = 0."""
+    """Compute log C(n, m) for whole numbers 1 <= m <= n, or m = 0."""
     at_least_one = np.maximum(m, 1.0)
     log = -log_choose_ratio(at_least_one, np.maximum(n, 1.0), at_least_one)
     log[m == 0] = 0.0
@@ -93,7 +93,7 @@ class Levels(NamedTuple):
 
 
 def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
-    """Share of the sets that follow, or else precede, each one; shape (n_sets,).
+    """Compute the share of the sets that follow, or else precede, each one; shape (n_sets,).
 
     A weakly monotone function of the order itself: what is cut off or capped at a level depends
     on the positions from there up alone, and no value reaches beyond that of the next position.
@@ -131,7 +131,7 @@ def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
 
 
 def _following(x, a, i):
-    """Start, weight and end of the sets that follow: 1 - r, and up to the start of x - 1."""
+    """Return start, weight and end of the sets that follow: 1 - r, up to the start of x - 1."""
     log = log_choose_ratio(x, a, i)
     r = np.exp(log)
     start = np.where(log > -np.log(2), -np.expm1(log), 1 - r)
@@ -140,7 +140,7 @@ def _following(x, a, i):
 
 
 def _preceding(x, a, i):
-    """Start, weight and end of the sets that precede: r - weight, and up to the start of x + 1."""
+    """Return start, weight and end of the sets before: r - weight, up to the start of x + 1."""
     log = log_choose_ratio(x, a, i)
     r = np.exp(log)
     start, weight = r * ((x - i) / x), r * (i / x)
@@ -148,7 +148,7 @@ def _preceding(x, a, i):
 
 
 def rounding(log):
-    """More than the relative error of the exponential of a logarithm of `log_choose_ratio`."""
+    """Bound the relative error of the exponential of a logarithm of `log_choose_ratio`."""
     return (16 + 4 * np.abs(log)) * EPS
 
 
@@ -168,7 +168,7 @@ class Share(NamedTuple):
 
 
 def as_share(share: Share) -> np.ndarray:
-    """worse / (C(n, m) - 1), 0 where below 1e-300; NaN where there is one set only."""
+    """Compute worse / (C(n, m) - 1), 0 where below 1e-300; NaN where there is one set only."""
     cap = np.where(share.is_capped, 1 - rounding(share.log_ratio), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.exp(share.log_ratio) * np.minimum(share.part, cap) / -np.expm1(-share.log_all)
@@ -178,7 +178,7 @@ def as_share(share: Share) -> np.ndarray:
 
 
 def as_log_share(share: Share) -> np.ndarray:
-    """log(1 + worse) / log C(n, m); NaN where there is one set only."""
+    """Compute log(1 + worse) / log C(n, m); NaN where there is one set only."""
     log_whole = log_choose(share.of_n, share.of_m)
     part = share.part + np.exp(-log_whole)
     # A logarithm is not sure to be monotone in the last bit: give it numbers of 46 bits.
@@ -204,17 +204,17 @@ def count_preceding(position, level, query, n_queries) -> np.ndarray:
 
 
 def count_all(n, m) -> np.ndarray:
-    """C(n, m)."""
+    """Compute C(n, m)."""
     return _BINOMIALS.take(n * _WIDTH + m)
 
 
 def share_of_count(worse, n_sets) -> np.ndarray:
-    """worse / (C(n, m) - 1); 0 where there is one set only."""
+    """Compute worse / (C(n, m) - 1); 0 where there is one set only."""
     return worse / np.maximum(n_sets - 1, 1.0)
 
 
 def log_share_of_count(worse, n_sets) -> np.ndarray:
-    """log(1 + worse) / log C(n, m); 0 where there is one set only."""
+    """Compute log(1 + worse) / log C(n, m); 0 where there is one set only."""
     return np.log(1 + worse) / np.log(np.maximum(n_sets, 2.0))
 
 
@@ -252,7 +252,7 @@ class Placements(NamedTuple):
         return np.cumsum(self.sizes) - self.sizes
 
     def from_the_end(self) -> "Sets":
-        """The positions as they are compared from the last one up."""
+        """Compute the positions as they are compared from the last one up."""
         return Sets(
             self.positions.astype(np.float64),
             _levels(self.sizes).astype(np.float64),
@@ -263,7 +263,7 @@ class Placements(NamedTuple):
         )
 
     def from_the_top(self) -> "Sets":
-        """Distances from the end of all items, as they are compared from the first one down."""
+        """Return distances from the end of all items, as compared from the first one down."""
         return Sets(
             np.repeat(self.n, self.sizes) + 1 - self.positions,
             np.repeat(self.m, self.sizes) + 1 - _levels(self.sizes),
@@ -274,15 +274,15 @@ class Placements(NamedTuple):
         )
 
     def lexirecall(self, scale: str) -> np.ndarray:
-        """Values by the last relevant item, then by the one before it, and so on."""
+        """Compute values by the last relevant item, then by the one before it, and so on."""
         return self._scored(Placements.from_the_end, True, scale)
 
     def lexiprecision(self, scale: str) -> np.ndarray:
-        """Values by the first relevant item, then by the next one, and so on."""
+        """Compute values by the first relevant item, then by the next one, and so on."""
         return self._scored(Placements.from_the_top, False, scale)
 
     def _scored(self, as_sets, first_is_best, scale):
-        """Value of each placement; 1 for the ideal one, and where there is no other."""
+        """Compute the value of each placement; 1 for the ideal one, and where there is no other."""
         are_few = self.n <= MOST_COUNTED
         if are_few.any() and not are_few.all():
             values = np.empty(len(self.n))
@@ -309,7 +309,7 @@ class Placements(NamedTuple):
 
 
 def _scored_by_share(worse, better, scale):
-    """Value of each placement of many items, level by level."""
+    """Compute the value of each placement of many items, level by level."""
     if scale == "share":
         return as_share(worse())
     log_worse = as_log_share(worse())
@@ -407,13 +407,13 @@ class Sets(NamedTuple):
         )
 
     def _limits(self):
-        """The last position that is free below the next higher one of each set."""
+        """Compute the last position that is free below the next higher one of each set."""
         limit = np.roll(self.position, self.step)
         limit -= 1
         return limit
 
 
 def _levels(sizes):
-    """1, 2, ... for each query."""
+    """Return 1, 2, ... for each query."""
     ends = np.cumsum(sizes)
     return np.arange(1, (ends[-1] if len(ends) else 0) + 1) - np.repeat(ends - sizes, sizes)

@@ -4,33 +4,33 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, reciprocal
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
-from skfilterrank._lists.scoring import ratio
+from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
 
 
 def precision_of_set(block: ListBlock, count):
-    """Relevant documents shown, over all that are."""
+    """Compute relevant documents shown, over all that are."""
     return count(block.gains > 0) / np.maximum(count(), 1)
 
 
 def precision_sum(facts: Facts) -> Additive | None:
-    """1 / k of each relevant document in the top; without k it depends on how many are shown."""
+    """Compute 1 / k of each relevant document in the top; without k by the number shown."""
     if facts.k is None:
         return None
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall_sum(facts: Facts) -> Additive:
-    """1 / m of each relevant document in the top."""
+    """Compute 1 / m of each relevant document in the top."""
     worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
-    """1 / m of each relevant document in the top m."""
+    """Compute 1 / m of each relevant document in the top m."""
 
     def worth(place, level, query):
         return (place <= facts.m[query]).astype(np.float64)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.preferences import KINDS, comparable, positions_of_systems
+from skfilterrank._lists.positions import KINDS, comparable, positions_of_systems
 
 
 def lexicographic_preference(

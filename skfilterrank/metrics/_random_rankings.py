@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.additive import first_places, log_discount, reciprocal
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
@@ -27,19 +26,22 @@ from skfilterrank._lists.queries import BLOCK_CELLS, GroupIndex
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
     check_undefined,
+    first_places,
+    log_discount,
     mean_over_queries,
+    reciprocal,
     with_undefined,
 )
 from skfilterrank.exceptions import InputError, brief
 
 
 def ideal_list(block: ListBlock) -> ListBlock:
-    """The pool in descending order of gain."""
+    """Return the pool in descending order of gain."""
     return block.relisted(np.where(block.judged, -block.gains, np.inf), "stable")
 
 
 def tied_list(block: ListBlock) -> ListBlock:
-    """The pool with all documents tied: its mean over the tied orders is that of all rankings."""
+    """Return the pool with all documents tied, whose mean is that of all rankings."""
     return block.relisted(np.where(block.judged, 0.0, np.inf), "average")
 
 
@@ -62,7 +64,7 @@ class SimulatedRankings:
         self._results: list[tuple[float, float]] = []
 
     def pool_numbers(self, block: ListBlock) -> np.ndarray:
-        """Number of each query's pool, the row of its result."""
+        """Compute the number of each query's pool, the row of its result."""
         return np.array(
             [self._number_of(pool[:n]) for pool, n in zip(block.pool, block.n_judged)],
             dtype=np.intp,
@@ -84,7 +86,7 @@ class SimulatedRankings:
         return self._numbers[key]
 
     def _values_of(self, pool, rng):
-        """Value of each drawn ranking."""
+        """Compute the value of each drawn ranking."""
         if len(pool) == 0:
             # Nothing to rank: one unjudged document that is not retrieved.
             return RankedLists([np.nan], [-np.inf], groups=[0]).per_query(self._kernel)
@@ -108,7 +110,7 @@ def _equal_groups(n_groups, size):
 
 
 def check_seed(random_state, name: str = "random_state") -> int:
-    """A seed that stays the same for all blocks of one call."""
+    """Return a seed that stays the same for all blocks of one call."""
     if is_whole_number(random_state):
         return check_count(random_state, name, least=0)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -133,7 +135,7 @@ class RandomRankingBound(Result):
     standard_error: float | np.ndarray
 
     def to_frame(self) -> pd.DataFrame:
-        """Columns "value" and "standard_error": a row, or one for each query."""
+        """Return columns "value" and "standard_error": a row, or one for each query."""
         return pd.DataFrame({name: np.atleast_1d(each) for name, each in vars(self).items()})
 
     def _summary(self):
@@ -144,14 +146,14 @@ class RandomRankingBound(Result):
 
 
 def mean_dcg(block: ListBlock, k) -> np.ndarray:
-    """E[DCG@k], equation 7."""
+    """Compute E[DCG@k], equation 7."""
     depth, n = block.depth(k), block.n_judged
     discount_sums = np.concatenate([[0.0], np.cumsum(log_discount(first_places(depth)))])
     return block.gains.sum(axis=1) / np.maximum(n, 1) * discount_sums[np.minimum(n, depth)]
 
 
 def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
-    """E[SP@k]; section 4.5.1 for "paper"."""
+    """Compute E[SP@k]; section 4.5.1 for "paper"."""
     n, depth = block.n_judged, block.depth(k)
     places = np.minimum(n, depth)
     share = block.n_relevant / np.maximum(n, 1)
@@ -176,7 +178,7 @@ def random_ranking_bound(
     undefined: float | str = 0.0,
     average: str | None = "mean",
 ) -> RandomRankingBound:
-    """Expected value of any measure under uniformly random rankings of each query's documents.
+    """Compute the expected value of any measure under random rankings of each query.
 
     Parameters
     ----------
@@ -303,7 +305,7 @@ def random_ranking_bound(
 
 
 def _error_of_mean(errors, numbers):
-    """Standard error of the mean over queries; those of one number share their drawn rankings."""
+    """Compute the error of the mean over queries, of which some share drawn rankings."""
     n_defined = np.count_nonzero(~np.isnan(errors))
     if n_defined == 0:
         return float("nan")

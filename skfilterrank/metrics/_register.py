@@ -13,10 +13,10 @@ import numpy as np
 from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
+from skfilterrank._lists.gains import OF_ALL
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure, declare_measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
-from skfilterrank._lists.own_reading import OF_ALL
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.exceptions import (
     InputError,
@@ -227,7 +227,7 @@ def _checked_names(name, aliases):
 
 
 def _checked_range(value_range):
-    """Its ends as floats."""
+    """Return the ends of a range as floats."""
     ends = as_list(value_range, "value_range", "numbers")
     if len(ends) != 2 or not all(map(_is_bound, ends)):
         raise InputError(
@@ -314,7 +314,7 @@ def _checked_checks(checks, parameters):
 
 
 def _as_default(default, value, name):
-    """An option of the kind of its default; the function checks the rest itself."""
+    """Return an option of the kind of its default; the function checks the rest itself."""
     if isinstance(default, bool):
         found = _FLAGS.get(str(value).lower())
         if found is None:
@@ -345,7 +345,7 @@ def _naming(name):
 
 
 def _sum_of(facts, _name, _additive):
-    """The measure as a sum, by somebody's function."""
+    """Return the measure as a sum, by somebody's function."""
     with _naming(_name):
         form = _additive(facts)
     if not isinstance(form, Additive):

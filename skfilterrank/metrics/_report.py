@@ -10,20 +10,21 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
-from skfilterrank._lists.checks import check_groups, check_k, check_share, count_rows
-from skfilterrank._lists.floats import value_tolerance
+from skfilterrank._lists.checks import check_k, check_share, count_rows
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.query_weights import QueryWeight, query_weights
-from skfilterrank._lists.report_pairs import report_measures, report_pairs
+from skfilterrank._lists.groupings import Slice, Slices, read_slices, report_measures, report_pairs
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.row_blocks import Block, ByKey
 from skfilterrank._lists.scoring import (
     Moments,
+    QueryWeight,
     mean_and_error,
     mean_over_queries,
+    query_weights,
     t_interval,
     t_test,
 )
-from skfilterrank._lists.slices import Slice, Slices, read_slices
+from skfilterrank._lists.ties import value_tolerance
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 

@@ -206,7 +206,7 @@ class Measuring(NamedTuple):
 
 @contextmanager
 def _writing(path, measures, rows) -> Iterator[Any]:
-    """Open a Parquet file of values by query, which is there when the block ends without an error.
+    """Open a Parquet file of values by query, which appears when the block ends without error.
 
     Yields the function that adds queries, or None without a path.
     """

@@ -12,7 +12,7 @@ from skfilterrank.exceptions import InputError, brief
 
 
 def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np.ndarray:
-    """Mean over the tied orders of the precision of infAP where relevant, at each place.
+    """Compute the tied mean of the precision of infAP where relevant, at each place.
 
     Arrays are in list order. With t documents of its own tie above it, j of them judged, a
     relevant document has ``p + j + (t - j) w`` pooled documents above it and ``s + j q`` relevant
@@ -46,14 +46,14 @@ def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np
 
 
 def _ratio(part, whole):
-    """part / whole, 0 where the whole is not above 0."""
+    """Compute part / whole, 0 where the whole is not above 0."""
     result = np.zeros(np.shape(whole))
     np.divide(part, whole, out=result, where=whole > 0)
     return result
 
 
 def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
-    """Mean of ``1 / (j + c)``, j being the marked among t drawn from n of which some are marked.
+    """Compute the mean of ``1 / (j + c)``, where j of t documents drawn from n are marked.
 
     The entries come in runs of ``t = 0, 1, ..., n`` in which all else is the same; c > 0. The mean
     H follows the recursion
@@ -90,7 +90,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
 
 
 def _runs_of_each_step(n_steps, order):
-    """(step, runs that are not done before it) for step = 1, 2, ...; n_steps is descending."""
+    """Yield (step, runs that are not done before it) for step = 1, 2, ...; n_steps descends."""
     most = int(n_steps[0]) if len(n_steps) else 0
     counts = np.searchsorted(-n_steps, -np.arange(1, most + 1), side="right")
     for step, count in enumerate(counts, start=1):
@@ -101,7 +101,7 @@ EPSILON = 1e-5
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
-    """Expected precision / R of each relevant document; all are judged, and so in the pool."""
+    """Compute the expected precision / R of each relevant document; all are in the pool."""
 
     def worth(place, level, query):
         above = place - 1
@@ -126,7 +126,7 @@ def _pooled_in_order(block):
 
 
 def _weights_above(block, weights, is_weighted):
-    """Weight of each relevant document, and the sum of those above it in its list."""
+    """Compute the weight of each relevant document, and the sum of those above it in its list."""
     found = block.relevant_cells
     if not is_weighted:
         return 1, found.levels - 1
@@ -139,7 +139,7 @@ def _weights_above(block, weights, is_weighted):
 
 
 def _inverse(probability, block):
-    """1 / probability where relevant, 0 elsewhere."""
+    """Compute 1 / probability where relevant, 0 elsewhere."""
     bad = block.judged & ~(probability > 0)
     if bad.any():
         raise InputError(
@@ -155,7 +155,7 @@ def _inverse(probability, block):
 
 
 def check_pooled(pooled, n_rows):
-    """True or False per row."""
+    """Check True or False per row."""
     values = check_numbers(pooled, "pooled", n_rows=n_rows)
     is_truth_value = values.dtype == bool or np.isin(values, (0, 1))
     if not np.all(is_truth_value):
@@ -169,7 +169,7 @@ def check_pooled(pooled, n_rows):
 
 
 def check_inclusion_probability(inclusion_probability, n_rows):
-    """A number from 0 to 1 per row; NaN passes, which a judged row must not have."""
+    """Check a number from 0 to 1 per row; NaN passes, which a judged row must not have."""
     values = check_numbers(inclusion_probability, "inclusion_probability", n_rows=n_rows)
     values = values.astype(np.float64, copy=False)
     bad = (values < 0) | (values > 1)

@@ -6,13 +6,12 @@ from typing import Any, overload
 
 from skfilterrank._estimators.group_request import RequestsGroups
 from skfilterrank._estimators.responses import document_scores
-from skfilterrank._lists.checks import find_groups
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
-from skfilterrank._lists.query_weights import QueryWeight, given_weights
-from skfilterrank._lists.scoring import number_over_queries
+from skfilterrank._lists.queries import find_groups
+from skfilterrank._lists.scoring import QueryWeight, given_weights, number_over_queries
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 
@@ -77,12 +76,12 @@ class RankingScorer(RequestsGroups):
 
     @staticmethod
     def _named(names):
-        """The measures as they were given."""
+        """Return the measures as they were given."""
         (name,) = names
         return name
 
     def _values(self, estimator, X, y, groups, query_weight) -> list[float]:
-        """Each measure, of one prediction."""
+        """Compute each measure of one prediction."""
         params = dict(self._params)
         fixed = params.pop("query_weight", None)
         if query_weight is None:
@@ -138,7 +137,7 @@ class RankingScorers(RankingScorer, Mapping):
         return dict(zip(self, values, strict=True))
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the values: those of the measures, "neg_" before where lower is better."""
+        """Yield the names of the measures, with "neg_" in front where lower is better."""
         for text, each in self._measures.items():
             yield text if each.measure.greater_is_better else f"neg_{text}"
 
@@ -146,7 +145,7 @@ class RankingScorers(RankingScorer, Mapping):
         return len(self._measures)
 
     def __getitem__(self, name: str) -> RankingScorer:
-        """The scorer of one measure."""
+        """Return the scorer of one measure."""
         text = dict(zip(self, self._measures, strict=True))[name]
         measure = self._measures[text]
         known = _parameters(measure.measure)
@@ -276,7 +275,7 @@ def make_ranking_scorer(
 
 
 def _check_parameters(wanted, params):
-    """Each parameter must be one of some measure, right, and not contradicted by the names."""
+    """Check that each parameter is one of some measure, right, and agrees with the names."""
     owners = {
         name: [each for each in wanted.values() if name in _parameters(each.measure)]
         for name in params

@@ -7,28 +7,29 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, resolve_exposure
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.positions import check_n_items, collection_sizes, items_of
+from skfilterrank._lists.scoring import resolve_exposure
 
 
 def _check_exposure(exposure, name):
-    """A known name or a callable."""
+    """Check a known name or a callable."""
     resolve_exposure(exposure)
     return exposure
 
 
 def _n_found(block):
-    """Number of relevant items in each list."""
+    """Compute the number of relevant items in each list."""
     if block.n_retained.min() == block.width:
         return block.n_relevant
     return (block.relevant * (block.sort_key < np.inf)).sum(axis=1)
 
 
 def _last_positions(block, n_items):
-    """Last position a relevant item can have in each list: all n items where one is missing.
+    """Return the last possible position of a relevant item: n where one is missing.
 
     Also whether all were found. 0 where nothing is relevant.
     """
@@ -42,7 +43,7 @@ def _last_positions(block, n_items):
 
 
 def _open_ties(block, last, is_complete):
-    """The lists whose last relevant item is tied: list numbers, length and relevant of the tie."""
+    """Find lists whose last relevant item is tied: numbers, length and relevant of the tie."""
     ties = block.ties(None)
     if ties is None:
         return None
@@ -57,12 +58,12 @@ def _open_ties(block, last, is_complete):
 
 
 def _defined(block, values):
-    """NaN where nothing is relevant."""
+    """Return values, NaN where nothing is relevant."""
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
 def total_search_efficiency_sum(facts: Facts) -> Additive:
-    """Exposure of the last relevant document."""
+    """Compute the exposure of the last relevant document."""
     n = collection_sizes(facts)
     exposure = resolve_exposure(facts.option("exposure"), persistence=facts.option("persistence"))
 
@@ -74,7 +75,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
 
 
 def search_length_sum(facts: Facts) -> Additive:
-    """Documents that are not relevant above the last one that is."""
+    """Compute documents that are not relevant above the last one that is."""
 
     def worth(place, level, query):
         return np.where(level == facts.m[query], place - level, 0.0)
@@ -84,7 +85,7 @@ def search_length_sum(facts: Facts) -> Additive:
 
 
 def recall_error_sum(facts: Facts) -> Additive:
-    """place / m of each relevant document, less what is best."""
+    """Compute place / m of each relevant document, less what is best."""
     return Additive(
         facts.over(facts.m),
         lambda place, level, query: np.asarray(place, dtype=np.float64),

@@ -16,19 +16,19 @@ _AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for
 
 
 def n_relevant_retrieved(block: ListBlock, k):
-    """Relevant documents of the returned list."""
+    """Compute relevant documents of the returned list."""
     return block.shows_relevant.sum(axis=1).astype(np.float64)
 
 
 def f_of_set(block: ListBlock, count, beta):
-    """(1 + b^2) found / (b^2 m + shown)."""
+    """Compute (1 + b^2) found / (b^2 m + shown)."""
     weight, m = beta * beta, block.n_relevant[:, None]
     whole = np.where(m > 0, np.maximum(count(), 1) + weight * m, 0.0)
     return ratio((1 + weight) * count(block.gains > 0), whole)
 
 
 def f_measure_sum(facts: Facts) -> Additive | None:
-    """(1 + b^2) / (b^2 m + k) of each relevant document in the top."""
+    """Compute (1 + b^2) / (b^2 m + k) of each relevant document in the top."""
     if facts.k is None:
         return None
     weight = facts.option("beta") ** 2
@@ -37,13 +37,13 @@ def f_measure_sum(facts: Facts) -> Additive | None:
 
 
 def set_map_of_set(block: ListBlock, count):
-    """Precision times recall of what is shown."""
+    """Compute precision times recall of what is shown."""
     found = count(block.gains > 0)
     return ratio(found * found, block.n_relevant[:, None] * np.maximum(count(), 1))
 
 
 def interpolated_precision(block: ListBlock, k, recall):
-    """Highest precision from so many relevant documents on."""
+    """Compute the highest precision from so many relevant documents on."""
     levels = np.floor(np.atleast_1d(recall)[:, None] * block.n_relevant + 0.9).astype(np.int64)
     highest = _highest_precisions(block)
     at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
@@ -52,7 +52,7 @@ def interpolated_precision(block: ListBlock, k, recall):
 
 
 def _highest_precisions(block):
-    """Highest precision from each found relevant document down, by its number; 0 after the last."""
+    """Compute the highest precision from each found relevant document down."""
     cells = block.relevant_cells
     found = np.zeros((cells.n_lists, int(block.n_relevant.max()) + 1))
     found[cells.lists, cells.levels - 1] = cells.levels / (cells.places + 1.0)

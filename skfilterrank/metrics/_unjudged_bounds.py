@@ -52,7 +52,7 @@ class UnjudgedBounds(Result):
     mean_most: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per query: index "qid", columns "least", "most" and "n_unjudged"."""
+        """Return one row per query: index "qid", columns "least", "most" and "n_unjudged"."""
         columns = {name: getattr(self, name) for name in ("least", "most", "n_unjudged")}
         return pd.DataFrame(columns, index=pd.Index(self.query_ids, name="qid"))
 
@@ -75,7 +75,7 @@ def unjudged_bounds(
     high: float | None = None,
     undefined: float = 0.0,
 ) -> UnjudgedBounds:
-    """Least and most that a measure can be, whatever the unjudged documents are.
+    """Compute the least and most that a measure can be, whatever the unjudged documents are.
 
     How far a comparison of systems can be trusted whose documents are not all judged: where the
     bounds of two systems do not overlap, no further judgment turns their order.
@@ -209,7 +209,7 @@ def _two_gains(gains, low, high):
 
 
 def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
-    """Numbers of good unjudged documents of which some give the least and the most value."""
+    """Return the numbers of good unjudged documents that can give the least and most value."""
     u = np.count_nonzero(np.isnan(gains))
     if parsed.measure.name in _MONOTONE and parsed.options.get("relevance") != "scaled":
         return np.unique([0, min(1, u), u])
@@ -225,7 +225,7 @@ def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
 
 
 def _average_precisions(gains, n_shown, k, options):
-    """AP with 1, 2, ... good unjudged documents, from the top and from the end."""
+    """Compute AP with 1, 2, ... good unjudged documents, from the top and from the end."""
     unjudged = np.isnan(gains)
     relevant = gains > 0
     rows = np.flatnonzero(unjudged)
@@ -251,7 +251,7 @@ def _average_precisions(gains, n_shown, k, options):
 
 
 def _possible_values(gains, scores, two_gains, numbers, measure):
-    """Values of a list in which the unjudged documents are good from the top, or from the end."""
+    """Compute values of a list with good unjudged documents from the top, or from the end."""
     low, high = two_gains
     unjudged = np.flatnonzero(np.isnan(gains))
     u, n = len(unjudged), len(gains)

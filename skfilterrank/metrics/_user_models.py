@@ -4,16 +4,17 @@ from functools import partial
 
 import numpy as np
 
-from skfilterrank._lists.additive import Additive, Facts, first_places, geometric, reciprocal
+from skfilterrank._lists.additive import Additive, Facts
 from skfilterrank._lists.checks import check_number, check_share, one_of
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
+from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
 
 
 def rbp_sum(facts: Facts) -> Additive:
-    """(1 - p) p^(place - 1) of each relevant document, or of its gain."""
+    """Compute (1 - p) p^(place - 1) of each relevant document, or of its gain."""
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
@@ -23,7 +24,7 @@ def rbp_sum(facts: Facts) -> Additive:
 
 
 def _satisfied(gains, max_grade):
-    """Probability that a document satisfies the user: R of the paper."""
+    """Compute the probability that a document satisfies the user: R of the paper."""
     result = np.zeros(gains.shape)
     relevant = np.flatnonzero(gains > 0)
     grades = gains.ravel()[relevant]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.checks import check_count
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS, merge_values
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import PairwiseComparison, SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._display import (

@@ -6,7 +6,8 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.checks import check_choice, find_groups
+from skfilterrank._lists.checks import check_choice
+from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._display import Display, label_of_mean, name_of_measure, number, styled
 from skfilterrank.thresholds import (

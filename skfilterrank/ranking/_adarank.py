@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_flag, check_number
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting import (
     BoostedRanker,

@@ -9,9 +9,10 @@ from sklearn.utils import get_tags, indexable
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
-from skfilterrank._lists.checks import check_groups, check_random_state, count_rows, find_groups
+from skfilterrank._lists.checks import check_random_state, count_rows
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
 from skfilterrank.ranking._training_rows import count_unjudged

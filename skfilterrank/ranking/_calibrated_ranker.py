@@ -9,16 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.calibrators import (
+from skfilterrank._lists.checks import check_choice, check_scores
+from skfilterrank._lists.sklearn_compat import (
     CALIBRATORS,
     LEAST_PROBABILITY,
+    final_step,
     fit_calibrator,
     probabilities,
 )
-from skfilterrank._lists.checks import check_choice, check_scores
-from skfilterrank._lists.floats import mean_tolerance
-from skfilterrank._lists.sklearn_compat import final_step
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 from skfilterrank.ranking._out_of_fold import (
     check_inner,

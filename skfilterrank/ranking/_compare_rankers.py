@@ -10,12 +10,12 @@ import pandas as pd
 from sklearn.base import clone
 from tqdm.auto import tqdm
 
-from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import check_flag, check_groups, count_rows
+from skfilterrank._lists.checks import check_flag, count_rows, label_array
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.printable import printable
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.words import printable
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,

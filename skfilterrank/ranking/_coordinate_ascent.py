@@ -16,12 +16,12 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.additive import Additive, RowFacts
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import (
     FeatureRanker,

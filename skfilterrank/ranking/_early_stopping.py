@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skfilterrank._lists.checks import check_count, check_groups, count_rows, find_groups
+from skfilterrank._lists.checks import check_count, count_rows
 from skfilterrank._lists.gains import Gains, as_gains, check_gains
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -9,17 +9,12 @@ from sklearn.utils.validation import validate_data
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.checks import (
-    check_container,
-    check_groups,
-    find_groups,
-    refuse_query_column,
-)
+from skfilterrank._lists.checks import check_container
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups, refuse_query_column
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._held_out_sets import (
     check_no_sets,

@@ -23,8 +23,7 @@ from skfilterrank._estimators.wrapping import (
     needs_own_form,
     refuse_dates,
 )
-from skfilterrank._lists.checks import QID
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.queries import QID, GroupIndex
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import (
     BaseSearchCV,

@@ -18,20 +18,17 @@ from skfilterrank._lists.checks import (
     check_choice,
     check_container,
     check_count,
-    check_groups,
     check_number,
     check_numbers,
     check_random_state,
     check_scores,
     check_share,
     columns_of,
-    find_groups,
 )
-from skfilterrank._lists.gains import Gains, as_gains
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.samples import PROBABILITY, is_sample, refuse_sample
+from skfilterrank._lists.gains import PROBABILITY, Gains, as_gains, is_sample, refuse_sample
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import final_step
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import (
     FitWarning,
     InputError,

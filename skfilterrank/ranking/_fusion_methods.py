@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._lists.arrays import cached_property
-from skfilterrank._lists.floats import ROUNDING_OF_MEANS
+from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError
 
 FILTERED = ("any", "all", "majority")

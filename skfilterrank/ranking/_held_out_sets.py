@@ -8,18 +8,11 @@ from sklearn.utils import indexable
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import is_model
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import (
-    check_container,
-    check_groups,
-    check_share,
-    count_rows,
-    find_groups,
-)
+from skfilterrank._lists.checks import check_container, check_share, count_rows, label_array
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
 # Parameters of `fit` in other libraries that have an entry for each row of each held-out set, by

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank._lists.additive import first_places, log_discount
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.scoring import first_places, log_discount
 from skfilterrank.metrics import dcg_bounds
 
 # Documents in a block of queries, and pairs held at a time: a few arrays of 128 KiB.

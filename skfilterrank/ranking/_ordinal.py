@@ -16,14 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import check_columns, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_container,
-    check_groups,
-    count_rows,
-    find_groups,
-)
+from skfilterrank._lists.checks import check_choice, check_container, count_rows
 from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone

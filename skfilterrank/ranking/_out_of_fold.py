@@ -18,12 +18,12 @@ from tqdm.auto import tqdm
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
-from skfilterrank._lists.checks import check_choice, check_groups, is_number, is_whole_number
+from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.query_weights import query_weights
+from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.scoring import query_weights
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._cluster_estimators import in_memory
 from skfilterrank.thresholds import JudgedScores, machine_labels

@@ -25,13 +25,9 @@ from skfilterrank._files.dask_frames import (
     row_numbers,
 )
 from skfilterrank._files.rows import whole_partitions
-from skfilterrank._lists.checks import (
-    find_groups,
-    is_number,
-    is_whole_number,
-    refuse_query_column,
-)
+from skfilterrank._lists.checks import is_number, is_whole_number
 from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank._lists.row_blocks import ByKey, Pieces, merged
 from skfilterrank._lists.scoring import Moments
 from skfilterrank._lists.sklearn_compat import final_step

@@ -7,7 +7,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.checks import check_choice, check_container, check_groups, find_groups
+from skfilterrank._lists.checks import check_choice, check_container
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
 METHODS = ("standardize", "min_max", "rank")

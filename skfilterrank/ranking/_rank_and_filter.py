@@ -9,21 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
-from skfilterrank._lists.arrays import is_dask
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_groups,
-    count_rows,
-    find_groups,
-    is_level,
-)
+from skfilterrank._lists.checks import check_choice, count_rows, is_dask, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.query_weights import QueryWeight
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_estimators import in_memory
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold

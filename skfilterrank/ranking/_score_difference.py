@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._estimators.responses import before_last, document_scores
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_count, check_groups, count_rows, find_groups
+from skfilterrank._lists.checks import check_count, count_rows
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
 from skfilterrank.exceptions import InputError, brief

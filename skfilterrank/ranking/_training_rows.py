@@ -17,14 +17,13 @@ from skfilterrank._estimators.wrapping import (
     needs_groups,
     needs_own_form,
 )
-from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import check_groups, check_numbers, count_rows
-from skfilterrank._lists.floats import mean_tolerance
+from skfilterrank._lists.checks import check_numbers, count_rows, label_array
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._cluster_estimators import refuse_arrays
 from skfilterrank.ranking._early_stopping import LightGBMMetric

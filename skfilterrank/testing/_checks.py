@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skfilterrank._lists.arrays import is_sparse
-from skfilterrank._lists.checks import as_list, check_container, check_numbers
+from skfilterrank._lists.checks import as_list, check_container, check_numbers, is_sparse
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list

@@ -10,11 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
-from skfilterrank._lists.floats import first_of_highest, midpoint
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import Result, counted, spread_places
+from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 

@@ -9,24 +9,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import (
-    check_choice,
-    check_count,
-    check_groups,
-    count_rows,
-    find_groups,
-)
+from skfilterrank._lists.checks import check_choice, check_count, count_rows, label_array
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.floats import value_tolerance
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places, thresholds_of, ties_worst_first
-from skfilterrank._lists.query_weights import QueryWeight, query_weights
-from skfilterrank._lists.scoring import mean_and_error, mean_over_queries
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.scoring import (
+    QueryWeight,
+    mean_and_error,
+    mean_over_queries,
+    query_weights,
+)
+from skfilterrank._lists.ties import value_tolerance
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._certificate import machine_labels

@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from skfilterrank._lists.arrays import as_column, label_array
-from skfilterrank._lists.checks import check_level_scores, is_level
-from skfilterrank._lists.floats import first_of_highest, midpoint
-from skfilterrank._lists.judges import is_of_machine
+from skfilterrank._lists.checks import as_column, check_level_scores, is_level, label_array
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.ties import first_of_highest, midpoint
+from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._risks import (
     check_guarantee,

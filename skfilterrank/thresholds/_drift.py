@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 

@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._files.states import listed, number, numbers, pair, record
-from skfilterrank._lists.calibrators import fit_calibrator
-from skfilterrank._lists.floats import mean_tolerance
 from skfilterrank._lists.prefixes import best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.sklearn_compat import fit_calibrator
+from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._base import BaseThreshold

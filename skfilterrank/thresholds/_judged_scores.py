@@ -10,11 +10,12 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._files.rows import Rows
-from skfilterrank._lists.checks import check_groups, check_level_scores
+from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import with_undefined
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
 # Number of folds by query on which levels and learned cuts are tried.

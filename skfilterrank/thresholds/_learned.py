@@ -9,9 +9,9 @@ from sklearn.base import clone, is_classifier
 from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.floats import first_of_highest
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
+from skfilterrank._lists.ties import first_of_highest
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import levels_of

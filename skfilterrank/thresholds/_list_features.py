@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.arrays import as_number_array
-from skfilterrank._lists.checks import check_groups, check_scores
-from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.checks import as_number_array, check_scores
+from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank.exceptions import InputError, brief
 
 # Places below a document to which the difference of the scores is a feature.

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._files.states import listed, numbers, pair, record, text
-from skfilterrank._lists.calibrators import fit_calibrator
 from skfilterrank._lists.scoring import mean_and_error
+from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.exceptions import InputError
 
 # Trees of different seeds, whose probabilities are averaged.

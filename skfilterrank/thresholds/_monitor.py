@@ -16,8 +16,14 @@ from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path
 from skfilterrank._files.locks import locked
 from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
-from skfilterrank._lists.arrays import label_array
-from skfilterrank._lists.checks import check_flag, check_level_scores, check_share, is_level, one_of
+from skfilterrank._lists.checks import (
+    check_flag,
+    check_level_scores,
+    check_share,
+    is_level,
+    label_array,
+    one_of,
+)
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure

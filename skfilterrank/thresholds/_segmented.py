@@ -10,16 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows
 from skfilterrank._files.states import label, listed, pair, record
-from skfilterrank._lists.checks import (
-    check_count,
-    check_groups,
-    count_rows,
-    find_groups,
-    is_hashable,
-)
+from skfilterrank._lists.checks import check_count, count_rows, is_hashable
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.query_weights import QueryWeight, given_weights
+from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
+from skfilterrank._lists.scoring import QueryWeight, given_weights
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold

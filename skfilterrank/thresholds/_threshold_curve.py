@@ -26,10 +26,9 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
-from skfilterrank._lists.query_weights import QueryWeight, query_weights
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.row_blocks import Block
-from skfilterrank._lists.scoring import Moments, check_undefined
+from skfilterrank._lists.scoring import Moments, QueryWeight, check_undefined, query_weights
 from skfilterrank.exceptions import InputError, brief
 
 

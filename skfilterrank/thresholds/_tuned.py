@@ -10,7 +10,7 @@ from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.user_warnings import warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._hide_rules import (

@@ -21,7 +21,7 @@ from commands import Command
 from judged_documents import BASE, DOCS, RUNS, WITH_RUNS, changed, judged, shown
 from sampled_labels import SAMPLED
 from selections import budget, mask
-from skfilterrank._lists.grade_keys import keys_of_grades
+from skfilterrank._lists.words import keys_of_grades
 from skfilterrank.cli._terminal import _LETTERS, TerminalAssessor, mark, query_terms, read_key
 from skfilterrank.cli.judge import STRATEGIES
 from skfilterrank.exceptions import InputError

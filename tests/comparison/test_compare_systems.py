@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from profiles import times
 from skfilterrank._lists.p_values import CORRECTIONS
-from skfilterrank._lists.run_words import CORRECTION_NAMES, TEST_TITLES
+from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.comparison._compare_systems import TESTS
 

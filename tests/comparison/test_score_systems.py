@@ -6,7 +6,7 @@ import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE, run
 from rows_of_queries import cut, make_rows
-from skfilterrank._lists.preferences import preference_matrix
+from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     score_predictions,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE
-from skfilterrank._lists.preferences import preference_matrix
+from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,

@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.checks import check_groups, find_groups, query_ids_of_index
-from skfilterrank._lists.queries import GroupIndex, _order_by_code
+from skfilterrank._lists.queries import (
+    GroupIndex,
+    _order_by_code,
+    check_groups,
+    find_groups,
+    query_ids_of_index,
+)
 from skfilterrank.exceptions import InputError
 
 # The same pattern in every type: each entry is the place of the id among IDS, sorted.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.additive import resolve_exposure
+from skfilterrank._lists.scoring import resolve_exposure
 from skfilterrank.metaevaluation import recall_level_metric
 
 POSITIONS = np.array([1.0, 2.0, 3.0, 7.0])

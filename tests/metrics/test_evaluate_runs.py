@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.user_warnings import heard, warn_user
+from skfilterrank._lists.words import collecting_warnings, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
@@ -444,7 +444,7 @@ def _warns_of_both(row):
 
 def test_only_our_own_warnings_are_said_again():
     """Those of other packages would be of a line of the user's, who can do nothing about them."""
-    here = heard(_warns_of_both)
+    here = collecting_warnings(_warns_of_both)
     elsewhere = partial(here.func, -1, *here.args[1:])  # the id of another process
     for function, said in ((here, []), (elsewhere, [("row 3", DataWarning)])):
         with warnings.catch_warnings(record=True) as caught:

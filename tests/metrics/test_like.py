@@ -14,7 +14,7 @@ from xgboost import XGBRanker
 
 from held_out_rows import held_out_rows
 from skfilterrank._estimators.responses import document_scores
-from skfilterrank._lists.own_reading import LIKE
+from skfilterrank._lists.gains import LIKE
 from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound

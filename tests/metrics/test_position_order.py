@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists import preferences as position_order
-from skfilterrank._lists.positions import relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists import positions as position_order
+from skfilterrank._lists.positions import PreferenceMatrix, preference_matrix, relevant_positions
 from skfilterrank.metrics import lexicographic_preference
 
 NO = -np.inf

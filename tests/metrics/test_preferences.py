@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
-from skfilterrank._lists.positions import RelevantPositions, relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists.positions import (
+    PreferenceMatrix,
+    RelevantPositions,
+    preference_matrix,
+    relevant_positions,
+)
 from skfilterrank.metrics import lexicographic_preference, recall_paired_preference
 
 NO = -np.inf

@@ -18,7 +18,7 @@ from joblib import wrap_non_picklable_objects
 from sklearn.metrics import roc_auc_score
 
 from skfilterrank._lists import measure as table
-from skfilterrank._lists import measure_plugins
+from skfilterrank._lists import measure_names as measure_plugins
 from skfilterrank.cli import main
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, SkfilterrankError
 from skfilterrank.metrics import (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._lists import ties as ties_module
-from skfilterrank._lists.long_ties import long_tie_stops
+from skfilterrank._lists.ties import long_tie_stops
 from skfilterrank.metrics import err_score, evaluate, get_measure, rbp_score, reciprocal_rank_score
 from skfilterrank.thresholds import threshold_curve
 

@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from profiles import times
 from rows_of_queries import COLUMNS, cut, make_rows
-from skfilterrank._lists.floats import first_of_highest, midpoint
 from skfilterrank._lists.measure import MEASURES
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import Rows

@@ -13,8 +13,12 @@ import pytest
 
 import skfilterrank
 from public_calls import call, public_functions
-from skfilterrank._lists.positions import RelevantPositions, relevant_positions
-from skfilterrank._lists.preferences import PreferenceMatrix, preference_matrix
+from skfilterrank._lists.positions import (
+    PreferenceMatrix,
+    RelevantPositions,
+    preference_matrix,
+    relevant_positions,
+)
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments._estimates import Estimates

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skfilterrank._lists.paper_tables import Cell, paper_note, paper_table
+from skfilterrank._lists.results import Cell, paper_note, paper_table
 from skfilterrank.exceptions import InputError
 
 HEAD = ["system", "ap", "n"]

@@ -7,7 +7,7 @@ import joblib
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.user_warnings import heard, say_again, warn_user
+from skfilterrank._lists.words import collecting_warnings, repeat_warnings, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.io import read_qrels
 from skfilterrank.metrics import evaluate_run
@@ -42,12 +42,12 @@ def test_packages_between_are_seen_through():
 
 def test_in_this_process_warnings_are_heard_at_once():
     with pytest.warns(DataWarning, match="of data") as caught:
-        assert heard(said)(0) == (0, [])
+        assert collecting_warnings(said)(0) == (0, [])
     assert len(caught) == 2
 
 
 def test_of_another_process_they_are_said_again(monkeypatch):
-    there = heard(said)
+    there = collecting_warnings(said)
     # As if it ran elsewhere: what it was made in is another process.
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with warnings.catch_warnings():
@@ -56,7 +56,7 @@ def test_of_another_process_they_are_said_again(monkeypatch):
     assert result == 1
     assert found == [("of data", DataWarning)] * 2 + [("of a fit", FitWarning)]
     with pytest.warns(Warning, match="of") as caught:
-        say_again(found)
+        repeat_warnings(found)
     assert [(str(each.message), each.category) for each in caught] == [
         ("of data", DataWarning),
         ("of a fit", FitWarning),
@@ -69,7 +69,7 @@ def test_those_of_others_are_theirs(monkeypatch):
         warnings.warn("of another package", RuntimeWarning, stacklevel=1)
         return number
 
-    there = heard(other)
+    there = collecting_warnings(other)
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.warns(RuntimeWarning, match="of another package") as caught:
         assert there(2) == (2, [])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.slices import read_slices
+from skfilterrank._lists.groupings import read_slices
 from skfilterrank.exceptions import InputError
 
 QUERIES = ["q1", "q2", "q3", "q4"]

@@ -1,4 +1,6 @@
-"""Slices of queries, such as by language or by source, however they are given."""
+"""Groups of queries and of systems: slices, teams, and the pairs that a report compares."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import QID, query_ids_of_index
+from skfilterrank._lists.checks import is_hashable
+from skfilterrank._lists.queries import QID, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 # By query id: one slice, or a column for each way to slice.
 Slices = Mapping | pd.Series | pd.DataFrame
+
 
 _HOW = (
     "give a dict or a Series of slices by query id, or a DataFrame with the query ids in its index "
@@ -27,7 +31,7 @@ class Slice(NamedTuple):
 
 
 def read_slices(slices: Slices, query_ids) -> list[Slice]:
-    """All slices of the queries, in the order of their names; a query may be in none of them."""
+    """Read all slices of the queries, in the order of their names."""
     query_ids = list(query_ids)
     found = []
     for slicing, column in _columns(slices):
@@ -53,7 +57,7 @@ def read_slices(slices: Slices, query_ids) -> list[Slice]:
 
 
 def _columns(slices):
-    """(name, Series by query id) for each way to slice."""
+    """Return (name, Series by query id) for each way to slice."""
     if isinstance(slices, Mapping):
         slices = pd.Series(dict(slices), dtype=object, name="slice")
     if isinstance(slices, pd.Series):
@@ -69,7 +73,7 @@ def _columns(slices):
 
 
 def _indexed(column):
-    """One slice for each query id; several rows of a query must agree."""
+    """Return one slice for each query id; several rows of a query must agree."""
     ids = query_ids_of_index(column)
     column = column if ids is None else column.set_axis(ids)
     if column.index.is_unique:
@@ -85,7 +89,7 @@ def _indexed(column):
 
 
 def _by_query(column, query_ids):
-    """The slice of each query, missing where it is in none."""
+    """Return the slice of each query, missing where it is in none."""
     places = column.index.get_indexer(pd.Index(query_ids, tupleize_cols=False))
     if (places < 0).any():
         n_missing = int(np.count_nonzero(places < 0))
@@ -95,3 +99,52 @@ def _by_query(column, query_ids):
             "is in no slice."
         )
     return column.array.take(places)
+
+
+def check_teams(names, teams) -> dict:
+    """Check that each run has a team, and return the teams."""
+    if not isinstance(teams, Mapping | pd.Series):
+        raise InputError(
+            f"teams must be a dict or Series {{run: team}}, or None, got {type(teams).__name__}."
+        )
+    teams = dict(teams)
+    absent = [name for name in names if name not in teams or pd.isna(teams[name])]
+    if absent:
+        shown = ", ".join(map(brief, absent[:3])) + (", ..." if len(absent) > 3 else "")
+        raise InputError(
+            f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
+            "of every run; a run of nobody else's is a team of its own."
+        )
+    return {name: teams[name] for name in names}
+
+
+def report_measures(k: int | None) -> list[str]:
+    """Return the measures of the report, the main one first."""
+    at = "" if k is None else f"@{k}"
+    names = [f"{name}{at}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden")]
+    return [*names, "false_reject_rate", "empty_list_rate"]
+
+
+def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
+    """Return {prefix of columns: {system: the one it is compared with}}, checked."""
+    own_baselines = {} if own_baselines is None else own_baselines
+    if not isinstance(own_baselines, Mapping):
+        raise InputError(
+            "own_baselines must be a dict {system: its baseline}, got "
+            f"{type(own_baselines).__name__}."
+        )
+    for each in (*own_baselines, *own_baselines.values()):
+        _check_system(each, "own_baselines:", systems)
+    compared: dict[str, Mapping] = {}
+    if baseline is not None:
+        _check_system(baseline, "baseline", systems)
+        compared[""] = {system: baseline for system in systems if system != baseline}
+    if own_baselines:
+        compared["own_"] = own_baselines
+    return compared
+
+
+def _check_system(name, what, systems):
+    """Raise for what is not a system."""
+    if not (is_hashable(name) and name in systems):
+        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(systems)}.")
