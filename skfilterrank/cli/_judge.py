@@ -1,10 +1,13 @@
-"""Work of ``skfilterrank judge``: what is asked about, and what becomes of the answers."""
+"""Work of ``skfilterrank judge``: documents to ask about, and the judgments that are written."""
 
 import contextlib
 import os
 import warnings
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,6 @@ from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._earlier import EarlierJudgments, machine_grades
 from skfilterrank.cli._errors import refuse
 from skfilterrank.cli._inputs import (
     Holes,
@@ -28,21 +30,193 @@ from skfilterrank.cli._inputs import (
     without_machines,
 )
 from skfilterrank.cli._output import progress, tell
-from skfilterrank.cli._strategies import NEED_RANKS, finished_sample, fit_strategy
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
     Answer,
+    MaxRepSelector,
+    MoveToFrontSelector,
+    MTCSelector,
+    PoolingSelector,
+    PriorSelector,
+    RandomSelector,
     RankedPool,
+    StatAPSelector,
+    assessor_agreement,
     draw_sample,
     judge,
+    likely_errors,
+    merge_answers,
     rank_table,
     read_judging_answers,
     read_judgment_log,
+    statap_prior,
     write_judging_tasks,
 )
+
+_OF_RANKS: dict[str, Any] = {
+    "pooling": PoolingSelector,
+    "mtf": MoveToFrontSelector,
+    "mtc": MTCSelector,
+}
+NEED_RANKS = (*_OF_RANKS, "prior", "statap")
+
+
+def fit_strategy(
+    name, pool, *, ranks=None, texts=None, judged=None, prior=None, random_state=0, verbose=0
+):
+    """Return the strategy of a name, fitted on a pool.
+
+    The pool is a MultiIndex with levels "qid" and "docno". The ranks of its documents in runs, or
+    a prior, are what all but "maxrep" and "random" look at; texts and what is judged are for
+    "maxrep".
+    """
+    if name in _OF_RANKS:
+        return _OF_RANKS[name]().fit(ranks)
+    X, groups = np.zeros((len(pool), 1)), pool.get_level_values("qid")
+    if name == "random":
+        return RandomSelector(random_state=random_state).fit(X, groups=groups)
+    if prior is None and ranks is not None:
+        prior = statap_prior(ranks).loc[pool].to_numpy()
+    if name == "maxrep":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of documents without text
+            selector = MaxRepSelector(verbose=verbose)
+            return selector.fit(list(texts), groups=groups, prior=prior, judged=judged)
+    selector = StatAPSelector(random_state=random_state) if name == "statap" else PriorSelector()
+    return selector.fit(X, groups=groups, prior=prior)
+
+
+def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataFrame:
+    """Return the largest sample at the begin of another one of which all is judged.
+
+    Documents are those that `draw_sample` returned, labels a Series by topic and document, and
+    `draw` makes such a table of a smaller number, in the order of the first one.
+    """
+    labelled = _with_labels(sample, labels)
+    drawn = labelled[sample["label"].isna()]
+    is_open = drawn["label"].isna()
+    if unit == "query":
+        is_open = is_open.groupby(drawn["qid"], sort=False).any()
+    n_done = int(is_open.to_numpy().argmax())
+
+    def is_sample(n_total):
+        try:
+            draw(n_total=n_total)
+        except InputError:
+            return False
+        return True
+
+    # Of few, some documents of the pool could not be drawn.
+    least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
+    if n_done < least:
+        what = "document" if unit == "document" else "whole topic"
+        raise InputError(
+            f"so few are no sample from which an interval can be had; judge at least "
+            f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
+        )
+    return _with_labels(draw(n_total=n_done), labels)
+
+
+def _with_labels(sample, labels):
+    """Return a sample with the labels of its documents."""
+    index = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
+    return sample.assign(label=labels.reindex(index).to_numpy())
+
+
+_KEY = ["qid", "docno"]
+# As many as digits: more are scores.
+_MOST_GRADES = 10
+
+
+@dataclass
+class EarlierJudgments:
+    """Judgments of assessors, and which of them are asked about again.
+
+    Attributes
+    ----------
+    labels : Series
+        The labels that stand unless there are new ones, by topic and document.
+    pool : MultiIndex
+        Every document that was judged, or had to be.
+    remarks : dict of (str, str) to str
+        Text beside documents that are asked about again.
+    agreement : object or None
+        How far several assessors agree.
+    """
+
+    labels: pd.Series
+    pool: pd.Index
+    remarks: dict = field(default_factory=dict)
+    agreement: Any = None
+
+    @classmethod
+    def of(cls, sources, answers) -> "EarlierJudgments":
+        """Return the labels of one assessor, or those on which several agree.
+
+        Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
+        by the file's name, of any number of assessors; their notes are among the remarks.
+        """
+        notes = {}
+        if answers:
+            table = merge_answers(answers).answers
+            own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+            if both := sorted(sources.keys() & own.keys()):
+                raise InputError(
+                    f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
+                    "and name assessors apart."
+                )
+            sources = sources | own
+            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
+            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
+        if len(sources) < 2:
+            empty = pd.DataFrame({"qid": [], "docno": [], "label": np.array([], dtype=float)})
+            labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
+            return cls(labels.dropna(), labels.index)
+        found = assessor_agreement(sources)
+        pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
+        rows = found.disagreements
+        remarks = {
+            pair: ", ".join(
+                f"{name}: {label:g}{notes.get((*pair, name), '')}"
+                for name, label in row.dropna().items()
+            )
+            for pair, (_, row) in zip(rows.index.tolist(), rows.iterrows())
+        }
+        agreed = found.agreed.set_index(_KEY)["label"]
+        return cls(agreed, pd.MultiIndex.from_frame(pool), remarks, found)
+
+    @property
+    def known(self) -> pd.Series:
+        """The labels that are not asked about again."""
+        return self.labels[~self.labels.index.isin(list(self.remarks))]
+
+    def doubt(self, texts, n_most, random_state) -> tuple[int, dict]:
+        """Ask again about the most doubtful labels; return how many there are, and remarks."""
+        table = self.labels.reset_index()
+        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
+        found = likely_errors(table, random_state=random_state)
+        remarks = {
+            (row.qid, row.docno): f"label {row.label:g}; a model says {row.predicted:g}, "
+            f"similar documents {row.neighbors:.1f}"
+            for row in found.head(n_most).itertuples()
+        }
+        self.remarks |= remarks
+        return len(found), remarks
+
+
+def machine_grades(machines) -> list | None:
+    """Return grades as machines give them, and those between; None where they are no grades."""
+    found = np.unique([label for table in machines for label in table["label"].unique()])
+    found = found[~np.isnan(found)]
+    # A grade between that no machine gave is one nevertheless.
+    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
+    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
+        return None
+    return found.tolist()
+
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20

@@ -59,8 +59,8 @@ def monitor(
     """
     from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
-    from skfilterrank.cli._monitor import compare_scores, count_topics
     from skfilterrank.cli._output import chosen_format
+    from skfilterrank.cli._thresholds import compare_scores, count_topics
     from skfilterrank.exceptions import InputError
 
     if run is None:
