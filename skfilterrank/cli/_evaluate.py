@@ -1,4 +1,4 @@
-"""Results of ``skfilterrank evaluate``: notes on runs, and sections of means, topics and slices."""
+"""Results of ``skfilterrank evaluate``: notes on runs, means, values of queries, and slices."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ def best_first(values, name, measure):
 
 
 class Notes:
-    """Runs and topics that were not counted, gathered run by run and told at the end."""
+    """Runs and queries that were not counted, gathered run by run and told at the end."""
 
     def __init__(self, n_runs, qrels, missing):
         self._n_runs, self._qrels, self._treated = n_runs, qrels, missing
@@ -74,14 +74,14 @@ class Notes:
         if self._missing:
             done = DONE_WITH_MISSING[self._treated]
             done += "; --holes missing=drop leaves them out" * (self._treated == "empty")
-            tell(f"{self._runs(self._missing)} lack topics of {self._qrels}: {done}")
+            tell(f"{self._runs(self._missing)} lack queries of {self._qrels}: {done}")
         if self._unjudged:
-            tell(f"{self._runs(self._unjudged)} have topics without judgments: left out")
+            tell(f"{self._runs(self._unjudged)} have queries without judgments: left out")
         if self.n_failed:
             tell(f"{self.n_failed} of {counted(self._n_runs, 'run')} could not be evaluated")
 
     def _runs(self, counts):
-        """Return how many runs, and the first of them with their number of topics."""
+        """Return how many runs, and the first of them with their number of queries."""
         shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
         if len(counts) > len(shown):
             shown.append("...")
@@ -115,8 +115,8 @@ def _mark_best(rows, means, measures):
         row[1:] = [Cell(text, "", mark) for text, mark in zip(row[1:], marks)]
 
 
-def topics_section(value, format):
-    """Return a section of a run with a line for each topic."""
+def queries_section(value, format):
+    """Return a section of a run with a line for each query."""
     run, mean = value
     frame = pd.concat({run.name: run.values}, names=["run"])
     if format == "trec":
@@ -127,23 +127,23 @@ def topics_section(value, format):
     return Section(frame, [_record(run, mean, run.values)], rows)
 
 
-def _record(run, mean, topics):
+def _record(run, mean, queries):
     """Return a run as an object."""
     record = {
         "run": run.name,
-        "n_topics": len(run.values),
-        "missing_topics": run.missing_topics,
-        "unjudged_topics": run.unjudged_topics,
+        "n_queries": len(run.values),
+        "missing_queries": run.missing_topics,
+        "unjudged_queries": run.unjudged_topics,
         "mean": mean.to_dict(),
     }
-    return record if topics is None else record | {"topics": topics.to_dict("index")}
+    return record if queries is None else record | {"queries": queries.to_dict("index")}
 
 
-def _trec_rows(run, mean, topics):
-    """Return the lines of trec_eval: measure, topic and value; then the name and the means."""
+def _trec_rows(run, mean, queries):
+    """Return the lines of trec_eval: measure, query and value; then the name and the means."""
     rows = []
-    for qid, *values in [] if topics is None else topics.itertuples(name=None):
-        rows += [_trec_row(name, qid, value) for name, value in zip(topics.columns, values)]
+    for qid, *values in [] if queries is None else queries.itertuples(name=None):
+        rows += [_trec_row(name, qid, value) for name, value in zip(queries.columns, values)]
     rows.append(["runid", "all", run.name])
     return rows + [_trec_row(name, "all", value) for name, value in mean.items()]
 
@@ -163,7 +163,7 @@ def _cell(value):
 
 
 def slices_section(value, slices):
-    """Return a section of a run with a line for each measure and slice of the topics."""
+    """Return a section of a run with a line for each measure and slice of the queries."""
     # Here, as other commands need not wait for it.
     from skfilterrank.comparison import SystemScores, compare_slices
 
@@ -184,14 +184,14 @@ def slices_section(value, slices):
             raise
         parts.append(table.assign(run=run.name, measure=measure))
     numbers = ["value", "low", "high", "whole", "difference", "p_value", "p_adjusted"]
-    frame = pd.concat(parts).rename(columns={"n_queries": "n_topics"}).reset_index(drop=True)
-    frame = frame[["run", "measure", "slicing", "slice", "n_topics", *numbers]]
+    frame = pd.concat(parts).reset_index(drop=True)
+    frame = frame[["run", "measure", "slicing", "slice", "n_queries", *numbers]]
     records = frame.assign(slice=frame["slice"].map(str)).to_dict("records")
-    rows = [[run.name, "", "", "topics", "value", "95 % interval", "difference", "p"]]
+    rows = [[run.name, "", "", "queries", "value", "95 % interval", "difference", "p"]]
     for row in records:
         interval = "-" if row["low"] != row["low"] else f"{row['low']:.4f}-{row['high']:.4f}"
         p_value = row["p_adjusted"]
         shown = [f"{row['value']:.4f}", interval, f"{row['difference']:+.4f}"]
         shown.append("-" if p_value != p_value else p_text(p_value))
-        rows.append([row["measure"], row["slicing"], row["slice"], f"{row['n_topics']:,}", *shown])
+        rows.append([row["measure"], row["slicing"], row["slice"], f"{row['n_queries']:,}", *shown])
     return Section(frame, records, rows)

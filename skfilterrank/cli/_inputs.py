@@ -22,7 +22,7 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
 STDIN = "-"
-# A TREC run cannot say that a topic is shown nothing, so a topic that it lacks may be either.
+# A TREC run cannot say that a query is shown nothing, so a query that it lacks may be either.
 DONE_WITH_MISSING = {
     "drop": "left out; --holes missing=empty counts them as empty lists",
     "empty": "counted as empty lists",
@@ -43,9 +43,9 @@ class Holes:
     predicted : {"warn", "use", "drop"}
         Treatment of labels of machines.
     missing : {"raise", "drop", "empty"}
-        Treatment of topics that a run lacks.
+        Treatment of queries that a run lacks.
     undefined : float or "drop"
-        Value of a topic for which a measure is undefined.
+        Value of a query for which a measure is undefined.
     given : dict
         The settings that were given.
     """

@@ -92,7 +92,7 @@ def fit_strategy(
 def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataFrame:
     """Return the largest sample at the begin of another one of which all is judged.
 
-    Documents are those that `draw_sample` returned, labels a Series by topic and document, and
+    Documents are those that `draw_sample` returned, labels a Series by query and document, and
     `draw` makes such a table of a smaller number, in the order of the first one.
     """
     labelled = _with_labels(sample, labels)
@@ -112,7 +112,7 @@ def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataF
     # Of few, some documents of the pool could not be drawn.
     least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
     if n_done < least:
-        what = "document" if unit == "document" else "whole topic"
+        what = "document" if unit == "document" else "whole query"
         raise InputError(
             f"so few are no sample from which an interval can be had; judge at least "
             f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
@@ -138,7 +138,7 @@ class EarlierJudgments:
     Attributes
     ----------
     labels : Series
-        The labels that stand unless there are new ones, by topic and document.
+        The labels that stand unless there are new ones, by query and document.
     pool : MultiIndex
         Every document that was judged, or had to be.
     remarks : dict of (str, str) to str
@@ -255,7 +255,7 @@ class Judging:
         if given.second_look:
             self._look_again(joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
-        self._check_topics()
+        self._check_queries()
         texts = joined(self.documents).reindex(self.index.get_level_values("docno")).fillna("")
         is_known = self.index.isin(self.judged.known.index)
         rows = (texts.str.strip() == "").to_numpy() & ~is_known
@@ -308,7 +308,7 @@ class Judging:
             return
         if given.n_per_query is not None or given.n_total is None:
             raise InputError(
-                "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query."
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
             )
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
@@ -349,7 +349,7 @@ class Judging:
         return qrels
 
     def _pool(self, machines):
-        """Return topic and document of each row, and the ranks in runs, if there are any."""
+        """Return query and document of each row, and the ranks in runs, if there are any."""
         given, pool, ranks = self.given, None, None
         runs = read_named_runs(given.runs or [])
         if given.pool is not None:
@@ -370,7 +370,7 @@ class Judging:
             n_unknown = int(ranks.isna().all(axis=1).sum())
             if n_unknown == len(ranks):
                 raise InputError(
-                    f"no run returns a document of {given.pool}. Their ids of topics or documents "
+                    f"no run returns a document of {given.pool}. Their ids of queries or documents "
                     "differ."
                 )
             if n_unknown:
@@ -378,7 +378,7 @@ class Judging:
         return pool, ranks
 
     def _drawn(self, runs, machines, pool):
-        """Draw a sample, in which what is judged is kept; return topic and document of each row."""
+        """Draw a sample, in which what is judged is kept; return query and document of each row."""
         given, known = self.given, self.judged.labels.rename("label").reset_index()
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
         pool = None if pool is None else pool.to_frame(index=False)
@@ -396,7 +396,8 @@ class Judging:
         self.finished = partial(finished_sample, self.sample, draw=draw, unit=given.unit)
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
-        tell(f"a sample of {n_new} of {counted(self.sample['qid'].nunique(), 'topic')}{before}")
+        n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
+        tell(f"a sample of {n_new} of {n_queries}{before}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
     def _look_again(self, texts):
@@ -405,16 +406,16 @@ class Judging:
         of_all = f"{counted(n_found, 'label')} of {len(self.judged.labels):,}"
         tell(f"{of_all} that a model and similar documents contradict")
         for (qid, docno), said in remarks.items():
-            tell(f"topic {qid}, document {docno}: {said}")
+            tell(f"query {qid}, document {docno}: {said}")
 
-    def _check_topics(self):
-        """Tell of topics without text, and of those that are not there."""
+    def _check_queries(self):
+        """Tell of queries without text, and of those that are not there."""
         ids = self.index.unique("qid")
-        if unknown := [topic for topic in self.given.only or [] if topic not in ids]:
-            raise InputError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
+        if unknown := [query for query in self.given.only or [] if query not in ids]:
+            raise InputError(f"--only {', '.join(unknown)}: the pool holds no such query.")
         missing = [] if self.topics is None else ids[~ids.isin(self.topics.index)]
         if len(missing):
-            of_all = f"{len(missing):,} of {len(ids):,} topics"
+            of_all = f"{len(missing):,} of {len(ids):,} queries"
             tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
 
     def _tell_of_missing(self, rows):
@@ -439,7 +440,7 @@ class Judging:
 
     def _judge(self, assessor, **log):
         """Ask an assessor about everything in the order of the strategy."""
-        # A sample in its own order, whatever the topic: what is judged is a smaller sample.
+        # A sample in its own order, whatever the query: what is judged is a smaller sample.
         in_order = self.is_sample and not self.given.only
         judge(
             self.selector,
@@ -551,14 +552,14 @@ class Judging:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
-                f"infap needs the {len(rest):,} documents of these topics that are not judged, "
+                f"infap needs the {len(rest):,} documents of these queries that are not judged, "
                 "too: have them written by --holes unjudged-label, such as -1"
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()
         return table.sort_values("qid", kind="stable"), ""
 
     def _statap(self, labels):
-        """Return the sample of the topics that are finished, with its probabilities."""
+        """Return the sample of the queries that are finished, with its probabilities."""
         n = self.given.n_per_query
         budget = {"share" if isinstance(n, float) else "n_per_query": n}
         probability = self.selector.inclusion_probability(**budget)
@@ -567,11 +568,11 @@ class Judging:
         sample = sample.iloc[selected].assign(label=labels.reindex(self.index[selected]))
         is_open = sample["label"].isna().groupby(level="qid").transform("any")
         if n_open := is_open.index[is_open].unique("qid").size:
-            tell(f"{counted(n_open, 'topic')} whose sample is not yet judged: left out")
+            tell(f"{counted(n_open, 'query', 'queries')} whose sample is not yet judged: left out")
         if n_outside := int((~labels.index.isin(sample.index)).sum()):
             tell(f"{counted(n_outside, 'judgment')} outside of the sample: left out")
         if is_open.all():
-            return "no topic is finished"
+            return "no query is finished"
         if n_never := int((probability == 0).sum()):
             tell(
                 f"{counted(n_never, 'document')} that no run ranks can never be drawn: stat_ap is "

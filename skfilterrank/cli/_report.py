@@ -32,8 +32,8 @@ from skfilterrank.plot import QueryDifferenceDisplay
 
 # Pairs in a table, or systems whose pairs are in it.
 _N_PAIRS = 200, 20
-# With fewer topics the curves have hardly a point, and say nothing.
-_N_TOPICS_OF_CURVES = 10
+# With fewer queries the curves have hardly a point, and say nothing.
+_N_QUERIES_OF_CURVES = 10
 _N_SIZES = 25
 # A share of the means, since measures have different units; as Buckley and Voorhees have it.
 _FUZZINESS = 0.05
@@ -162,9 +162,9 @@ def _write(page, before, data, **parts):
 
 
 def _curves(comparisons, random_state):
-    """Return stability and sensitivity of the measures; nothing where there are too few topics."""
+    """Return stability and sensitivity of the measures; nothing where there are too few queries."""
     scores = {name: each.scores for name, each in comparisons.items()}
-    scores = {name: s for name, s in scores.items() if s.n_queries >= _N_TOPICS_OF_CURVES}
+    scores = {name: s for name, s in scores.items() if s.n_queries >= _N_QUERIES_OF_CURVES}
     if not scores:
         return []
     stability = {
@@ -184,29 +184,29 @@ def _curves(comparisons, random_state):
 
 
 def _sizes(n_queries):
-    """Return numbers of topics from 2 to all, not too many."""
+    """Return numbers of queries from 2 to all, not too many."""
     step = -(-(n_queries - 2) // _N_SIZES) or 1
     return [*range(2, n_queries, step), n_queries]
 
 
 # Pairs in full, or systems whose pairs are.
 _N_OPEN = 10, 5
-_N_TOPICS_WITH_DOCUMENTS = 6
+_N_QUERIES_WITH_DOCUMENTS = 6
 _LONGEST = 240  # characters of a document's text
 
 
 class Texts:
-    """Texts of topics and documents, by their ids; those of files that a page names."""
+    """Texts of queries and documents, by their ids; those of files that a page names."""
 
     def __init__(self, page):
         self.topics = None if page.topics is None else read_topics(page.topics)
         self.documents = None if page.docs is None else read_documents(page.docs, text=page.text)
 
-    def of_topic(self, topic) -> list[str]:
-        """Return what is said of a topic."""
-        if self.topics is None or str(topic) not in self.topics.index:
+    def of_query(self, query) -> list[str]:
+        """Return what is said of a query."""
+        if self.topics is None or str(query) not in self.topics.index:
             return []
-        return [text.strip() for text in self.topics.loc[str(topic)] if text.strip()]
+        return [text.strip() for text in self.topics.loc[str(query)] if text.strip()]
 
     def of_document(self, docno) -> str:
         """Return the begin of a document's text."""
@@ -243,7 +243,7 @@ def _drill_down(pairs, systems, is_first, to_open, parts_of) -> dict[str, Any]:
 
 
 def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
-    """Return pairs that were compared by values of topics; `lists` has the documents, or None."""
+    """Return pairs that were compared by values of queries; `lists` has the documents, or None."""
     scores = comparison.scores
     ordered = scores.select(queries=in_order(scores.queries))
     frame = comparison.to_frame()
@@ -258,19 +258,19 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
     def parts_of(pair):
         if {pair.first, pair.second} in alike:
             return {}
-        parts = _by_topic(ordered, pair)
+        parts = _by_query(ordered, pair)
         if lists is not None:
-            weights = parts["topics"]["difference"]
-            topics = list(weights.index[weights != 0][:_N_TOPICS_WITH_DOCUMENTS])
+            weights = parts["queries"]["difference"]
+            queries = list(weights.index[weights != 0][:_N_QUERIES_WITH_DOCUMENTS])
             places = rank_changes(
                 *(aligned(pair.first), aligned(pair.second)),
                 k=lists.k[name],
-                queries=list(map(str, topics)),
+                queries=list(map(str, queries)),
                 **{option: lists.params[option] for option in ("gains", "unjudged")},
             )
-            by_topic = dict(list(places.groupby(level="qid", sort=False)))
+            by_query = dict(list(places.groupby(level="qid", sort=False)))
             parts["documents"] = {
-                topic: _moved(by_topic.get(str(topic)), lists.k[name]) for topic in topics
+                query: _moved(by_query.get(str(query)), lists.k[name]) for query in queries
             }
         return parts
 
@@ -278,19 +278,19 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
     return _drill_down(pairs, scores.means.index, is_first, to_open, parts_of)
 
 
-def _by_topic(scores, pair) -> dict[str, Any]:
-    """Return a picture and a table of two runs' values, the topics that decide first."""
+def _by_query(scores, pair) -> dict[str, Any]:
+    """Return a picture and a table of two runs' values, the queries that decide first."""
     drawn = draw(lambda: QueryDifferenceDisplay.from_scores(scores, pair.first, pair.second))
     display = drawn.display
     deciding, sizes = display.deciding.index, display.differences.abs()
     rest = sizes.sort_values(ascending=False, kind="stable").index.difference(deciding, sort=False)
     differences = display.differences[[*deciding, *rest]]
-    topics = _topics(scores, pair, differences).assign(decides=differences.index.isin(deciding))
-    return {"display": display, "figure": drawn, "topics": topics}
+    queries = _queries(scores, pair, differences).assign(decides=differences.index.isin(deciding))
+    return {"display": display, "figure": drawn, "queries": queries}
 
 
-def _topics(scores, pair, differences) -> pd.DataFrame:
-    """Return values of two runs on topics, their difference, and the width of its bar."""
+def _queries(scores, pair, differences) -> pd.DataFrame:
+    """Return values of two runs on queries, their difference, and the width of its bar."""
     values = scores.select(
         systems=[pair.first, pair.second], queries=list(differences.index)
     ).values
@@ -300,7 +300,7 @@ def _topics(scores, pair, differences) -> pd.DataFrame:
 
 
 def _moved(places, k):
-    """Return documents of a topic that moved, forbidden ones, and how many each run shows."""
+    """Return documents of a query that moved, forbidden ones, and how many each run shows."""
     if places is None:
         return None
     places = places.droplevel("qid")
@@ -314,39 +314,39 @@ def _moved(places, k):
 
 
 def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str, Any]:
-    """Return pairs whose values were estimated, with what the sample says of their topics."""
+    """Return pairs whose values were estimated, with what the sample says of their queries."""
     estimates, result = sampled.estimates, sampled.estimates.results[name]
     labels = sampled.sample.to_frame().dropna(subset="label")
     judged = set(labels.index.get_level_values("qid"))
     is_whole = estimates.unit == "query"
-    topics = [topic for topic in estimates.queries if topic in judged or not is_whole]
+    queries = [query for query in estimates.queries if query in judged or not is_whole]
     scores = SystemScores(
         result.by_query,
         systems=estimates.runs,
-        queries=topics,
+        queries=queries,
         measure=name,
         greater_is_better=result.greater_is_better,
     )
-    scores = scores.select(queries=in_order(topics))
+    scores = scores.select(queries=in_order(queries))
     k = parse_measure(name).k
 
     def parts_of(pair):
         moved = _moved_in_pool(sampled, labels, pair, k)
         n_judged = moved["label"].groupby(level="qid").count()
         if is_whole:
-            # Every document of these topics is judged: they may decide.
-            parts = _by_topic(scores, pair)
+            # Every document of these queries is judged: they may decide.
+            parts = _by_query(scores, pair)
         else:
             ours, theirs = scores.select(systems=[pair.first, pair.second]).oriented
             differences = pd.Series(ours - theirs, scores.queries)
             order = np.argsort(-differences.abs(), kind="stable")
-            table = _topics(scores, pair, differences.iloc[order])
+            table = _queries(scores, pair, differences.iloc[order])
             counts = {"n_judged": n_judged, "n_moved": moved.groupby(level="qid").size()}
-            parts = {"topics": table.join(pd.DataFrame(counts)).fillna(0)}
-        shown = [topic for topic in parts["topics"].index if n_judged.get(topic, 0)]
+            parts = {"queries": table.join(pd.DataFrame(counts)).fillna(0)}
+        shown = [query for query in parts["queries"].index if n_judged.get(query, 0)]
         parts["n_with_documents"] = len(shown)
-        shown = shown[:_N_TOPICS_WITH_DOCUMENTS]
-        return parts | {"documents": {topic: moved.loc[topic] for topic in shown}}
+        shown = shown[:_N_QUERIES_WITH_DOCUMENTS]
+        return parts | {"documents": {query: moved.loc[query] for query in shown}}
 
     found = _drill_down(pairs, runs.index, has_baseline, to_open, parts_of)
     labels_of = [f"label of {judge}" for judge in sampled.pool.machine]

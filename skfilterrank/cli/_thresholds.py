@@ -140,10 +140,9 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
     given = {"groups": groups, "gains": threshold.gains, "average": "mean"}
     plain, value = (evaluate(y_true, scores, [measure], **given) for scores in (y_score, shown))
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
-    if n_missing := len(aligned.missing_topics):
-        tell(f"{name} lacks {counted(n_missing, 'judged topic')}: {DONE_WITH_MISSING[missing]}")
+    _tell_of_missing(name, aligned, missing)
     tell(
-        f"{name}: {counted(aligned.index.n_queries, 'judged topic')}, "
+        f"{name}: {counted(aligned.index.n_queries, 'judged query', 'judged queries')}, "
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     level = None if how is None else threshold.threshold_
@@ -153,7 +152,7 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
-        "topics": aligned.index.n_queries,
+        "queries": aligned.index.n_queries,
         "shown": n_shown,
         "filtered": n_rows - n_shown,
     }
@@ -167,6 +166,13 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
             for risk, promise in threshold.certificate_.promises.items()
         }
     return record
+
+
+def _tell_of_missing(run, aligned, missing):
+    """Tell of judged queries that a run lacks."""
+    if n_missing := len(aligned.missing_topics):
+        n_queries = counted(n_missing, "judged query", "judged queries")
+        tell(f"{run} lacks {n_queries}: {DONE_WITH_MISSING[missing]}")
 
 
 def thresholds_section(records, foot) -> Section:
@@ -185,8 +191,8 @@ def thresholds_section(records, foot) -> Section:
     return frame_section(frame, foot=foot)._replace(records=told)
 
 
-def count_topics(threshold, saved, state, begun, format, out, *, qrels, run, column, gains, holes):
-    """Count new topics; return 1 after an alarm."""
+def count_queries(threshold, saved, state, begun, format, out, *, qrels, run, column, gains, holes):
+    """Count new queries; return 1 after an alarm."""
     of_texts = text_gains(gains, holes) is not None and threshold.gains is None
     if gains is not None and not of_texts:
         raise InputError(
@@ -210,7 +216,7 @@ def count_topics(threshold, saved, state, begun, format, out, *, qrels, run, col
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups)
         table = frame_section(status.rates.rename_axis("rate"))
-        # Topics of the state cannot be counted again. So it is written last, after all that can
+        # Queries of the state cannot be counted again. So it is written last, after all that can
         # fail; a reader of the output that has gone is no failure.
         try:
             print_sections([table._replace(rows=[], head=str(status))], format, out)
@@ -218,11 +224,9 @@ def count_topics(threshold, saved, state, begun, format, out, *, qrels, run, col
             monitor.save(state)
             raise
         monitor.save(state)
-    if n_missing := len(aligned.missing_topics):
-        done = DONE_WITH_MISSING[holes.missing]
-        tell(f"{run} lacks {counted(n_missing, 'judged topic')}: {done}")
+    _tell_of_missing(run, aligned, holes.missing)
     n_new = _n_counted(status) - n_before
-    tell(f"counted {counted(n_new, 'topic')}; the state is in {state}")
+    tell(f"counted {counted(n_new, 'query', 'queries')}; the state is in {state}")
     return int(status.alarm)
 
 

@@ -339,7 +339,7 @@ FilterScores = Annotated[
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
 Unit = Annotated[
-    str, Arg("unit that was drawn: documents or whole topics", choices=("document", "query"))
+    str, Arg("unit that was drawn: documents or whole queries", choices=("document", "query"))
 ]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]

@@ -31,9 +31,9 @@ def evaluate(
     Parameters
     ----------
     per_query
-        print the values of every topic, not only the means
+        print the values of every query, not only the means
     slices
-        print means of slices of the topics, and how they differ; see help slices
+        print means of slices of the queries, and how they differ; see help slices
     sort
         print the best runs by this measure first
     keep_going
@@ -118,7 +118,7 @@ def evaluate(
         table = read_slices(slices)
         sections = (work.slices_section(each, table) for each in values)
     elif per_query:
-        sections = (work.topics_section(each, format) for each in values)
+        sections = (work.queries_section(each, format) for each in values)
     else:
         sections = work.means_sections(values, parsed, format)
     # The values come run by run, and so do lines.

@@ -51,7 +51,7 @@ def fuse(
     method
         method of fusion; see help fusion
     normalize
-        scale that scores of a run for a topic are brought to
+        scale that scores of a run for a query are brought to
     rrf_k
         constant of rrf
     persistence
@@ -67,7 +67,7 @@ def fuse(
     measure
         measure to learn for (default: ndcg_f@10)
     depth
-        documents of each topic in the fused run
+        documents of each query in the fused run
     name
         name of the run
 
@@ -123,8 +123,8 @@ def fuse(
         fused = learned.fused(search, random_state, n_jobs, depth or None)
     counts = write_run(data_output() if out in (None, "-") else out, fused, name=name)
     tell(
-        f"{counts.written:,} documents of {counted(fused['qid'].nunique(), 'topic')} out of "
-        f"{counted(len(table), 'run')}"
+        f"{counts.written:,} documents of "
+        f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
     )
 
 
@@ -161,7 +161,7 @@ class _Learned:
         return GridSearchCV(RankFusion(filtered=filtered), _GRID, scoring=scoring, cv=GroupKFold(2))
 
     def fused(self, search, random_state, n_jobs, depth):
-        """Return the run; judged topics are fused by what was learned from others."""
+        """Return the run; judged queries are fused by what was learned from others."""
         from skfilterrank.cli._output import progress
         from skfilterrank.ranking import fuse_runs
 
@@ -171,7 +171,7 @@ class _Learned:
             qrels=self._qrels,
             depth=depth,
             unjudged=self._treated.unjudged,
-            cv=min(_FOLDS, self._n_judged_topics()),
+            cv=min(_FOLDS, self._n_judged_queries()),
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=progress(),
@@ -180,22 +180,22 @@ class _Learned:
             self._tell_choice(search)
         return fused
 
-    def _n_judged_topics(self):
-        """Count topics to learn from; each must be held out, and some be left."""
+    def _n_judged_queries(self):
+        """Count queries to learn from; each must be held out, and some be left."""
         from skfilterrank._lists.results import counted
         from skfilterrank.exceptions import InputError
 
-        topics = {topic for run in self._runs.values() for topic in run["qid"].unique()}
-        found = len(topics & set(self._qrels["qid"][self._qrels["label"].notna()]))
+        queries = {query for run in self._runs.values() for query in run["qid"].unique()}
+        found = len(queries & set(self._qrels["qid"][self._qrels["label"].notna()]))
         if found < _FEWEST:
             raise InputError(
-                f"{self._path} has judgments of {counted(found, 'topic')} of the runs, and "
-                f"learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
+                f"{self._path} has judgments of {counted(found, 'query', 'queries')} of the runs, "
+                f"and learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
             )
         return found
 
     def _tell_choice(self, search):
-        """Tell what is best on all judged topics."""
+        """Tell what is best on all judged queries."""
         import warnings
 
         import pandas as pd
@@ -205,12 +205,12 @@ class _Learned:
 
         columns = {n: run.set_index(["qid", "docno"])["score"] for n, run in self._runs.items()}
         table = pd.concat(columns, axis=1, sort=True)
-        topics = table.index.get_level_values("qid")
-        table = table[topics.isin(self._qrels["qid"])]
+        queries = table.index.get_level_values("qid")
+        table = table[queries.isin(self._qrels["qid"])]
         labels = self._qrels.set_index(["qid", "docno"])["label"].reindex(table.index)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkfilterrankWarning)
             search.fit(table, labels, groups=table.index.get_level_values("qid"))
         best = search.best_params_.items()
         shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best)
-        tell(f"best by {self._measure} on all judged topics: {shown}")
+        tell(f"best by {self._measure} on all judged queries: {shown}")
