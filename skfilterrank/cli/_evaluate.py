@@ -136,7 +136,7 @@ def _record(run, mean, queries):
         "unjudged_queries": run.unjudged_topics,
         "mean": mean.to_dict(),
     }
-    return record if queries is None else record | {"queries": queries.to_dict("index")}
+    return record if queries is None else record | {"topics": queries.to_dict("index")}
 
 
 def _trec_rows(run, mean, queries):

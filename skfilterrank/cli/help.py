@@ -73,7 +73,7 @@ def _formats():
               "all", and value with four digits, counts with none. apply: a TREC run.
 
     evaluate --format json has the fields run, n_queries, missing_queries, unjudged_queries, mean
-    {MEASURE: value}, and with --per-query queries {qid: {MEASURE: value}}. A run is written as soon
+    {MEASURE: value}, and with --per-query topics {qid: {MEASURE: value}}. A run is written as soon
     as it is finished, except into a table of means and with --sort. Runs are named after their
     files, without .gz and .txt; where several files have one name, by their paths.
 

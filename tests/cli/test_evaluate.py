@@ -468,11 +468,11 @@ def test_json(evaluate):
     assert [each["run"] for each in found] == NAMES
     for each in found:
         assert each["mean"] == means().loc[each["run"]].to_dict()
-        assert each["queries"] == values().loc[each["run"]].to_dict("index")
+        assert each["topics"] == values().loc[each["run"]].to_dict("index")
         assert each["n_queries"] == 3
     assert [each["missing_queries"] for each in found] == [["3"], ["3"], ["1", "3"]]
     assert [each["unjudged_queries"] for each in found] == [["9"], [], []]
-    assert all("queries" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
+    assert all("topics" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
 
 
 def test_table_of_means(evaluate):
@@ -574,7 +574,7 @@ def test_undefined_topics(evaluate, files):
     found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
     assert np.isnan(found["ap"]["best", "4"])
     found = json.loads(evaluate(*args, "--format", "json", **kwargs))
-    assert found["queries"]["4"] == {"ap": None}
+    assert found["topics"]["4"] == {"ap": None}
     assert found["mean"] == {"ap": 2 / 3}
     assert evaluate(*args, **kwargs).splitlines()[4].split() == ["4", "-"]
     assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
@@ -603,7 +603,7 @@ def cells(format, out):
         return found
     if format == "json":
         (line,) = map(json.loads, out.splitlines())
-        return line["queries"] | {"all": line["mean"]}
+        return line["topics"] | {"all": line["mean"]}
     if format == "csv":
         head, *rows = [line.split(",") for line in out.splitlines()]
         assert head[:2] == ["run", "qid"]
