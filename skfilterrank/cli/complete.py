@@ -104,7 +104,7 @@ def complete(
         is_predicted = is_of_machine(table[JUDGED_BY])
         rounded = table["label"].where(~is_predicted, table["label"].round(4))
         table = table.assign(label=rounded)
-    target = data_output() if out in (None, "-") else out
+    target = data_output(out)
     write_qrels(target, table, unjudged_label=label)
     if list_missing is not None:
         missing = completed.without_text

@@ -118,99 +118,87 @@ def fuse(
         fused = fuse_runs(table, filtered=filtered, depth=depth or None, **settings)
     else:
         treated = Holes.of(holes, only=(*OF_LABELS, "unjudged"))
-        learned = _Learned(table, qrels, list(measure) or [MEASURE], gains, treated)
-        search = learned.search(learn, filtered, settings)
-        fused = learned.fused(search, random_state, n_jobs, depth or None)
-    counts = write_run(data_output() if out in (None, "-") else out, fused, name=name)
+        fused = _learned(
+            *(table, qrels, list(measure) or [MEASURE], gains, treated, learn, settings),
+            filtered=filtered,
+            depth=depth or None,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+    counts = write_run(data_output(out), fused, name=name)
     tell(
         f"{counts.written:,} documents of "
         f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
     )
 
 
-class _Learned:
-    """Runs and judgments to learn fusion from."""
+def _learned(runs, path, measures, gains, treated, learn, settings, **how):
+    """Fuse runs by what is learned from judgments: judged queries by what others teach."""
+    from sklearn.model_selection import GridSearchCV, GroupKFold
 
-    def __init__(self, runs, path, measures, gains, treated):
-        from skfilterrank._lists.gains import as_gains
-        from skfilterrank._lists.measure_names import parse_measures
-        from skfilterrank.cli._inputs import gains_of_labels, read_judgments
-        from skfilterrank.exceptions import InputError
+    from skfilterrank._lists.gains import as_gains
+    from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank._lists.results import counted
+    from skfilterrank.cli._inputs import gains_of_labels, read_judgments
+    from skfilterrank.cli._output import progress
+    from skfilterrank.exceptions import InputError
+    from skfilterrank.metrics import make_ranking_scorer
+    from skfilterrank.ranking import RankFusion, fuse_runs
 
-        names = list(parse_measures(measures))
-        if len(names) > 1:
-            raise InputError(f"--measure: fusion is learned for one, got {', '.join(names)}.")
-        qrels = read_judgments(path, gains, treated)
-        matched = gains_of_labels(qrels["label"], path, gains, treated)
-        self._qrels = qrels.assign(label=as_gains(qrels["label"], matched))
-        self._runs, self._path, self._treated = runs, path, treated
-        self._measure = names[0]
-
-    def search(self, learn, filtered, settings):
-        """Return the estimator that learns."""
-        from sklearn.model_selection import GridSearchCV, GroupKFold
-
-        from skfilterrank.metrics import make_ranking_scorer
-        from skfilterrank.ranking import RankFusion
-
-        if learn in ("weights", "logistic"):
-            how = "logistic" if learn == "logistic" else "coordinate_ascent"
-            return RankFusion(how, measure=self._measure, filtered=filtered, **settings)
+    measure, *others = parse_measures(measures)
+    if others:
+        names = ", ".join([measure, *others])
+        raise InputError(f"--measure: fusion is learned for one, got {names}.")
+    qrels = read_judgments(path, gains, treated)
+    matched = gains_of_labels(qrels["label"], path, gains, treated)
+    qrels = qrels.assign(label=as_gains(qrels["label"], matched))
+    if learn in ("weights", "logistic"):
+        method = "logistic" if learn == "logistic" else "coordinate_ascent"
+        search = RankFusion(method, measure=measure, filtered=how["filtered"], **settings)
+    else:
         # Nothing is fitted, so that the number of folds makes no difference.
-        scoring = make_ranking_scorer(self._measure)
-        return GridSearchCV(RankFusion(filtered=filtered), _GRID, scoring=scoring, cv=GroupKFold(2))
-
-    def fused(self, search, random_state, n_jobs, depth):
-        """Return the run; judged queries are fused by what was learned from others."""
-        from skfilterrank.cli._output import progress
-        from skfilterrank.ranking import fuse_runs
-
-        fused = fuse_runs(
-            self._runs,
-            search,
-            qrels=self._qrels,
-            depth=depth,
-            unjudged=self._treated.unjudged,
-            cv=min(_FOLDS, self._n_judged_queries()),
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=progress(),
+        fusion, scoring = RankFusion(filtered=how["filtered"]), make_ranking_scorer(measure)
+        search = GridSearchCV(fusion, _GRID, scoring=scoring, cv=GroupKFold(2))
+    found = {query for run in runs.values() for query in run["qid"].unique()}
+    n_judged = len(found & set(qrels["qid"][qrels["label"].notna()]))
+    if n_judged < _FEWEST:
+        raise InputError(
+            f"{path} has judgments of {counted(n_judged, 'query', 'queries')} of the runs, and "
+            f"learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
         )
-        if hasattr(search, "param_grid"):
-            self._tell_choice(search)
-        return fused
+    fused = fuse_runs(
+        runs,
+        search,
+        qrels=qrels,
+        depth=how["depth"],
+        unjudged=treated.unjudged,
+        cv=min(_FOLDS, n_judged),
+        random_state=how["random_state"],
+        n_jobs=how["n_jobs"],
+        verbose=progress(),
+    )
+    if hasattr(search, "param_grid"):
+        _tell_choice(search, runs, qrels, measure)
+    return fused
 
-    def _n_judged_queries(self):
-        """Count queries to learn from; each must be held out, and some be left."""
-        from skfilterrank._lists.results import counted
-        from skfilterrank.exceptions import InputError
 
-        queries = {query for run in self._runs.values() for query in run["qid"].unique()}
-        found = len(queries & set(self._qrels["qid"][self._qrels["label"].notna()]))
-        if found < _FEWEST:
-            raise InputError(
-                f"{self._path} has judgments of {counted(found, 'query', 'queries')} of the runs, "
-                f"and learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
-            )
-        return found
+def _tell_choice(search, runs, qrels, measure):
+    """Tell which settings are best on all judged queries."""
+    import warnings
 
-    def _tell_choice(self, search):
-        """Tell what is best on all judged queries."""
-        import warnings
+    import pandas as pd
 
-        import pandas as pd
+    from skfilterrank.cli._output import tell
+    from skfilterrank.exceptions import SkfilterrankWarning
 
-        from skfilterrank.cli._output import tell
-        from skfilterrank.exceptions import SkfilterrankWarning
-
-        columns = {n: run.set_index(["qid", "docno"])["score"] for n, run in self._runs.items()}
-        table = pd.concat(columns, axis=1, sort=True)
-        queries = table.index.get_level_values("qid")
-        table = table[queries.isin(self._qrels["qid"])]
-        labels = self._qrels.set_index(["qid", "docno"])["label"].reindex(table.index)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkfilterrankWarning)
-            search.fit(table, labels, groups=table.index.get_level_values("qid"))
-        best = search.best_params_.items()
-        shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best)
-        tell(f"best by {self._measure} on all judged queries: {shown}")
+    key = ["qid", "docno"]
+    columns = {name: run.set_index(key)["score"] for name, run in runs.items()}
+    table = pd.concat(columns, axis=1, sort=True)
+    table = table[table.index.get_level_values("qid").isin(qrels["qid"])]
+    labels = qrels.set_index(key)["label"].reindex(table.index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkfilterrankWarning)
+        search.fit(table, labels, groups=table.index.get_level_values("qid"))
+    best = search.best_params_.items()
+    shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best)
+    tell(f"best by {measure} on all judged queries: {shown}")
