@@ -1,6 +1,6 @@
 """Values with intervals from a sample of people's labels, as a command line asks for them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -73,7 +73,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
     check(sampling, reading, holes)
     measures = parse_measures(list(measures or MEASURES))
     runs, given = with_standard_input(runs), reading.gains
-    read = partial(read_sample_or_judgments, gains=given, holes=holes.with_(predicted="use"))
+    read = partial(read_sample_or_judgments, gains=given, holes=replace(holes, predicted="use"))
     people = without_machines(read(qrels), qrels)
     sample, unit, target = _sample(people, qrels, sampling)
     machines = named_paths(sampling.machine_qrels or [])

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,6 @@ class Holes:
             )
         return cls(**(defaults | preset | given), given=preset | given)
 
-    def with_(self, **changes) -> "Holes":
-        """Return the settings with changes."""
-        return replace(self, **changes)
-
     @property
     def said_unjudged(self):
         """Label that was said to mean unjudged, or None."""
@@ -84,10 +80,6 @@ class Holes:
     def written_unjudged(self):
         """Label that is written where there is none, or None."""
         return -1 if self.unjudged_label == "trec" else self.said_unjudged
-
-
-# The settings that concern labels alone.
-OF_LABELS = ("unjudged_label", "predicted")
 
 
 def named_runs(qrels, paths) -> dict:

@@ -149,14 +149,6 @@ _WORDS = {
     "test": "by the measure",
     "correction": "holm",
 }
-# Options of earlier reports that are settings of --holes now, with their defaults.
-_OLD_HOLES = {
-    "unjudged": "zero",
-    "unjudged_label": "none",
-    "predicted": "use, with a warning",
-    "missing": "empty raise",
-    "undefined": "0",
-}
 _DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')
 
 
@@ -230,22 +222,7 @@ def read_data(path) -> dict:
             "holds no values.",
             path,
         )
-    data = json.loads(html.unescape(found[1]))
-    return data | {"made": data["made"] | {"settings": _renamed(data["made"]["settings"])}}
-
-
-def _renamed(settings):
-    """Return settings of an earlier report by the names that options have now."""
-    if "alpha" in settings:
-        settings = settings | {"confidence_level": f"{1 - float(settings['alpha']):g}"}
-    if "seed" not in settings:
-        return settings
-    changed = [
-        f"{name}={settings[name]}"
-        for name, default in _OLD_HOLES.items()
-        if settings.get(name, default) not in (default, *default.split())
-    ]
-    return settings | {"random_state": settings["seed"], "holes": ", ".join(changed) or "default"}
+    return json.loads(html.unescape(found[1]))
 
 
 def other_outcomes(before, now) -> list:

@@ -395,7 +395,7 @@ class Sampling:
 
     @property
     def is_asked(self) -> bool:
-        """Whether values are to be estimated."""
+        """True where values are to be estimated."""
         return bool(self.interval or self.prels or self.machine_qrels or self.pool)
 
 

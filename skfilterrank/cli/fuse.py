@@ -79,7 +79,7 @@ def fuse(
     """
     from skfilterrank._lists.results import counted
     from skfilterrank.cli._errors import refuse
-    from skfilterrank.cli._inputs import OF_LABELS, Holes, read_named_runs
+    from skfilterrank.cli._inputs import Holes, read_named_runs
     from skfilterrank.cli._output import data_output, tell
     from skfilterrank.exceptions import InputError
     from skfilterrank.io import write_run
@@ -117,7 +117,7 @@ def fuse(
     if qrels is None:
         fused = fuse_runs(table, filtered=filtered, depth=depth or None, **settings)
     else:
-        treated = Holes.of(holes, only=(*OF_LABELS, "unjudged"))
+        treated = Holes.of(holes, only=("unjudged_label", "predicted", "unjudged"))
         fused = _learned(
             *(table, qrels, list(measure) or [MEASURE], gains, treated, learn, settings),
             filtered=filtered,

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import html
 import json
 import re
 import subprocess
@@ -492,26 +491,6 @@ def test_tests_that_come_out_otherwise():
     _, page = compared("values", before="old.html")
     assert page.table("comes out otherwise")[1:] == [["b", "a", "a", "b"]]
     assert "No longer there: gone." in page.text
-
-
-@pytest.mark.usefixtures("not_drawn")
-@pytest.mark.parametrize(("unjudged", "said"), [("zero", False), ("drop", True)])
-def test_reports_with_earlier_names_of_options_are_read(unjudged, said):
-    write_values("values", {"a": [0.5, 0.25], "b": [0.25, 0.125]})
-    text, _ = compared("values", random_state=3, holes=None)
-    data = json.loads(html.unescape(re.search('data-report="([^"]*)"', text)[1]))
-    made = data["made"]
-    made["settings"].pop("holes")
-    made["settings"] |= {"seed": str(made["settings"].pop("random_state")), "unjudged": unjudged,
-                         "unjudged_label": "none", "predicted": "use, with a warning",
-                         "missing": "raise", "undefined": "0"}  # fmt: skip
-    data["measures"][0].pop("order")
-    old = html.escape(json.dumps(data))
-    Path("old.html").write_text(f'<div id="data" hidden="" data-report="{old}"></div>')
-    _, page = compared("values", random_state=3, holes=None, before="old.html")
-    assert ("setting holes: unjudged=drop before, default now" in page.text) == said
-    assert ("from the same files with the same settings" in page.text) != said
-    assert "random_state" not in page.text
 
 
 def test_a_page_that_is_no_report():
