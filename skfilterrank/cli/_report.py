@@ -370,7 +370,7 @@ def _moved_in_pool(sampled, judged, pair, k) -> pd.DataFrame:
     columns = {f"label of {name}": labels[rows] for name, labels in pool.machine.items()}
     columns["stands for"] = 1 / judged["inclusion_probability"].reindex(frame.index)
     columns |= {"gain": gains, "first_rank": ranks[0], "second_rank": ranks[1]}
-    frame = frame.assign(**columns, effect=gains * _shift_in_discount(*ranks, k))
+    frame = frame.assign(**columns, effect=gains * _shift_in_discount(ranks, k))
     return frame.iloc[np.argsort(-frame["effect"].abs(), kind="stable")]
 
 
@@ -390,7 +390,7 @@ def rank_changes(first, second, *, k, queries, gains, unjudged) -> pd.DataFrame:
     for name, table in zip(_RANKS, tables):
         frame[name] = table["rank"].reindex(frame.index)
     frame = frame[frame[_RANKS].min(axis=1) <= (k or np.inf)]
-    shift = _shift_in_discount(*frame[_RANKS].to_numpy().T, k)
+    shift = _shift_in_discount(frame[_RANKS].to_numpy().T, k)
     gain = _gains_of(frame["label"], gains)
     frame = frame.assign(gain=gain, effect=gain * shift)
     ids = pd.factorize(frame.index.get_level_values("docno"), sort=True)[0]
@@ -410,9 +410,8 @@ def _places(aligned, queries, unjudged):
     return table.assign(rank=table.groupby(level="qid", sort=False).cumcount() + 1.0)
 
 
-def _shift_in_discount(first, second, k):
+def _shift_in_discount(ranks, k):
     """Return DCG's weight of places of the first run minus that of the second; 0 behind k."""
-    ranks = np.stack([first, second])
     here, there = np.where(ranks <= (k or np.inf), 1 / np.log2(1 + ranks), 0.0)
     return here - there
 

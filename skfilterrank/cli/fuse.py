@@ -114,6 +114,7 @@ def fuse(
     if settings.get("normalize") == "none":
         settings["normalize"] = None
     table = read_named_runs(runs)
+    fused: Any
     if qrels is None:
         fused = fuse_runs(table, filtered=filtered, depth=depth or None, **settings)
     else:
