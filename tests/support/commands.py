@@ -11,10 +11,9 @@ import sys
 
 # What commands import until they read a file.
 PRELOADED = [
-    "skfilterrank.cli.evaluate.run",
+    "skfilterrank.cli.evaluate",
     "skfilterrank.cli._judge",
-    "skfilterrank.cli.monitor.options",
-    "skfilterrank.cli.monitor.run",
+    "skfilterrank.cli._thresholds",
     "skfilterrank.judgments._active_selectors",
     "skfilterrank.judgments._label_quality",
     "skfilterrank.judgments._rank_systems",
