@@ -36,7 +36,7 @@ from skfilterrank.metaevaluation import conflicts
 _N_PAIRS = 20
 _SHOWN = 3
 _MAX_MEASURES = 8
-_DROP = "--holes missing=drop leaves these topics out for all runs"
+_DROP = "--holes missing=drop leaves these queries out for all runs"
 
 
 class Lists(NamedTuple):
@@ -130,8 +130,8 @@ def print_comparisons(values, lists, how, is_corrected, page, format, out):
         if scores.n_queries < 2 or scores.n_systems < 2:
             raise InputError(
                 f"{name}: there are values of {counted(scores.n_systems, 'run')} for "
-                f"{counted(scores.n_queries, 'topic')} to compare. Give at least two runs, and two "
-                "topics that every run has."
+                f"{counted(scores.n_queries, 'query', 'queries')} to compare. Give at least two "
+                "runs, and two queries that every run has."
             )
     comparisons = {
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
@@ -168,27 +168,30 @@ def print_estimates(sample, how, confidence_level, page, format, out):
 
 
 def _who_lacks(error, n_runs):
-    """Return which runs lack which topics, in words."""
+    """Return which runs lack which queries, in words."""
     lacking = error.lacking
-    shown = [f"{name}: {_listed(topics)}" for name, topics in list(lacking.items())[:_SHOWN]]
+    shown = [f"{name}: {_listed(queries)}" for name, queries in list(lacking.items())[:_SHOWN]]
     if len(lacking) > len(shown):
         shown.append("...")
     many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
     lack = "lacks" if len(lacking) == 1 else "lack"
-    return f"{many} {lack} values of topics that systems are to be compared on ({'; '.join(shown)})"
+    return (
+        f"{many} {lack} values of queries that systems are to be compared on ({'; '.join(shown)})"
+    )
 
 
-def _listed(topics):
-    """Return some topics in words."""
-    shown = ", ".join(map(str, in_order(topics)[:_SHOWN]))
-    return shown + (", ..." if len(topics) > _SHOWN else "")
+def _listed(queries):
+    """Return some queries in words."""
+    shown = ", ".join(map(str, in_order(queries)[:_SHOWN]))
+    return shown + (", ..." if len(queries) > _SHOWN else "")
 
 
 def tell_settings(comparisons, is_corrected) -> None:
     """Tell what may be unexpected about how runs were compared."""
     for name, each in comparisons.items():
         if dropped := each.scores.dropped_queries:
-            tell(f"{name}: {counted(len(dropped), 'topic')} left out: {_listed(dropped)}")
+            n_dropped = counted(len(dropped), "query", "queries")
+            tell(f"{name}: {n_dropped} left out: {_listed(dropped)}")
     for test in {
         each.test for each in comparisons.values() if is_corrected and each.is_family_wise
     }:
@@ -256,7 +259,7 @@ def _record(name, comparison):
         "measure": name,
         "greater_is_better": scores.greater_is_better,
         "is_preference": scores.is_preference,
-        "n_topics": scores.n_queries,
+        "n_queries": scores.n_queries,
         "left_out": list(map(str, in_order(scores.dropped_queries))),
         "test": comparison.test,
         "correction": comparison.correction,
@@ -273,13 +276,13 @@ def _tables(name, comparison):
     """Yield a table of the runs, and one of the pairs."""
     scores = comparison.scores
     left_out = f" ({len(scores.dropped_queries)} left out)" * bool(scores.dropped_queries)
-    topics = f"{counted(scores.n_queries, 'topic')}{left_out}"
-    parts = [counted(scores.n_systems, "run"), topics, comparison.test_text()]
+    queries = f"{counted(scores.n_queries, 'query', 'queries')}{left_out}"
+    parts = [counted(scores.n_systems, "run"), queries, comparison.test_text()]
     parts += ["lower is better"] * (not scores.greater_is_better)
     parts += [f"against {comparison.baseline}"] * (comparison.baseline is not None)
     head = f"{name}: {', '.join(parts)}\n"
     if scores.is_preference:
-        head += "values are the share of the other runs that are worse on a topic\n"
+        head += "values are the share of the other runs that are worse on a query\n"
     rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
     for row in comparison.systems().itertuples():
         run = f"{row.Index}{' (baseline)' * (row.Index == comparison.baseline)}"
@@ -342,11 +345,11 @@ def notes(comparison) -> list[str]:
     return list(map(in_options, comparison.notes))
 
 
-def in_order(topics) -> list:
-    """Sort topics by number where all are whole numbers, else leave them as they are."""
-    if all(str(topic).isdecimal() for topic in topics):
-        return sorted(topics, key=lambda topic: int(str(topic)))
-    return list(topics)
+def in_order(queries) -> list:
+    """Sort queries by number where all are whole numbers, else leave them as they are."""
+    if all(str(query).isdecimal() for query in queries):
+        return sorted(queries, key=lambda query: int(str(query)))
+    return list(queries)
 
 
 def number(value, digits=3, sign="") -> str:

@@ -1,4 +1,4 @@
-"""Texts of documents and topics, and pools, from files of several formats."""
+"""Texts of documents and queries, and pools, from files of several formats."""
 
 import numpy as np
 import pandas as pd
@@ -42,8 +42,8 @@ def read_document_texts(path, *, document=None, text=None, format=None) -> pd.Da
 
 
 def read_topics(path) -> pd.DataFrame:
-    """Return texts by topic id, the query in the first column."""
-    table = _read_by_id(path, "topic", TOPIC_NAMES)
+    """Return texts by query id, the query in the first column."""
+    table = _read_by_id(path, "query", TOPIC_NAMES)
     columns = _text_columns(table)
     queries = [name for name in _QUERY_NAMES if name in table]
     rest = [name for name in columns if name != "original_id"]
@@ -51,28 +51,28 @@ def read_topics(path) -> pd.DataFrame:
 
 
 def read_slices(path) -> pd.DataFrame:
-    """Return slices by topic id, a column for each way to slice."""
-    table = _read_by_id(path, "topic", TOPIC_NAMES).drop(columns="original_id", errors="ignore")
+    """Return slices by query id, a column for each way to slice."""
+    table = _read_by_id(path, "query", TOPIC_NAMES).drop(columns="original_id", errors="ignore")
     if table.columns.empty:
         raise FileFormatError(
-            "there is no column but that of the topics. Name the slice of each topic in another.",
+            "there is no column but that of the queries. Name the slice of each query in another.",
             path,
         )
     return table
 
 
 def read_pool(path):
-    """Return topics and documents of a table, judgments or a run; and the run, where it is one."""
+    """Return queries and documents of a table, judgments or a run; and the run, where it is one."""
     content, rows = read_bytes(path), None
     if is_table_name(path) or form_of(content) is not LINES:
-        kinds = {"topic": TOPIC_NAMES, "document": DOCUMENT_NAMES}
+        kinds = {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES}
         table, ids, _ = _read(path, kinds)
         if has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
             index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
             if (twice := index.duplicated()).any():
                 qid, docno = index[twice.argmax()]
                 raise FileFormatError(
-                    f"document {brief(docno)} is there a second time in topic {brief(qid)}. Keep "
+                    f"document {brief(docno)} is there a second time in query {brief(qid)}. Keep "
                     "one row.",
                     path,
                 )
@@ -80,7 +80,7 @@ def read_pool(path):
     elif (columns := n_columns(content)) < 3 or columns == 5:
         raise FileFormatError(
             f"{columns} columns in the first line; judgments have 4, runs 6 (those of MS MARCO 3), "
-            "and a table of topics and documents names its columns in the first line.",
+            "and a table of queries and documents names its columns in the first line.",
             path,
             1 if columns else None,
         )

@@ -1,6 +1,6 @@
 """Values with intervals from a sample of people's labels, as a command line asks for them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -55,7 +55,7 @@ def check(sampling, reading, holes) -> None:
             )
     if holes.missing == "drop":
         raise InputError(
-            "--holes missing=drop: where values are estimated all runs have the topics of the "
+            "--holes missing=drop: where values are estimated all runs have the queries of the "
             "pool. --holes missing=empty counts those that they lack as empty lists."
         )
     if sampling.prels is not None and text_gains(reading.gains, holes):
@@ -73,7 +73,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
     check(sampling, reading, holes)
     measures = parse_measures(list(measures or MEASURES))
     runs, given = with_standard_input(runs), reading.gains
-    read = partial(read_sample_or_judgments, gains=given, holes=holes.with_(predicted="use"))
+    read = partial(read_sample_or_judgments, gains=given, holes=replace(holes, predicted="use"))
     people = without_machines(read(qrels), qrels)
     sample, unit, target = _sample(people, qrels, sampling)
     machines = named_paths(sampling.machine_qrels or [])
@@ -112,12 +112,12 @@ def origin_of(estimates) -> dict[str, Any]:
     """Return what estimates are of and were made from, for an object."""
     counts = {name: getattr(estimates, name) for name in ("n_judged", "n_possible", "n_other")}
     about = {"target": estimates.target, "confidence_level": estimates.confidence}
-    return {"n_topics": len(estimates.queries)} | counts | about
+    return {"n_queries": len(estimates.queries)} | counts | about
 
 
 def _sample(people, qrels, sampling):
     """Return people's labels with probabilities, what was drawn, and what intervals are of."""
-    target = sampling.target and sampling.target.replace("-", " ").replace("topics", "queries")
+    target = sampling.target and sampling.target.replace("-", " ")
     if sampling.prels is not None:
         drawn = without_machines(read_prels(sampling.prels), sampling.prels)
         sample = _with_labels(drawn, people, sampling.prels, qrels)
@@ -158,7 +158,7 @@ def _with_labels(sample, people, prels, qrels):
         raise InputError(
             f"{prels} and {qrels} have different labels of "
             f"{counted(int(differ.sum()), 'document')}, such as {given[qid, docno]:g} and "
-            f"{both[qid, docno]:g} of document {docno} of topic {qid}. Settle which they have."
+            f"{both[qid, docno]:g} of document {docno} of query {qid}. Settle which they have."
         )
     if n_outside := int((labels.notna() & ~labels.index.isin(given.index)).sum()):
         tell(f"{counted(n_outside, 'label')} of {qrels} that are no part of the sample: not used")
@@ -173,7 +173,7 @@ def _with_labels(sample, people, prels, qrels):
 
 
 def _tell_of_pool(pool, holes):
-    """Tell of documents without machine labels, and of topics that runs lack."""
+    """Tell of documents without machine labels, and of queries that runs lack."""
     for name, labels in pool.machine.items():
         if n_missing := int(pd.isna(labels).sum()):
             tell(
@@ -183,7 +183,7 @@ def _tell_of_pool(pool, holes):
     if lacking := pool.missing_queries:
         shown = ", ".join(f"{name}: {len(lost)}" for name, lost in list(lacking.items())[:_SHOWN])
         shown += ", ..." if len(lacking) > _SHOWN else ""
-        what = f"{len(lacking)} of {counted(len(pool.runs), 'run')} ({shown}) lack topics"
+        what = f"{len(lacking)} of {counted(len(pool.runs), 'run')} ({shown}) lack queries"
         if holes.missing == "raise":
             raise InputError(f"{what}: --holes missing=empty counts them as empty lists.")
         tell(f"{what}: counted as empty lists")

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
 STDIN = "-"
-# A TREC run cannot say that a topic is shown nothing, so a topic that it lacks may be either.
+# A TREC run cannot say that a query is shown nothing, so a query that it lacks may be either.
 DONE_WITH_MISSING = {
     "drop": "left out; --holes missing=empty counts them as empty lists",
     "empty": "counted as empty lists",
@@ -41,9 +41,9 @@ class Holes:
     predicted : {"warn", "use", "drop"}
         Treatment of labels of machines.
     missing : {"raise", "drop", "empty"}
-        Treatment of topics that a run lacks.
+        Treatment of queries that a run lacks.
     undefined : float or "drop"
-        Value of a topic for which a measure is undefined.
+        Value of a query for which a measure is undefined.
     given : dict
         The settings that were given.
     """
@@ -69,10 +69,6 @@ class Holes:
             )
         return cls(**(defaults | preset | given), given=preset | given)
 
-    def with_(self, **changes) -> "Holes":
-        """Return the settings with changes."""
-        return replace(self, **changes)
-
     @property
     def said_unjudged(self):
         """Label that was said to mean unjudged, or None."""
@@ -82,10 +78,6 @@ class Holes:
     def written_unjudged(self):
         """Label that is written where there is none, or None."""
         return -1 if self.unjudged_label == "trec" else self.said_unjudged
-
-
-# The settings that concern labels alone.
-OF_LABELS = ("unjudged_label", "predicted")
 
 
 def named_runs(qrels, paths) -> dict:

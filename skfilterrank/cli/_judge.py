@@ -1,10 +1,13 @@
-"""Work of ``skfilterrank judge``: what is asked about, and what becomes of the answers."""
+"""Work of ``skfilterrank judge``: documents to ask about, and the judgments that are written."""
 
 import contextlib
 import os
 import warnings
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,6 @@ from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._earlier import EarlierJudgments, machine_grades
 from skfilterrank.cli._errors import refuse
 from skfilterrank.cli._inputs import (
     Holes,
@@ -28,21 +30,193 @@ from skfilterrank.cli._inputs import (
     without_machines,
 )
 from skfilterrank.cli._output import progress, tell
-from skfilterrank.cli._strategies import NEED_RANKS, finished_sample, fit_strategy
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
     Answer,
+    MaxRepSelector,
+    MoveToFrontSelector,
+    MTCSelector,
+    PoolingSelector,
+    PriorSelector,
+    RandomSelector,
     RankedPool,
+    StatAPSelector,
+    assessor_agreement,
     draw_sample,
     judge,
+    likely_errors,
+    merge_answers,
     rank_table,
     read_judging_answers,
     read_judgment_log,
+    statap_prior,
     write_judging_tasks,
 )
+
+_OF_RANKS: dict[str, Any] = {
+    "pooling": PoolingSelector,
+    "mtf": MoveToFrontSelector,
+    "mtc": MTCSelector,
+}
+NEED_RANKS = (*_OF_RANKS, "prior", "statap")
+
+
+def fit_strategy(
+    name, pool, *, ranks=None, texts=None, judged=None, prior=None, random_state=0, verbose=0
+):
+    """Return the strategy of a name, fitted on a pool.
+
+    The pool is a MultiIndex with levels "qid" and "docno". The ranks of its documents in runs, or
+    a prior, are what all but "maxrep" and "random" look at; texts and what is judged are for
+    "maxrep".
+    """
+    if name in _OF_RANKS:
+        return _OF_RANKS[name]().fit(ranks)
+    X, groups = np.zeros((len(pool), 1)), pool.get_level_values("qid")
+    if name == "random":
+        return RandomSelector(random_state=random_state).fit(X, groups=groups)
+    if prior is None and ranks is not None:
+        prior = statap_prior(ranks).loc[pool].to_numpy()
+    if name == "maxrep":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of documents without text
+            selector = MaxRepSelector(verbose=verbose)
+            return selector.fit(list(texts), groups=groups, prior=prior, judged=judged)
+    selector = StatAPSelector(random_state=random_state) if name == "statap" else PriorSelector()
+    return selector.fit(X, groups=groups, prior=prior)
+
+
+def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataFrame:
+    """Return the largest sample at the begin of another one of which all is judged.
+
+    Documents are those that `draw_sample` returned, labels a Series by query and document, and
+    `draw` makes such a table of a smaller number, in the order of the first one.
+    """
+    labelled = _with_labels(sample, labels)
+    drawn = labelled[sample["label"].isna()]
+    is_open = drawn["label"].isna()
+    if unit == "query":
+        is_open = is_open.groupby(drawn["qid"], sort=False).any()
+    n_done = int(is_open.to_numpy().argmax())
+
+    def is_sample(n_total):
+        try:
+            draw(n_total=n_total)
+        except InputError:
+            return False
+        return True
+
+    # Of few, some documents of the pool could not be drawn.
+    least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
+    if n_done < least:
+        what = "document" if unit == "document" else "whole query"
+        raise InputError(
+            f"so few are no sample from which an interval can be had; judge at least "
+            f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
+        )
+    return _with_labels(draw(n_total=n_done), labels)
+
+
+def _with_labels(sample, labels):
+    """Return a sample with the labels of its documents."""
+    index = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
+    return sample.assign(label=labels.reindex(index).to_numpy())
+
+
+_KEY = ["qid", "docno"]
+# As many as digits: more are scores.
+_MOST_GRADES = 10
+
+
+@dataclass
+class EarlierJudgments:
+    """Judgments of assessors, and which of them are asked about again.
+
+    Attributes
+    ----------
+    labels : Series
+        The labels that stand unless there are new ones, by query and document.
+    pool : MultiIndex
+        Every document that was judged, or had to be.
+    remarks : dict of (str, str) to str
+        Text beside documents that are asked about again.
+    agreement : object or None
+        How far several assessors agree.
+    """
+
+    labels: pd.Series
+    pool: pd.Index
+    remarks: dict = field(default_factory=dict)
+    agreement: Any = None
+
+    @classmethod
+    def of(cls, sources, answers) -> "EarlierJudgments":
+        """Return the labels of one assessor, or those on which several agree.
+
+        Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
+        by the file's name, of any number of assessors; their notes are among the remarks.
+        """
+        notes = {}
+        if answers:
+            table = merge_answers(answers).answers
+            own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+            if both := sorted(sources.keys() & own.keys()):
+                raise InputError(
+                    f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
+                    "and name assessors apart."
+                )
+            sources = sources | own
+            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
+            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
+        if len(sources) < 2:
+            empty = pd.DataFrame({"qid": [], "docno": [], "label": np.array([], dtype=float)})
+            labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
+            return cls(labels.dropna(), labels.index)
+        found = assessor_agreement(sources)
+        pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
+        rows = found.disagreements
+        remarks = {
+            pair: ", ".join(
+                f"{name}: {label:g}{notes.get((*pair, name), '')}"
+                for name, label in row.dropna().items()
+            )
+            for pair, (_, row) in zip(rows.index.tolist(), rows.iterrows())
+        }
+        agreed = found.agreed.set_index(_KEY)["label"]
+        return cls(agreed, pd.MultiIndex.from_frame(pool), remarks, found)
+
+    @property
+    def known(self) -> pd.Series:
+        """The labels that are not asked about again."""
+        return self.labels[~self.labels.index.isin(list(self.remarks))]
+
+    def doubt(self, texts, n_most, random_state) -> tuple[int, dict]:
+        """Ask again about the most doubtful labels; return how many there are, and remarks."""
+        table = self.labels.reset_index()
+        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
+        found = likely_errors(table, random_state=random_state)
+        remarks = {
+            (row.qid, row.docno): f"label {row.label:g}; a model says {row.predicted:g}, "
+            f"similar documents {row.neighbors:.1f}"
+            for row in found.head(n_most).itertuples()
+        }
+        self.remarks |= remarks
+        return len(found), remarks
+
+
+def machine_grades(machines) -> list | None:
+    """Return grades as machines give them, and those between; None where they are no grades."""
+    found = np.unique([label for table in machines for label in table["label"].unique()])
+    found = found[~np.isnan(found)]
+    # A grade between that no machine gave is one nevertheless.
+    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
+    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
+        return None
+    return found.tolist()
+
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
@@ -81,7 +255,7 @@ class Judging:
         if given.second_look:
             self._look_again(joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
-        self._check_topics()
+        self._check_queries()
         texts = joined(self.documents).reindex(self.index.get_level_values("docno")).fillna("")
         is_known = self.index.isin(self.judged.known.index)
         rows = (texts.str.strip() == "").to_numpy() & ~is_known
@@ -134,7 +308,7 @@ class Judging:
             return
         if given.n_per_query is not None or given.n_total is None:
             raise InputError(
-                "--strategy sample is drawn over all topics. Give --n-total, not --n-per-query."
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
             )
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
@@ -175,7 +349,7 @@ class Judging:
         return qrels
 
     def _pool(self, machines):
-        """Return topic and document of each row, and the ranks in runs, if there are any."""
+        """Return query and document of each row, and the ranks in runs, if there are any."""
         given, pool, ranks = self.given, None, None
         runs = read_named_runs(given.runs or [])
         if given.pool is not None:
@@ -196,7 +370,7 @@ class Judging:
             n_unknown = int(ranks.isna().all(axis=1).sum())
             if n_unknown == len(ranks):
                 raise InputError(
-                    f"no run returns a document of {given.pool}. Their ids of topics or documents "
+                    f"no run returns a document of {given.pool}. Their ids of queries or documents "
                     "differ."
                 )
             if n_unknown:
@@ -204,7 +378,7 @@ class Judging:
         return pool, ranks
 
     def _drawn(self, runs, machines, pool):
-        """Draw a sample, in which what is judged is kept; return topic and document of each row."""
+        """Draw a sample, in which what is judged is kept; return query and document of each row."""
         given, known = self.given, self.judged.labels.rename("label").reset_index()
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
         pool = None if pool is None else pool.to_frame(index=False)
@@ -222,7 +396,8 @@ class Judging:
         self.finished = partial(finished_sample, self.sample, draw=draw, unit=given.unit)
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
-        tell(f"a sample of {n_new} of {counted(self.sample['qid'].nunique(), 'topic')}{before}")
+        n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
+        tell(f"a sample of {n_new} of {n_queries}{before}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
     def _look_again(self, texts):
@@ -231,16 +406,16 @@ class Judging:
         of_all = f"{counted(n_found, 'label')} of {len(self.judged.labels):,}"
         tell(f"{of_all} that a model and similar documents contradict")
         for (qid, docno), said in remarks.items():
-            tell(f"topic {qid}, document {docno}: {said}")
+            tell(f"query {qid}, document {docno}: {said}")
 
-    def _check_topics(self):
-        """Tell of topics without text, and of those that are not there."""
+    def _check_queries(self):
+        """Tell of queries without text, and of those that are not there."""
         ids = self.index.unique("qid")
-        if unknown := [topic for topic in self.given.only or [] if topic not in ids]:
-            raise InputError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
+        if unknown := [query for query in self.given.only or [] if query not in ids]:
+            raise InputError(f"--only {', '.join(unknown)}: the pool holds no such query.")
         missing = [] if self.topics is None else ids[~ids.isin(self.topics.index)]
         if len(missing):
-            of_all = f"{len(missing):,} of {len(ids):,} topics"
+            of_all = f"{len(missing):,} of {len(ids):,} queries"
             tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
 
     def _tell_of_missing(self, rows):
@@ -265,7 +440,7 @@ class Judging:
 
     def _judge(self, assessor, **log):
         """Ask an assessor about everything in the order of the strategy."""
-        # A sample in its own order, whatever the topic: what is judged is a smaller sample.
+        # A sample in its own order, whatever the query: what is judged is a smaller sample.
         in_order = self.is_sample and not self.given.only
         judge(
             self.selector,
@@ -377,14 +552,14 @@ class Judging:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
-                f"infap needs the {len(rest):,} documents of these topics that are not judged, "
+                f"infap needs the {len(rest):,} documents of these queries that are not judged, "
                 "too: have them written by --holes unjudged-label, such as -1"
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()
         return table.sort_values("qid", kind="stable"), ""
 
     def _statap(self, labels):
-        """Return the sample of the topics that are finished, with its probabilities."""
+        """Return the sample of the queries that are finished, with its probabilities."""
         n = self.given.n_per_query
         budget = {"share" if isinstance(n, float) else "n_per_query": n}
         probability = self.selector.inclusion_probability(**budget)
@@ -393,11 +568,11 @@ class Judging:
         sample = sample.iloc[selected].assign(label=labels.reindex(self.index[selected]))
         is_open = sample["label"].isna().groupby(level="qid").transform("any")
         if n_open := is_open.index[is_open].unique("qid").size:
-            tell(f"{counted(n_open, 'topic')} whose sample is not yet judged: left out")
+            tell(f"{counted(n_open, 'query', 'queries')} whose sample is not yet judged: left out")
         if n_outside := int((~labels.index.isin(sample.index)).sum()):
             tell(f"{counted(n_outside, 'judgment')} outside of the sample: left out")
         if is_open.all():
-            return "no topic is finished"
+            return "no query is finished"
         if n_never := int((probability == 0).sum()):
             tell(
                 f"{counted(n_never, 'document')} that no run ranks can never be drawn: stat_ap is "

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfilterrank._lists.words import printable
@@ -196,11 +197,6 @@ def is_verbose() -> bool:
     return _Talk.is_verbose
 
 
-def is_quiet() -> bool:
-    """Return whether --quiet was given."""
-    return _Talk.is_quiet
-
-
 def show(text) -> None:
     """Print lines for people on standard output."""
     put(printable(text, keep="\n"))
@@ -244,18 +240,15 @@ def output_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-class _Writer(NamedTuple):
-    """A file to write to."""
-
-    write: Any
-
-
-def data_output():
-    """Return where to write data: UTF-8 whatever the locale, but to a screen as `show`."""
+def data_output(out=None):
+    """Return where to write data: a file, or standard output, in UTF-8 whatever the locale."""
+    if out not in (None, "-"):
+        return out
     if output_is_terminal():
-        return _Writer(lambda text: put(printable(text, keep="\n\t")))
+        # A screen may obey what it is sent.
+        return SimpleNamespace(write=lambda text: put(printable(text, keep="\n\t")))
     _set(_standard("output"), encoding="utf-8", errors="strict", newline="\n")
-    return _Writer(put)
+    return SimpleNamespace(write=put)
 
 
 def standard_input():

@@ -1,22 +1,39 @@
 """The HTML report of ``skfilterrank compare``: one file that needs nothing else."""
 
 import json
+import textwrap
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 import skfilterrank
 from skfilterrank import plot
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import counted, interval_text
 from skfilterrank.cli import _compare as words
-from skfilterrank.cli import _report_topics as topics
-from skfilterrank.cli._report_origin import made_from, measure_data, other_outcomes, read_data
-from skfilterrank.cli._report_page import draw, write_page
+from skfilterrank.cli._compare import in_order
+from skfilterrank.cli._documents import read_documents, read_topics
+from skfilterrank.cli._report_page import (
+    draw,
+    made_from,
+    measure_data,
+    other_outcomes,
+    read_data,
+    write_page,
+)
+from skfilterrank.comparison import SystemScores
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments import machine_report
 from skfilterrank.metaevaluation import stability_curve
+from skfilterrank.plot import QueryDifferenceDisplay
 
 # Pairs in a table, or systems whose pairs are in it.
 _N_PAIRS = 200, 20
-# With fewer topics the curves have hardly a point, and say nothing.
-_N_TOPICS_OF_CURVES = 10
+# With fewer queries the curves have hardly a point, and say nothing.
+_N_QUERIES_OF_CURVES = 10
 _N_SIZES = 25
 # A share of the means, since measures have different units; as Buckley and Voorhees have it.
 _FUZZINESS = 0.05
@@ -56,7 +73,7 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
     """Write the report of comparisons; `lists` has the documents behind the values, or None."""
     from tqdm import tqdm
 
-    before, texts = page.before and read_data(page.before), topics.Texts(page)
+    before, texts = page.before and read_data(page.before), Texts(page)
     measures, data = [], []
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
     for place, (name, each) in enumerate(bar, 1):
@@ -66,8 +83,8 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
             displays.insert(0, plot.CriticalDifferenceDisplay(each, alpha=alpha))
         measures.append(
             {"id": f"m{place}", "name": name, "comparison": each, "figures": _drawn(displays)}
-            | topics.first_pairs(pairs, scores.means.index, each.baseline is not None, *_N_PAIRS)
-            | {"drill": topics.of_values(name, each, lists, pairs, page.open)}
+            | first_pairs(pairs, scores.means.index, each.baseline is not None, *_N_PAIRS)
+            | {"drill": of_values(name, each, lists, pairs, page.open)}
         )
         data.append(measure_data(name, scores.means, scores.greater_is_better, pairs, scores))
     _write(
@@ -89,7 +106,7 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
 
     `alpha` and `random_state` have had their effect on `found`; they are the same for both reports.
     """
-    before, texts = page.before and read_data(page.before), topics.Texts(page)
+    before, texts = page.before and read_data(page.before), Texts(page)
     estimates = sampled.estimates
     has_baseline = page.options.get("baseline") is not None
     measures, data = [], []
@@ -99,10 +116,10 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
             plot.IntervalDisplay(runs, label=name),
             plot.IntervalDisplay(turned, label=f"difference in {name}", reference=0),
         ]
-        drill = topics.of_estimates(name, sampled, runs, pairs, page.open, has_baseline)
+        drill = of_estimates(name, sampled, runs, pairs, page.open, has_baseline)
         measures.append(
             {"id": f"m{place}", "name": name, "runs": runs, "figures": _drawn(displays)}
-            | topics.first_pairs(pairs, runs.index, True, *_N_PAIRS)
+            | first_pairs(pairs, runs.index, True, *_N_PAIRS)
             | {"drill": drill}
         )
         greater_is_better = estimates.results[name].greater_is_better
@@ -145,9 +162,9 @@ def _write(page, before, data, **parts):
 
 
 def _curves(comparisons, random_state):
-    """Return stability and sensitivity of the measures; nothing where there are too few topics."""
+    """Return stability and sensitivity of the measures; nothing where there are too few queries."""
     scores = {name: each.scores for name, each in comparisons.items()}
-    scores = {name: s for name, s in scores.items() if s.n_queries >= _N_TOPICS_OF_CURVES}
+    scores = {name: s for name, s in scores.items() if s.n_queries >= _N_QUERIES_OF_CURVES}
     if not scores:
         return []
     stability = {
@@ -167,6 +184,240 @@ def _curves(comparisons, random_state):
 
 
 def _sizes(n_queries):
-    """Return numbers of topics from 2 to all, not too many."""
+    """Return numbers of queries from 2 to all, not too many."""
     step = -(-(n_queries - 2) // _N_SIZES) or 1
     return [*range(2, n_queries, step), n_queries]
+
+
+# Pairs in full, or systems whose pairs are.
+_N_OPEN = 10, 5
+_N_QUERIES_WITH_DOCUMENTS = 6
+_LONGEST = 240  # characters of a document's text
+
+
+class Texts:
+    """Texts of queries and documents, by their ids; those of files that a page names."""
+
+    def __init__(self, page):
+        self.topics = None if page.topics is None else read_topics(page.topics)
+        self.documents = None if page.docs is None else read_documents(page.docs, text=page.text)
+
+    def of_query(self, query) -> list[str]:
+        """Return what is said of a query."""
+        if self.topics is None or str(query) not in self.topics.index:
+            return []
+        return [text.strip() for text in self.topics.loc[str(query)] if text.strip()]
+
+    def of_document(self, docno) -> str:
+        """Return the begin of a document's text."""
+        text = self.documents.get(str(docno), "")
+        return textwrap.shorten(text, _LONGEST, placeholder=" …")
+
+
+def first_pairs(pairs, systems, is_first, n_pairs, n_systems) -> dict[str, Any]:
+    """Return the first pairs, or those of the best systems, where there are too many; and which."""
+    shown, which = pairs, ""
+    if len(pairs) > n_pairs and is_first:
+        shown, which = pairs.head(n_pairs), "the first"
+    elif len(pairs) > n_pairs:
+        best = systems[:n_systems]
+        shown = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
+        which = f"those of the {len(best)} best runs"
+    return {"pairs": shown, "n_pairs": len(pairs), "which": which}
+
+
+def _drill_down(pairs, systems, is_first, to_open, parts_of) -> dict[str, Any]:
+    """Return the pairs to open, or some of the first, with `parts_of(pair)`."""
+    found = first_pairs(pairs, systems, is_first, *_N_OPEN)
+    for name in (name for pair in to_open or () for name in pair):
+        if name not in systems:
+            raise InputError(f"--open {brief(name)} is none of the runs: {brief_list(systems)}.")
+    if to_open is not None:
+        wanted = {frozenset(pair) for pair in to_open}
+        is_open = [{*pair} in wanted for pair in zip(pairs["first"], pairs["second"])]
+        found |= {"pairs": pairs[is_open], "which": ""}
+    parts = (
+        {"pair": pair, "display": None} | parts_of(pair) for pair in found["pairs"].itertuples()
+    )
+    return found | {"pairs": list(parts)}
+
+
+def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
+    """Return pairs that were compared by values of queries; `lists` has the documents, or None."""
+    scores = comparison.scores
+    ordered = scores.select(queries=in_order(scores.queries))
+    frame = comparison.to_frame()
+    alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
+    alike = {frozenset(pair) for pair in alike.itertuples(index=False)}
+
+    # Each run is joined with the judgments once.
+    @lru_cache(maxsize=10)
+    def aligned(run):
+        return lists.qrels.align(lists.runs[run], precision=lists.params["precision"])
+
+    def parts_of(pair):
+        if {pair.first, pair.second} in alike:
+            return {}
+        parts = _by_query(ordered, pair)
+        if lists is not None:
+            weights = parts["queries"]["difference"]
+            queries = list(weights.index[weights != 0][:_N_QUERIES_WITH_DOCUMENTS])
+            places = rank_changes(
+                *(aligned(pair.first), aligned(pair.second)),
+                k=lists.k[name],
+                queries=list(map(str, queries)),
+                **{option: lists.params[option] for option in ("gains", "unjudged")},
+            )
+            by_query = dict(list(places.groupby(level="qid", sort=False)))
+            parts["documents"] = {
+                query: _moved(by_query.get(str(query)), lists.k[name]) for query in queries
+            }
+        return parts
+
+    is_first = comparison.baseline is not None
+    return _drill_down(pairs, scores.means.index, is_first, to_open, parts_of)
+
+
+def _by_query(scores, pair) -> dict[str, Any]:
+    """Return a picture and a table of two runs' values, the queries that decide first."""
+    drawn = draw(lambda: QueryDifferenceDisplay.from_scores(scores, pair.first, pair.second))
+    display = drawn.display
+    deciding, sizes = display.deciding.index, display.differences.abs()
+    rest = sizes.sort_values(ascending=False, kind="stable").index.difference(deciding, sort=False)
+    differences = display.differences[[*deciding, *rest]]
+    queries = _queries(scores, pair, differences).assign(decides=differences.index.isin(deciding))
+    return {"display": display, "figure": drawn, "queries": queries}
+
+
+def _queries(scores, pair, differences) -> pd.DataFrame:
+    """Return values of two runs on queries, their difference, and the width of its bar."""
+    values = scores.select(
+        systems=[pair.first, pair.second], queries=list(differences.index)
+    ).values
+    columns = {"first": values[0], "second": values[1], "difference": differences}
+    widths = 50 * differences.abs() / (differences.abs().max() or 1.0)
+    return pd.DataFrame(columns, differences.index).assign(width=widths)
+
+
+def _moved(places, k):
+    """Return documents of a query that moved, forbidden ones, and how many each run shows."""
+    if places is None:
+        return None
+    places = places.droplevel("qid")
+    first, second = places["first_rank"], places["second_rank"]
+    forbidden = places[places["gain"] < 0]
+    return {
+        "moved": places[(first != second) & (first.notna() | second.notna())],
+        "forbidden": forbidden.sort_values(["gain", *_RANKS]),
+        "shown": [int((forbidden[rank] <= (k or np.inf)).sum()) for rank in _RANKS],
+    }
+
+
+def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str, Any]:
+    """Return pairs whose values were estimated, with what the sample says of their queries."""
+    estimates, result = sampled.estimates, sampled.estimates.results[name]
+    labels = sampled.sample.to_frame().dropna(subset="label")
+    judged = set(labels.index.get_level_values("qid"))
+    is_whole = estimates.unit == "query"
+    queries = [query for query in estimates.queries if query in judged or not is_whole]
+    scores = SystemScores(
+        result.by_query,
+        systems=estimates.runs,
+        queries=queries,
+        measure=name,
+        greater_is_better=result.greater_is_better,
+    )
+    scores = scores.select(queries=in_order(queries))
+    k = parse_measure(name).k
+
+    def parts_of(pair):
+        moved = _moved_in_pool(sampled, labels, pair, k)
+        n_judged = moved["label"].groupby(level="qid").count()
+        if is_whole:
+            # Every document of these queries is judged: they may decide.
+            parts = _by_query(scores, pair)
+        else:
+            ours, theirs = scores.select(systems=[pair.first, pair.second]).oriented
+            differences = pd.Series(ours - theirs, scores.queries)
+            order = np.argsort(-differences.abs(), kind="stable")
+            table = _queries(scores, pair, differences.iloc[order])
+            counts = {"n_judged": n_judged, "n_moved": moved.groupby(level="qid").size()}
+            parts = {"queries": table.join(pd.DataFrame(counts)).fillna(0)}
+        shown = [query for query in parts["queries"].index if n_judged.get(query, 0)]
+        parts["n_with_documents"] = len(shown)
+        shown = shown[:_N_QUERIES_WITH_DOCUMENTS]
+        return parts | {"documents": {query: moved.loc[query] for query in shown}}
+
+    found = _drill_down(pairs, runs.index, has_baseline, to_open, parts_of)
+    labels_of = [f"label of {judge}" for judge in sampled.pool.machine]
+    return found | {"k": k, "columns": labels_of + ["stands for"] * (not is_whole)}
+
+
+def _moved_in_pool(sampled, judged, pair, k) -> pd.DataFrame:
+    """Return documents of the pool that moved among the first k places, the largest effect first.
+
+    Those that people did not judge have no label, and gain 0.
+    """
+    pool = sampled.pool
+    ranks = np.full((2, len(pool)), np.nan)
+    for side, run in zip(ranks, (pair.first, pair.second)):
+        is_own = pool.run == pool.runs.index(run)
+        side[pool.row[is_own]] = pool.place[is_own]
+    rows = np.flatnonzero((np.fmin(*ranks) <= (k or np.inf)) & (ranks[0] != ranks[1]))
+    ranks = ranks[:, rows]
+    frame = judged[["label"]].reindex(pool.index[rows])
+    gains = _gains_of(frame["label"], sampled.gains)
+    columns = {f"label of {name}": labels[rows] for name, labels in pool.machine.items()}
+    columns["stands for"] = 1 / judged["inclusion_probability"].reindex(frame.index)
+    columns |= {"gain": gains, "first_rank": ranks[0], "second_rank": ranks[1]}
+    frame = frame.assign(**columns, effect=gains * _shift_in_discount(ranks, k))
+    return frame.iloc[np.argsort(-frame["effect"].abs(), kind="stable")]
+
+
+_RANKS = ["first_rank", "second_rank"]
+
+
+def rank_changes(first, second, *, k, queries, gains, unjudged) -> pd.DataFrame:
+    """Return documents among the first k places of one of two aligned runs, by query and id.
+
+    The effect is what a document adds to DCG at k of the first run more than to that of the second:
+    the exact part of a difference in DCG, and a guide to the documents worth looking at for other
+    measures. The largest effects stand first, equal ones by the shift in discount, then by place.
+    """
+    tables = [_places(run, queries, unjudged) for run in (first, second)]
+    labels = pd.concat([table["label"] for table in tables])
+    frame = labels[~labels.index.duplicated()].to_frame()
+    for name, table in zip(_RANKS, tables):
+        frame[name] = table["rank"].reindex(frame.index)
+    frame = frame[frame[_RANKS].min(axis=1) <= (k or np.inf)]
+    shift = _shift_in_discount(frame[_RANKS].to_numpy().T, k)
+    gain = _gains_of(frame["label"], gains)
+    frame = frame.assign(gain=gain, effect=gain * shift)
+    ids = pd.factorize(frame.index.get_level_values("docno"), sort=True)[0]
+    order = [ids, frame[_RANKS].min(axis=1), -np.abs(shift), -frame["effect"].abs()]
+    return frame.iloc[np.lexsort(order)]
+
+
+def _places(aligned, queries, unjudged):
+    """Return label and place of every retrieved document of the queries."""
+    rows = np.isfinite(aligned.y_score) & np.isin(aligned.groups, np.array(queries, dtype=object))
+    if unjudged == "drop":
+        rows &= ~np.isnan(aligned.y_true)
+    ids = [aligned.groups[rows], aligned.docnos[rows]]
+    index = pd.MultiIndex.from_arrays(ids, names=["qid", "docno"])
+    table = pd.DataFrame({"label": aligned.y_true[rows]}, index)
+    # The rows of a query stand in the order of the run already.
+    return table.assign(rank=table.groupby(level="qid", sort=False).cumcount() + 1.0)
+
+
+def _shift_in_discount(ranks, k):
+    """Return DCG's weight of places of the first run minus that of the second; 0 behind k."""
+    here, there = np.where(ranks <= (k or np.inf), 1 / np.log2(1 + ranks), 0.0)
+    return here - there
+
+
+def _gains_of(labels, gains):
+    """Return the gains of labels, 0 where there is none."""
+    values, known = np.zeros(len(labels)), labels.notna().to_numpy()
+    values[known] = as_gains(labels.to_numpy()[known], gains)
+    return values

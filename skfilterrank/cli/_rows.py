@@ -346,7 +346,7 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
     `lists` has the columns qid, docno, score, is_shown and run.
     """
     is_shown = lists.pop("is_shown")
-    target = data_output() if out in (None, "-") else out
+    target = data_output(out)
     if format == "trec":
         write_run(target, lists.assign(score=lists["score"].where(is_shown, -np.inf)))
     else:

@@ -61,7 +61,7 @@ class TerminalAssessor:
     grades : dict of float to str
         Names of the labels that can be given, empty where they have none.
     remarks : dict of (str, str) to str, default=None
-        Text beside a document, by topic and document.
+        Text beside a document, by query and document.
     clock : callable, default=time.monotonic
         The time in seconds, by which is told how long the rest will take.
 
@@ -144,14 +144,14 @@ class TerminalAssessor:
         return page, n_pages, sorted(marked)
 
     def _lines(self, question, width):
-        """Return lines about the topic, and lines of the document."""
+        """Return lines about the query, and lines of the document."""
         pair = str(question.query), str(question.docno)
-        place = f"topic {printable(pair[0])}, document {question.place} of {question.n_query}; "
+        place = f"query {printable(pair[0])}, document {question.place} of {question.n_query}; "
         place += f"{question.n_answered} of {question.n_total} judged{self._pace(self.n_open)}"
-        topic = _texts_of(self.topics, pair[0])
-        terms = query_terms(topic[0]) if topic else frozenset()
+        query = _texts_of(self.topics, pair[0])
+        terms = query_terms(query[0]) if query else frozenset()
         head = [place]
-        for number, text in enumerate(topic):
+        for number, text in enumerate(query):
             lines = textwrap.wrap(text, width)
             head += [self._bold(line) for line in lines] if number == 0 else lines
         head.append("-" * width)

@@ -339,7 +339,7 @@ FilterScores = Annotated[
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
 Unit = Annotated[
-    str, Arg("unit that was drawn: documents or whole topics", choices=("document", "query"))
+    str, Arg("unit that was drawn: documents or whole queries", choices=("document", "query"))
 ]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
@@ -395,7 +395,7 @@ class Sampling:
 
     @property
     def is_asked(self) -> bool:
-        """Whether values are to be estimated."""
+        """True where values are to be estimated."""
         return bool(self.interval or self.prels or self.machine_qrels or self.pool)
 
 

@@ -78,7 +78,7 @@ def compare(
     if sampling.is_asked:
         refuse(
             ("scores", "test", "n_resamples", "n_items", "n_jobs"),
-            "is for values of topics, and a sample gives those of whole runs. Leave out it, or "
+            "is for values of queries, and a sample gives those of whole runs. Leave out it, or "
             "--interval, --machine-qrels, --prels and --pool.",
         )
     else:

@@ -6,7 +6,7 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
 
 _SHOWN = 10
-_DONE = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudged"}
+_DONE = {"copy": "copied", "pool": "model of all queries", "leave": "left unjudged"}
 
 
 def complete(
@@ -23,7 +23,7 @@ def complete(
     ] = None,
     labels: Annotated[str, Arg(choices=("hard", "soft"))] = "hard",
     one_class: Annotated[str, Arg(choices=("leave", "copy", "pool"))] = "leave",
-    unjudged_topic: Annotated[str, Arg(choices=("leave", "pool"))] = "leave",
+    unjudged_query: Annotated[str, Arg(choices=("leave", "pool"))] = "leave",
     list_missing: Annotated[
         str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")
     ] = None,
@@ -43,15 +43,15 @@ def complete(
     input_format
         format of DOCS
     labels
-        one of the topic's labels, or the expected label with four digits, which trec_eval does
+        one of the query's labels, or the expected label with four digits, which trec_eval does
         not read
     one_class
-        other documents of topics whose judged labels are all the same: left unjudged, given this
-        label, or asked of a model of all topics
-    unjudged_topic
-        topics without a judged document: left unjudged, or asked of a model of all topics
+        other documents of queries whose judged labels are all the same: left unjudged, given this
+        label, or asked of a model of all queries
+    unjudged_query
+        queries without a judged document: left unjudged, or asked of a model of all queries
     list_missing
-        file for topic and id of each document without text
+        file for query and id of each document without text
 
     Examples
     --------
@@ -84,7 +84,7 @@ def complete(
     predictor = LabelPredictor(
         output=labels,
         one_class=one_class,
-        unjudged_query=unjudged_topic,
+        unjudged_query=unjudged_query,
         n_jobs=n_jobs,
         verbose=progress(),
     )
@@ -104,7 +104,7 @@ def complete(
         is_predicted = is_of_machine(table[JUDGED_BY])
         rounded = table["label"].where(~is_predicted, table["label"].round(4))
         table = table.assign(label=rounded)
-    target = data_output() if out in (None, "-") else out
+    target = data_output(out)
     write_qrels(target, table, unjudged_label=label)
     if list_missing is not None:
         missing = completed.without_text
@@ -138,8 +138,8 @@ def _of_completed(completed, docs):
 
     table, predictor, missing = completed.qrels, completed.predictor, completed.without_text
     if completed.unknown_queries:
-        n_topics = counted(len(completed.unknown_queries), "topic")
-        yield f"{n_topics} of the runs without judgments: left out"
+        n_queries = counted(len(completed.unknown_queries), "query", "queries")
+        yield f"{n_queries} of the runs without judgments: left out"
     is_soft = predictor.output == "soft"
     imputed = table["label"][is_of_machine(table[JUDGED_BY])]
     text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
@@ -153,12 +153,13 @@ def _of_completed(completed, docs):
         yield f"{warning}{completed.precision_text()}; column 2 marks them"
     if is_soft and predictor.calibration_ is None:
         yield "too few judged documents to calibrate chances: expected labels may be far off"
-    topics_of: dict = {}
-    for topic, reason in predictor.fallback_queries_.items():
-        topics_of.setdefault(reason, []).append(topic)
-    for reason, topics in topics_of.items():
+    queries_of: dict = {}
+    for query, reason in predictor.fallback_queries_.items():
+        queries_of.setdefault(reason, []).append(query)
+    for reason, queries in queries_of.items():
         how = predictor.unjudged_query if reason.startswith("no ") else predictor.one_class
-        yield f"{counted(len(topics), 'topic')} with {reason} ({_DONE[how]}): {_some(topics)}"
+        n_queries = counted(len(queries), "query", "queries")
+        yield f"{n_queries} with {reason} ({_DONE[how]}): {_some(queries)}"
     if n_empty := int(predictor.imputed_[predictor.empty_texts_].sum()):
         yield f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default"
     if len(missing):

@@ -51,7 +51,7 @@ def fuse(
     method
         method of fusion; see help fusion
     normalize
-        scale that scores of a run for a topic are brought to
+        scale that scores of a run for a query are brought to
     rrf_k
         constant of rrf
     persistence
@@ -67,7 +67,7 @@ def fuse(
     measure
         measure to learn for (default: ndcg_f@10)
     depth
-        documents of each topic in the fused run
+        documents of each query in the fused run
     name
         name of the run
 
@@ -79,7 +79,7 @@ def fuse(
     """
     from skfilterrank._lists.results import counted
     from skfilterrank.cli._errors import refuse
-    from skfilterrank.cli._inputs import OF_LABELS, Holes, read_named_runs
+    from skfilterrank.cli._inputs import Holes, read_named_runs
     from skfilterrank.cli._output import data_output, tell
     from skfilterrank.exceptions import InputError
     from skfilterrank.io import write_run
@@ -114,103 +114,92 @@ def fuse(
     if settings.get("normalize") == "none":
         settings["normalize"] = None
     table = read_named_runs(runs)
+    fused: Any
     if qrels is None:
         fused = fuse_runs(table, filtered=filtered, depth=depth or None, **settings)
     else:
-        treated = Holes.of(holes, only=(*OF_LABELS, "unjudged"))
-        learned = _Learned(table, qrels, list(measure) or [MEASURE], gains, treated)
-        search = learned.search(learn, filtered, settings)
-        fused = learned.fused(search, random_state, n_jobs, depth or None)
-    counts = write_run(data_output() if out in (None, "-") else out, fused, name=name)
+        treated = Holes.of(holes, only=("unjudged_label", "predicted", "unjudged"))
+        fused = _learned(
+            *(table, qrels, list(measure) or [MEASURE], gains, treated, learn, settings),
+            filtered=filtered,
+            depth=depth or None,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+    counts = write_run(data_output(out), fused, name=name)
     tell(
-        f"{counts.written:,} documents of {counted(fused['qid'].nunique(), 'topic')} out of "
-        f"{counted(len(table), 'run')}"
+        f"{counts.written:,} documents of "
+        f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
     )
 
 
-class _Learned:
-    """Runs and judgments to learn fusion from."""
+def _learned(runs, path, measures, gains, treated, learn, settings, **how):
+    """Fuse runs by what is learned from judgments: judged queries by what others teach."""
+    from sklearn.model_selection import GridSearchCV, GroupKFold
 
-    def __init__(self, runs, path, measures, gains, treated):
-        from skfilterrank._lists.gains import as_gains
-        from skfilterrank._lists.measure_names import parse_measures
-        from skfilterrank.cli._inputs import gains_of_labels, read_judgments
-        from skfilterrank.exceptions import InputError
+    from skfilterrank._lists.gains import as_gains
+    from skfilterrank._lists.measure_names import parse_measures
+    from skfilterrank._lists.results import counted
+    from skfilterrank.cli._inputs import gains_of_labels, read_judgments
+    from skfilterrank.cli._output import progress
+    from skfilterrank.exceptions import InputError
+    from skfilterrank.metrics import make_ranking_scorer
+    from skfilterrank.ranking import RankFusion, fuse_runs
 
-        names = list(parse_measures(measures))
-        if len(names) > 1:
-            raise InputError(f"--measure: fusion is learned for one, got {', '.join(names)}.")
-        qrels = read_judgments(path, gains, treated)
-        matched = gains_of_labels(qrels["label"], path, gains, treated)
-        self._qrels = qrels.assign(label=as_gains(qrels["label"], matched))
-        self._runs, self._path, self._treated = runs, path, treated
-        self._measure = names[0]
-
-    def search(self, learn, filtered, settings):
-        """Return the estimator that learns."""
-        from sklearn.model_selection import GridSearchCV, GroupKFold
-
-        from skfilterrank.metrics import make_ranking_scorer
-        from skfilterrank.ranking import RankFusion
-
-        if learn in ("weights", "logistic"):
-            how = "logistic" if learn == "logistic" else "coordinate_ascent"
-            return RankFusion(how, measure=self._measure, filtered=filtered, **settings)
+    measure, *others = parse_measures(measures)
+    if others:
+        names = ", ".join([measure, *others])
+        raise InputError(f"--measure: fusion is learned for one, got {names}.")
+    qrels = read_judgments(path, gains, treated)
+    matched = gains_of_labels(qrels["label"], path, gains, treated)
+    qrels = qrels.assign(label=as_gains(qrels["label"], matched))
+    if learn in ("weights", "logistic"):
+        method = "logistic" if learn == "logistic" else "coordinate_ascent"
+        search = RankFusion(method, measure=measure, filtered=how["filtered"], **settings)
+    else:
         # Nothing is fitted, so that the number of folds makes no difference.
-        scoring = make_ranking_scorer(self._measure)
-        return GridSearchCV(RankFusion(filtered=filtered), _GRID, scoring=scoring, cv=GroupKFold(2))
-
-    def fused(self, search, random_state, n_jobs, depth):
-        """Return the run; judged topics are fused by what was learned from others."""
-        from skfilterrank.cli._output import progress
-        from skfilterrank.ranking import fuse_runs
-
-        fused = fuse_runs(
-            self._runs,
-            search,
-            qrels=self._qrels,
-            depth=depth,
-            unjudged=self._treated.unjudged,
-            cv=min(_FOLDS, self._n_judged_topics()),
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=progress(),
+        fusion, scoring = RankFusion(filtered=how["filtered"]), make_ranking_scorer(measure)
+        search = GridSearchCV(fusion, _GRID, scoring=scoring, cv=GroupKFold(2))
+    found = {query for run in runs.values() for query in run["qid"].unique()}
+    n_judged = len(found & set(qrels["qid"][qrels["label"].notna()]))
+    if n_judged < _FEWEST:
+        raise InputError(
+            f"{path} has judgments of {counted(n_judged, 'query', 'queries')} of the runs, and "
+            f"learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
         )
-        if hasattr(search, "param_grid"):
-            self._tell_choice(search)
-        return fused
+    fused = fuse_runs(
+        runs,
+        search,
+        qrels=qrels,
+        depth=how["depth"],
+        unjudged=treated.unjudged,
+        cv=min(_FOLDS, n_judged),
+        random_state=how["random_state"],
+        n_jobs=how["n_jobs"],
+        verbose=progress(),
+    )
+    if hasattr(search, "param_grid"):
+        _tell_choice(search, runs, qrels, measure)
+    return fused
 
-    def _n_judged_topics(self):
-        """Count topics to learn from; each must be held out, and some be left."""
-        from skfilterrank._lists.results import counted
-        from skfilterrank.exceptions import InputError
 
-        topics = {topic for run in self._runs.values() for topic in run["qid"].unique()}
-        found = len(topics & set(self._qrels["qid"][self._qrels["label"].notna()]))
-        if found < _FEWEST:
-            raise InputError(
-                f"{self._path} has judgments of {counted(found, 'topic')} of the runs, and "
-                f"learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
-            )
-        return found
+def _tell_choice(search, runs, qrels, measure):
+    """Tell which settings are best on all judged queries."""
+    import warnings
 
-    def _tell_choice(self, search):
-        """Tell what is best on all judged topics."""
-        import warnings
+    import pandas as pd
 
-        import pandas as pd
+    from skfilterrank.cli._output import tell
+    from skfilterrank.exceptions import SkfilterrankWarning
 
-        from skfilterrank.cli._output import tell
-        from skfilterrank.exceptions import SkfilterrankWarning
-
-        columns = {n: run.set_index(["qid", "docno"])["score"] for n, run in self._runs.items()}
-        table = pd.concat(columns, axis=1, sort=True)
-        topics = table.index.get_level_values("qid")
-        table = table[topics.isin(self._qrels["qid"])]
-        labels = self._qrels.set_index(["qid", "docno"])["label"].reindex(table.index)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkfilterrankWarning)
-            search.fit(table, labels, groups=table.index.get_level_values("qid"))
-        best = search.best_params_.items()
-        shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best)
-        tell(f"best by {self._measure} on all judged topics: {shown}")
+    key = ["qid", "docno"]
+    columns = {name: run.set_index(key)["score"] for name, run in runs.items()}
+    table = pd.concat(columns, axis=1, sort=True)
+    table = table[table.index.get_level_values("qid").isin(qrels["qid"])]
+    labels = qrels.set_index(key)["label"].reindex(table.index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkfilterrankWarning)
+        search.fit(table, labels, groups=table.index.get_level_values("qid"))
+    best = search.best_params_.items()
+    shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best)
+    tell(f"best by {measure} on all judged queries: {shown}")

@@ -65,20 +65,20 @@ def _formats():
     """Formats (--format, or the ending of --out).
 
     table     for people: a few digits, columns aligned
-    csv       a line for each run, pair or topic; all digits; undefined is empty
+    csv       a line for each run, pair or query; all digits; undefined is empty
     json      an object on a line of its own; all digits; undefined is null
     latex, markdown
               the table for papers; the best means of several runs are bold
-    trec      evaluate: as trec_eval 9 and 10 -m runid (-q with --per-query): measure, topic or
+    trec      evaluate: as trec_eval 9 and 10 -m runid (-q with --per-query): measure, query or
               "all", and value with four digits, counts with none. apply: a TREC run.
 
-    evaluate --format json has the fields run, n_topics, missing_topics, unjudged_topics, mean
+    evaluate --format json has the fields run, n_queries, missing_queries, unjudged_queries, mean
     {MEASURE: value}, and with --per-query topics {qid: {MEASURE: value}}. A run is written as soon
     as it is finished, except into a table of means and with --sort. Runs are named after their
     files, without .gz and .txt; where several files have one name, by their paths.
 
-    Keys of json are identifiers; names of measures, topics and risks are keys of objects of their
-    own. threshold --format json has the fields run, threshold, measure, value, unfiltered, topics,
+    Keys of json are identifiers; names of measures, queries and risks are keys of objects of their
+    own. threshold --format json has the fields run, threshold, measure, value, unfiltered, queries,
     shown, filtered, held_out, labels_of_machines and risks {RISK: {observed, upper_bound}}.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
@@ -93,7 +93,7 @@ def _holes():
     A preset, or settings, or both: --holes trec_eval,missing=empty. Presets:
 
     default    documents without a label have gain 0; labels below 0 are forbidden, with a warning
-    trec_eval  labels below 0 mean not judged; topics that a run lacks are left out (trec_eval -c:
+    trec_eval  labels below 0 mean not judged; queries that a run lacks are left out (trec_eval -c:
                trec_eval,missing=empty; trec_eval -J: trec_eval,unjudged=drop)
     forbidden  labels below 0 are forbidden, without a warning
     judged     documents without a label, or with a machine's, are taken out of the lists
@@ -106,9 +106,9 @@ def _holes():
                              0; or none
     predicted=warn|use|drop  labels of machines (second column of QRELS: predicted) count like
                              people's, with a warning or without; or are taken for not judged
-    missing=empty|drop|raise topics that a run lacks count as empty lists; are left out, for all
+    missing=empty|drop|raise queries that a run lacks count as empty lists; are left out, for all
                              runs where they are compared; or end the command
-    undefined=NUMBER|drop    value of a topic for which a measure is undefined; drop leaves it out
+    undefined=NUMBER|drop    value of a query for which a measure is undefined; drop leaves it out
                              of the mean
     """
 
@@ -137,7 +137,7 @@ def _thresholds():
     Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
     no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
     is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
-    Topics without judgments are left out; so are topics that the run lacks, unless --holes
+    Queries without judgments are left out; so are queries that the run lacks, unless --holes
     missing=empty says otherwise.
     """
 
@@ -145,10 +145,10 @@ def _thresholds():
 def _slices():
     """Slices (evaluate --slices FILE).
 
-    FILE is a table (CSV, TSV, JSONL) with a column of topics and others, such as language and
+    FILE is a table (CSV, TSV, JSONL) with a column of queries and others, such as language and
     source, each of which is a way to slice them. Of each slice: its mean with a 95 % interval, how
-    far it is from the mean of all topics, and the p value of a randomization test of its topics
-    against all others, corrected for the number of slices (Holm). Topics in no slice have an
+    far it is from the mean of all queries, and the p value of a randomization test of its queries
+    against all others, corrected for the number of slices (Holm). Queries in no slice have an
     empty field.
     """
 
@@ -159,14 +159,14 @@ def _intervals():
     Values, differences and ranks are estimated, with intervals. People's labels of a sample
     (--prels) make them, and a machine's labels of all documents (--machine-qrels) make them
     narrower, as far as these deserve. Without a sample, where people judged all of QRELS,
-    intervals are those of the mean over topics like these.
+    intervals are those of the mean over queries like these.
 
     --prels FILE          the sample that people judged, with its probabilities, as judge
                           --strategy sample writes it; labels that it lacks are those of QRELS
     --machine-qrels FILE  labels of a machine for all documents that count; once for each machine
     --pool FILE           judgments whose documents count, labels unread; all others have gain 0
                           (default: those of --machine-qrels, else of QRELS)
-    --unit query          whole topics were drawn, from which all measures can be had
+    --unit query          whole queries were drawn, from which all measures can be had
     --target new-queries  the mean of all queries that these were drawn from; these-queries are the
                           values that these queries would have, were all of the pool judged
 
@@ -178,14 +178,14 @@ def _intervals():
 def _comparisons():
     """Comparisons of runs (compare --test, --correction, --html).
 
-    Tests, all over the same topics:
+    Tests, all over the same queries:
     t                 paired t test; the default
     wilcoxon          signed ranks of the differences
-    sign              share of topics on which a run is ahead; the default for
+    sign              share of queries on which a run is ahead; the default for
                       "lexirecall(scale=preference)", which only orders runs
     randomization     paired permutation test
     bootstrap         studentized bootstrap test
-    tukey             Tukey's HSD, topics as blocks: all pairs at once
+    tukey             Tukey's HSD, queries as blocks: all pairs at once
     randomized_tukey  the same without assuming normal values
 
     Pairs differ where p is at most 1 minus --confidence-level. The two last tests keep the chance
@@ -202,7 +202,7 @@ def _comparisons():
     differences come from one sample, and are surer than values. Each interval has the
     --confidence-level by itself, those of ranks together.
 
-    --html writes one file to open in a browser: figures, the topics that decide between pairs of
+    --html writes one file to open in a browser: figures, the queries that decide between pairs of
     runs, the documents that moved there, and what it was made from. It needs matplotlib and
     jinja2: pip install 'skfilterrank[plot,report]'.
     """
@@ -230,8 +230,8 @@ def _fusion():
               --measure, which may take minutes
     logistic  the same, the weights found by logistic regression
 
-    Judged topics are fused by what was learned from others, in five folds, so that the run can be
-    measured by the same judgments. Topics without judgments are fused by what was learned from
+    Judged queries are fused by what was learned from others, in five folds, so that the run can be
+    measured by the same judgments. Queries without judgments are fused by what was learned from
     all.
     """
 
@@ -239,17 +239,17 @@ def _fusion():
 def _completed():
     """Completed judgments (complete).
 
-    Documents without a label are completed in topics that QRELS holds; with --unjudged-topic pool,
-    in all topics of the runs. Each topic has a model of its own, a linear support vector machine on
-    tf-idf, which learns from the topic's judged documents. Labels that people gave stay as they
+    Documents without a label are completed in queries that QRELS holds; with --unjudged-query pool,
+    in all queries of the runs. Each query has a model of its own, a linear support vector machine
+    on tf-idf, which learns from the query's judged documents. Labels that people gave stay as they
     are; those of machines are predicted anew.
 
     Worth: the second column of the output says "predicted" where people did not judge, and the
     other commands tell of such labels. How many documents predicted relevant are expected to be is
     printed: judged documents are predicted as if they were not, and with runs their ranks are
-    compared with those of the others. After few judgments a topic it may be a few in a hundred.
+    compared with those of the others. After few judgments a query it may be a few in a hundred.
 
-    Left: documents without text, and documents of topics without a judged one, or whose judged
+    Left: documents without text, and documents of queries without a judged one, or whose judged
     ones all have one label (--one-class). They are counted and listed, and written with the label
     of --holes unjudged-label (-1 for trec), or not at all where none is said.
     """
@@ -300,14 +300,14 @@ def _strategies():
     maxrep   what represents most of the pool (default without runs)
     random   in random order; with --holes unjudged-label, infap can be estimated from any number
     statap   a random sample of --n-per-query, high in many runs more often; QRELS then holds its
-             probabilities (qid docno label 1 probability), for stat_ap, and only topics of which
+             probabilities (qid docno label 1 probability), for stat_ap, and only queries of which
              the whole sample is judged
-    sample   a random sample of --n-total documents over all topics, those more often that decide
+    sample   a random sample of --n-total documents over all queries, those more often that decide
              between the runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
              its probabilities, for evaluate and compare --interval. A larger --n-total,
              with the same --random-state, goes on with the same sample. Documents come in the
-             order of the sample, of all topics in turn: what is judged so far is a smaller sample,
-             and is written as such (with --only, topic by topic)
+             order of the sample, of all queries in turn: what is judged so far is a smaller sample,
+             and is written as such (with --only, query by query)
 
     All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 

@@ -124,11 +124,11 @@ def judge(
     second_look
         ask again about the most doubtful labels of --judged
     n_per_query
-        documents of each topic, or their share, as in 0.2
+        documents of each query, or their share, as in 0.2
     n_total
-        documents of a sample, or their share; topics with --unit query
+        documents of a sample, or their share; queries with --unit query
     only
-        topics to judge, in this order
+        queries to judge, in this order
     measure
         measures that a sample is for; see help measures
 

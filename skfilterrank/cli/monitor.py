@@ -23,7 +23,7 @@ def monitor(
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
     out: t.Out = None,
 ) -> int:
-    """Test with each new judged topic whether the promises of a threshold still hold.
+    """Test with each new judged query whether the promises of a threshold still hold.
 
     The chance that an alarm is ever raised while they do is at most --alpha, however often you
     look. Without --qrels, the scores of the run, and the share of it that is shown, are compared
@@ -37,16 +37,16 @@ def monitor(
     saved
         file of threshold --risk ... --save
     run
-        scores of the reranker for these topics, filtered or not
+        scores of the reranker for these queries, filtered or not
     qrels
-        judgments of new topics
+        judgments of new queries
     state
         file that keeps what was counted, for the next call; by default it stands beside
         THRESHOLD, with the ending .monitor.json
     alpha
         chance of a false alarm; that of the state, once there is one
     allow_repeats
-        let a topic that was counted come again, as another asking of it
+        let a query that was counted come again, as another asking of it
     gains
         gains of labels that are texts; others have those of the threshold
 
@@ -59,8 +59,8 @@ def monitor(
     """
     from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
-    from skfilterrank.cli._monitor import compare_scores, count_topics
     from skfilterrank.cli._output import chosen_format
+    from skfilterrank.cli._thresholds import compare_scores, count_queries
     from skfilterrank.exceptions import InputError
 
     if run is None:
@@ -69,13 +69,13 @@ def monitor(
     threshold = load_threshold_of_runs(saved, filter_scores)
     where = chosen_format(format, out, FORMATS), out
     if qrels is None:
-        of_topics = ("state", "alpha", "allow_repeats", "gains", "holes")
-        refuse(of_topics, "is for judged topics. Name their judgments by --qrels.")
+        of_queries = ("state", "alpha", "allow_repeats", "gains", "holes")
+        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
     judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
     begun = {"alpha": alpha, "allow_repeats": allow_repeats}
-    return count_topics(threshold, saved, state, begun, *where, **judged)
+    return count_queries(threshold, saved, state, begun, *where, **judged)
 
 
 def _state_of(saved, files):

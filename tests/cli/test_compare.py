@@ -65,7 +65,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["nope", "fair", "poor"], "nope: No such file or directory"),
         (["qrels", "fair", "qrels"], "qrels:1: "),
         (["qrels", "-", "-"], "standard input (-) can be read once"),
-        (["one-topic", "fair", "poor"], "there are values of 2 runs for 1 topic to compare"),
+        (["one-query", "fair", "poor"], "there are values of 2 runs for 1 query to compare"),
         (["qrels", "fair", "other"], "no topic in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
@@ -87,8 +87,8 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["--scores", "values", "--holes", "unjudged=drop"], "Choose from missing."),
         (["--scores", "values", "--gains", "exp2"], "--gains says how runs are measured"),
         (["--scores", "values", "--n-items", "7"], "--n-items says how runs are measured"),
-        (["--scores", "values"], "ap: there are values of 1 run for 2 topics to compare"),
-        (["--scores", "one"], "ap: there are values of 2 runs for 1 topic to compare"),
+        (["--scores", "values"], "ap: there are values of 1 run for 2 queries to compare"),
+        (["--scores", "one"], "ap: there are values of 2 runs for 1 query to compare"),
         (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
         (["--scores", "qrels"], "qrels:1: 4 columns where there should be 3"),
         (["--scores", "nope"], "nope: No such file or directory"),
@@ -96,7 +96,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
     ],
 )
 def test_errors(run, files, arguments, message):
-    (files / "one-topic").write_text("1 0 a 1\n")
+    (files / "one-query").write_text("1 0 a 1\n")
     (files / "other").write_text("77 Q0 a 1 1 x\n")
     (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,0.5\n")
     (files / "one").write_text("run,qid,ap\na,1,0.5\nb,1,0.75\n")
@@ -116,7 +116,7 @@ def test_table(compare):
     # good minus fair 0.182, which may not be less than the one before it. The interval of fair
     # ends at 1.2093 by Student's t, and at 1 as no reciprocal rank is above it.
     assert compare("--correction", "holm") == (
-        "rr: 3 runs, 4 topics, paired t test, Holm's correction for 3 pairs\n"
+        "rr: 3 runs, 4 queries, paired t test, Holm's correction for 3 pairs\n"
         "\n"
         "run     mean  95 % interval  beats  beaten by\n"
         "good  1.0000  1.0000 1.0000      1          0\n"
@@ -168,7 +168,7 @@ def test_json(compare):
     measures = ["rr", "lexirecall(scale=preference)"]
     lines = compare("--format", "json", measures=measures).splitlines()
     first, second = map(json.loads, lines)
-    assert (first["measure"], first["test"], first["n_topics"]) == ("rr", "t", 4)
+    assert (first["measure"], first["test"], first["n_queries"]) == ("rr", "t", 4)
     assert [each["run"] for each in first["runs"]] == ["good", "fair", "poor"]
     assert first["pairs"] == [pytest.approx(each) for each in library().pairs().to_dict("records")]
     assert (second["test"], second["is_preference"]) == ("sign", True)
@@ -180,8 +180,8 @@ def test_json(compare):
 
 def test_how_measures_agree(compare):
     out = compare("--correction", "none", measures=["rr", "precision@1"])
-    # Both order good, fair, poor. By rr good and poor differ (0.001); by P@1 on each topic by 1,
-    # of which four are too few. Fair and poor differ on two topics by either.
+    # Both order good, fair, poor. By rr good and poor differ (0.001); by P@1 on each query by 1,
+    # of which four are too few. Fair and poor differ on two queries by either.
     assert out.endswith(
         "\nrr and precision@1: Kendall's tau of the means 1.000; of 3 pairs, 0 differ by both, 1 "
         "by rr only, 0 by precision@1 only, 0 in opposite ways, 2 by neither\n"
@@ -233,10 +233,10 @@ def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
 
 @pytest.fixture
 def contradicting(files):
-    """Values of which means and signs say opposite things, of topics 1 to 11."""
-    # "steady" is ahead on ten topics by 0.01, "lucky" on topic 10 by 0.9.
-    rows = [f"steady,{topic},{0.0 if topic == 10 else 0.06}" for topic in range(1, 12)]
-    rows += [f"lucky,{topic},{0.9 if topic == 10 else 0.05}" for topic in range(1, 12)]
+    """Values of which means and signs say opposite things, of queries 1 to 11."""
+    # "steady" is ahead on ten queries by 0.01, "lucky" on query 10 by 0.9.
+    rows = [f"steady,{query},{0.0 if query == 10 else 0.06}" for query in range(1, 12)]
+    rows += [f"lucky,{query},{0.9 if query == 10 else 0.05}" for query in range(1, 12)]
     (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
     return ["compare", "--scores", "values", "--correction", "none", "--test"]
 
@@ -269,12 +269,12 @@ def test_a_test_of_means_contradicts_none(run, contradicting):
 
 
 def test_topics_are_named_by_number(run, files):
-    topics = [10, 2, 1, 30]
-    rows = [f"{name},{topic},0.{topic}" for name in "ab" for topic in topics]
-    rows += [f"a,{topic},0.5" for topic in (11, 100, 9)]
+    queries = [10, 2, 1, 30]
+    rows = [f"{name},{query},0.{query}" for name in "ab" for query in queries]
+    rows += [f"a,{query},0.5" for query in (11, 100, 9)]
     (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
     args = ["compare", "--scores", "values", "--holes", "missing=drop"]
-    assert "ap: 3 topics left out: 9, 11, 100\n" in run(*args)[2]
+    assert "ap: 3 queries left out: 9, 11, 100\n" in run(*args)[2]
     assert json.loads(run(*args, "--format", "json")[1])["left_out"] == ["9", "11", "100"]
     assert "b: 9, 11, 100" in run(*args[:-2])[2]
     assert in_order(["10", "q2", "1"]) == ["10", "q2", "1"]
@@ -359,21 +359,22 @@ def test_topics_that_runs_lack(run, files):
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
     lack = (
-        "2 of 3 runs lack values of topics that systems are to be compared on (fair: 2; poor: 1, 2)"
+        "2 of 3 runs lack values of queries that systems are to be compared on (fair: 2; "
+        "poor: 1, 2)"
     )
     code, out, err = run(*args, "--holes", "missing=raise")
     assert (code, out) == (2, "")
     assert err == (
-        f"skfilterrank: error: {lack}. --holes missing=drop leaves these topics out for all runs, "
+        f"skfilterrank: error: {lack}. --holes missing=drop leaves these queries out for all runs, "
         "--holes missing=empty counts them as empty lists.\n"
     )
     code, out, err = run(*args, "--holes", "missing=drop")
-    assert (code, err.splitlines()[0]) == (0, "rr: 2 topics left out: 1, 2")
-    assert out.startswith("rr: 3 runs, 2 topics (2 left out), ")
+    assert (code, err.splitlines()[0]) == (0, "rr: 2 queries left out: 1, 2")
+    assert out.startswith("rr: 3 runs, 2 queries (2 left out), ")
     code, empty, err = run(*args, "--holes", "missing=empty")
     assert (code, err) == (0, "")
     assert "poor  0.2083" in empty  # (0 + 0 + 1/2 + 1/3) / 4
-    done = "counted as empty lists; --holes missing=drop leaves these topics out for all runs"
+    done = "counted as empty lists; --holes missing=drop leaves these queries out for all runs"
     told = f"{lack}: {done}\n"
     assert run(*args) == (0, empty, told)
 
@@ -383,11 +384,11 @@ def test_topics_where_a_measure_is_not_defined(run, files):
     for name, text in RUNS.items():
         (files / name).write_text(text + "5 Q0 a 1 1 x\n")
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
-    assert ", 5 topics," in run(*args)[1]
+    assert ", 5 queries," in run(*args)[1]
     code, _, err = run(*args, "--holes", "undefined=drop")
     assert code == 2
-    assert "3 of 3 runs lack values of topics that systems are to be compared on (good: 5;" in err
-    assert ", 4 topics (1 left out)," in run(*args, "--holes", "undefined=drop,missing=drop")[1]
+    assert "3 of 3 runs lack values of queries that systems are to be compared on (good: 5;" in err
+    assert ", 4 queries (1 left out)," in run(*args, "--holes", "undefined=drop,missing=drop")[1]
 
 
 @pytest.mark.slow
@@ -438,11 +439,11 @@ def test_values_with_gaps(run, files):
     (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,1\na,3,1\nb,1,0.25\nb,2,0.5\nb,3,\n")
     code, out, err = run("compare", "--scores", "values")
     assert (code, out) == (2, "")
-    assert "1 run lacks values of topics that systems are to be compared on (b: 3). " in err
+    assert "1 run lacks values of queries that systems are to be compared on (b: 3). " in err
     assert "--holes missing=drop" in err
     assert "empty" not in err
     code, out, err = run("compare", "--scores", "values", "--holes", "missing=drop")
-    assert (code, err) == (0, "ap: 1 topic left out: 3\n")
+    assert (code, err) == (0, "ap: 1 query left out: 3\n")
 
 
 def test_runs_named_alike_go_by_their_paths(compare, files):
@@ -466,11 +467,11 @@ def test_standard_input(run, compare, files, monkeypatch):
     given(QRELS)
     assert run("compare", "-", "good.txt", "fair", *args)[1] == expected
     given("run,qid,ap\na,1,0.5\na,2,1\nb,1,0.25\nb,2,0.5\n")
-    assert "ap: 2 runs, 2 topics" in run("compare", "--scores", "-")[1]
+    assert "ap: 2 runs, 2 queries" in run("compare", "--scores", "-")[1]
 
 
 def test_what_cannot_be_significant_is_told(run, files):
-    # Of 4 topics a sign test cannot have a p value below 2 / 2**4, and of 3 pairs thrice that.
+    # Of 4 queries a sign test cannot have a p value below 2 / 2**4, and of 3 pairs thrice that.
     err = run("compare", "qrels", *RUNS, "-m", "rr", "--test", "sign")[2]
     assert err == (
         "rr: no difference could be significant: the smallest p value of 4 queries is 0.125 (0.375 "
@@ -495,7 +496,7 @@ def test_what_the_library_remarks_is_told(run, files):
     (files / "same").write_text(RUNS["fair"])
     err = run("compare", "qrels", "fair", "same", "-m", "rr")[2]
     assert "rr: the systems have equal values for every query: nothing can be told apart." in err
-    # Good has reciprocal rank 1 on each topic at the first place, and poor 0.
+    # Good has reciprocal rank 1 on each query at the first place, and poor 0.
     err = run("compare", "qrels", "good.txt", "poor", "-m", "precision@1")[2]
     assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err
     assert "or take --test sign\n" in err
@@ -589,8 +590,8 @@ def test_estimates_for_papers(run, sampled_runs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--test", "t"], "--test is for values of topics, and a sample gives those of whole"),
-        (["--n-resamples", "200"], "--n-resamples is for values of topics"),
+        (["--test", "t"], "--test is for values of queries, and a sample gives those of whole"),
+        (["--n-resamples", "200"], "--n-resamples is for values of queries"),
         (["--docs", "poor"], "--docs says what is in the report. Add --html."),
     ],
 )

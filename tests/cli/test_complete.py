@@ -54,8 +54,8 @@ def test_unjudged_rows_of_the_judgments(complete):
         "predicted 2 labels of 10: 0: 1, 2: 1",
         "warning: of 1 document predicted relevant nothing says how many are: too few are "
         "judged; column 2 marks them",
-        "1 topic with judged labels all 1 (left unjudged): 2",
-        "1 topic with no judged document (left unjudged): 3",
+        "1 query with judged labels all 1 (left unjudged): 2",
+        "1 query with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
         "left unjudged): x, y",
     ]
@@ -69,7 +69,7 @@ def test_documents_of_runs(complete, folder):
         *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1",
     ]  # fmt: skip
 
-    assert "1 topic of the runs without judgments: left out" in err
+    assert "1 query of the runs without judgments: left out" in err
     assert "below 0" not in err
     assert (folder / "missing.txt").read_text() == "1 x\n1 z\n"
     # Two documents deep, z is not in the pool; one deep, w4 still is.
@@ -85,10 +85,10 @@ def test_labels_below_zero_are_told(complete):
 
 
 def test_topics_that_only_runs_have(complete):
-    lines, err = complete("a.run", *UNJUDGED, "--unjudged-topic", "pool")
+    lines, err = complete("a.run", *UNJUDGED, "--unjudged-query", "pool")
     assert "7 predicted w1 2" in lines
     assert "left out" not in err
-    assert "2 topics with no judged document (model of all topics): 3, 7" in err
+    assert "2 queries with no judged document (model of all queries): 3, 7" in err
 
 
 def test_one_label_for_all(complete, folder):
@@ -181,9 +181,9 @@ def test_topics_without_a_model(complete):
         lines, err = complete(*UNJUDGED, *default)
         assert "2 0 h2 -1" in lines
         assert "judged labels all 1 (left unjudged): 2" in err
-    lines, err = complete(*UNJUDGED, "--one-class", "pool", "--unjudged-topic", "pool")
+    lines, err = complete(*UNJUDGED, "--one-class", "pool", "--unjudged-query", "pool")
     assert "3 predicted w1 2" in lines
-    assert "no judged document (model of all topics): 3" in err
+    assert "no judged document (model of all queries): 3" in err
     assert "2 predicted h2 1" in complete(*UNJUDGED, "--one-class", "copy")[0]
 
 

@@ -1,4 +1,4 @@
-"""Texts of documents and topics, from any table."""
+"""Texts of documents and queries, from any table."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_texts_without_a_word(complete, tmp_path):
     lines = [json.dumps({"docno": docno, "text": text}) for docno, text in docs.items()]
     (tmp_path / "few.jsonl").write_text("\n".join(lines))
     _, _, err = complete("few.jsonl", "--one-class", "copy")
-    # h2 in topics 1 and 2; h1 is judged in both.
+    # h2 in queries 1 and 2; h1 is judged in both.
     assert "2 texts without a word to go by: labelled by the model's default" in err
 
 

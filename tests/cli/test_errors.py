@@ -140,7 +140,7 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("threshold q.txt r.txt --guarantee expectation", "--guarantee is about the rates of --r"),
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --guarantee expectation", "--guarantee is about"),
-        ("monitor x.json --run r.txt --gains 1=1", "--gains is for judged topics"),
+        ("monitor x.json --run r.txt --gains 1=1", "--gains is for judged queries"),
         ("fuse r.txt o.txt --rrf-k 5 --method rbc", "--rrf-k has no effect on --method rbc"),
         ("fuse r.txt o.txt --persistence .5", "--persistence has no effect on --method rrf"),
         ("fuse r.txt o.txt --normalize sum", "--normalize has no effect on --method rrf"),

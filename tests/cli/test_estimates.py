@@ -61,8 +61,8 @@ def test_where_people_judged_all_topics_are_the_sample(run, runs):
         "all.txt", {Path(path).stem: path for path in runs}, ["err", "dcg@10"]
     ).per_query
     for measure in ("err", "dcg@10"):
-        topics = values[measure].groupby(level="run")
-        means, errors = topics.mean(), topics.std() / np.sqrt(30)
+        queries = values[measure].groupby(level="run")
+        means, errors = queries.mean(), queries.std() / np.sqrt(30)
         assert found.loc[measure, "value"].to_numpy() == pytest.approx(means.to_numpy())
         assert found.loc[measure, "standard_error"].to_numpy() == pytest.approx(errors.to_numpy())
 
@@ -72,7 +72,7 @@ _WRONG = {
         ["people.txt", "-m", "dcg@10", "--interval", "--machine-qrels", "llm.txt"],
         "nothing says with which probability the 150 judged documents of people.txt were drawn",
     ),
-    "a measure of whole topics": (
+    "a measure of whole queries": (
         ["people.txt", *SAMPLED, "-m", "err"],
         "'err' is no sum over the documents",
     ),
@@ -84,7 +84,7 @@ _WRONG = {
         ["llm.txt", *SAMPLED],
         "sample.prels and llm.txt have different labels of 69 documents",
     ),
-    "these topics of which all is known": (
+    "these queries of which all is known": (
         ["all.txt", "-m", "ap", "--interval", "--target", "these-queries"],
         "the values of these queries are known",
     ),
@@ -92,7 +92,7 @@ _WRONG = {
         ["people.txt", *SAMPLED, "--holes", "predicted=use"],
         "Give them by --machine-qrels",
     ),
-    "topics one by one": (
+    "queries one by one": (
         ["people.txt", *SAMPLED, "--per-query"],
         "--per-query has no effect on values with intervals",
     ),
@@ -183,10 +183,10 @@ def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, ru
     lacking = read_run(runs[0])
     write_run(runs[0], lacking[lacking["qid"] != "9"])
     code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED)
-    assert "1 of 4 runs (alpha: 1) lack topics: counted as empty lists" in err
+    assert "1 of 4 runs (alpha: 1) lack queries: counted as empty lists" in err
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED)
     assert code == 0
-    assert "1 of 4 runs (alpha: 1) lack topics: counted as empty lists" in err
+    assert "1 of 4 runs (alpha: 1) lack queries: counted as empty lists" in err
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--holes", "missing=raise")
     assert code == 2
     assert "--holes missing=empty counts them" in err
@@ -208,10 +208,10 @@ def test_labels_of_machines_in_the_judgments_are_told(run, runs):
         f"(large: {len(rest):,})" in err
     )
     assert run("evaluate", "mixed.txt", *runs, "-m", "ap", "--holes", "predicted=use")[2] == ""
-    by_topic = "-m", "ap", "--per-query", "--format", "csv"
-    dropped = run("evaluate", "mixed.txt", *runs, *by_topic, "--holes", "predicted=drop")[1]
-    people = run("evaluate", "people.txt", *runs, *by_topic)[1]
-    # Topics of which the machine judged all are worth nothing.
+    by_query = "-m", "ap", "--per-query", "--format", "csv"
+    dropped = run("evaluate", "mixed.txt", *runs, *by_query, "--holes", "predicted=drop")[1]
+    people = run("evaluate", "people.txt", *runs, *by_query)[1]
+    # Queries of which the machine judged all are worth nothing.
     others = set(dropped.splitlines()) - set(people.splitlines())
     assert set(people.splitlines()) <= set(dropped.splitlines())
     assert all(line.endswith(",0.0") for line in others)

@@ -140,9 +140,9 @@ def test_a_run_without_a_value_is_sorted_last(evaluate, files):
 def test_what_is_not_counted_is_told(run, files):
     args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
     assert run(*args)[2] == (
-        "3 of 3 runs (good: 1, best: 1, short.run: 2) lack topics of qrels.txt: counted as empty "
+        "3 of 3 runs (good: 1, best: 1, short.run: 2) lack queries of qrels.txt: counted as empty "
         "lists; --holes missing=drop leaves them out\n"
-        "1 of 3 runs (good: 1) have topics without judgments: left out\n"
+        "1 of 3 runs (good: 1) have queries without judgments: left out\n"
     )
     assert (
         "of qrels.txt: left out; --holes missing=empty" in run(*args, "--holes", "missing=drop")[2]
@@ -334,7 +334,7 @@ def test_real_runs(run, data_dir):
     ],
 )
 def test_options_reach_the_library(evaluate, files, arguments, params):
-    # An unjudged document above a judged one; a topic where nothing is relevant; a tie of which
+    # An unjudged document above a judged one; a query where nothing is relevant; a tie of which
     # the greater document id is the better one; above it a score that single precision ties.
     (files / "good.txt").write_text(
         GOOD + "1 Q0 d 4 0.4 tag\n2 Q0 B 3 6 tag\n2 Q0 C 4 6.0000000001 tag\n"
@@ -444,7 +444,7 @@ def test_tables_for_papers(evaluate, files, run):
         assert line == f"| {name} | {' | '.join(cells)} |"
     latex = evaluate("--format", "latex", "--per-query", runs=["good.txt"])
     assert latex.startswith("\\begin{tabular}{lrrr}\n\\toprule\ngood & ndcg\\_f@2 & ap &")
-    assert latex.count("\\\\\n") == 5  # the head, three topics and their mean
+    assert latex.count("\\\\\n") == 5  # the head, three queries and their mean
     evaluate("--out", "table.tex")
     assert (files / "table.tex").read_text() == evaluate("--format", "latex")
     args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--holes", "missing=empty", "--quiet"]
@@ -469,15 +469,15 @@ def test_json(evaluate):
     for each in found:
         assert each["mean"] == means().loc[each["run"]].to_dict()
         assert each["topics"] == values().loc[each["run"]].to_dict("index")
-        assert each["n_topics"] == 3
-    assert [each["missing_topics"] for each in found] == [["3"], ["3"], ["1", "3"]]
-    assert [each["unjudged_topics"] for each in found] == [["9"], [], []]
+        assert each["n_queries"] == 3
+    assert [each["missing_queries"] for each in found] == [["3"], ["3"], ["1", "3"]]
+    assert [each["unjudged_queries"] for each in found] == [["9"], [], []]
     assert all("topics" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
 
 
 def test_table_of_means(evaluate):
-    # good, topic 1: b, a tied (the greater id first), x; of a and d, a is found at place 2.
-    # Topic 2: a at place 2. Topic 3: nothing. AP = (1/2 / 2 + 1/2 + 0) / 3 = 0.25.
+    # good, query 1: b, a tied (the greater id first), x; of a and d, a is found at place 2.
+    # Query 2: a at place 2. Query 3: nothing. AP = (1/2 / 2 + 1/2 + 0) / 3 = 0.25.
     # best: (1 + 1 + 0) / 3; short: (0 + 1 + 0) / 3.
     assert evaluate(measures=["ap", "empty_list_rate"]) == (
         "run            ap  empty_list_rate\n"
@@ -504,7 +504,7 @@ def test_table_of_topics(evaluate):
 
 
 def test_values_too_small_for_four_digits(evaluate):
-    # The relevant document of topic 2 is at place 2 of 50,000: exposure 1/2; of topics 1 and 3
+    # The relevant document of query 2 is at place 2 of 50,000: exposure 1/2; of queries 1 and 3
     # the last one is unretrieved, at place 50,000: (1/2 + 2 / 50,000) / 3.
     out = evaluate("--per-query", "--n-items", "50000", runs=["good.txt"], measures=["tse"])
     assert [line.split()[1] for line in out.splitlines()[1:]] == [
@@ -532,8 +532,8 @@ def test_trec_format_is_trec_evals(evaluate):
         expected = evaluator.evaluate(nested(read_run(path), "score"))
         for (measure, qid), texts in found.items():
             if qid == "all":
-                # trec_eval -c: topics that are not in the run count, with 0.
-                total = sum(topic[measure] for topic in expected.values())
+                # trec_eval -c: queries that are not in the run count, with 0.
+                total = sum(query[measure] for query in expected.values())
                 assert texts[number] == f"{total / 3:6.4f}"
             else:
                 assert texts[number] == f"{expected.get(qid, {}).get(measure, 0.0):6.4f}"
@@ -567,7 +567,7 @@ def test_official_measures_as_trec_eval_prints_them(evaluate):
 
 
 def test_undefined_topics(evaluate, files):
-    # In topic 4 nothing is relevant.
+    # In query 4 nothing is relevant.
     (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
     args = ["--holes", "undefined=drop", "--per-query"]
     kwargs = {"runs": ["best.gz"], "measures": ["ap"]}
@@ -580,7 +580,7 @@ def test_undefined_topics(evaluate, files):
     assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
 
 
-# Of topic 1 good has a at place 2 of 3, of topic 2 a at place 2 of 2, and nothing of topic 3; there
+# Of query 1 good has a at place 2 of 3, of query 2 a at place 2 of 2, and nothing of query 3; there
 # are 2, 1 and 1 relevant documents. Each measure has values of its own.
 BY_HAND = {
     "ap": {"1": 0.25, "2": 0.5, "3": 0, "all": 0.25},
@@ -593,7 +593,7 @@ BY_HAND = {
 
 
 def cells(format, out):
-    """What is written of the run good: a table of texts by topic and measure, as far as it says."""
+    """What is written of the run good: a table of texts by query and measure, as far as it says."""
     if format == "trec":
         lines = [[word.strip() for word in line.split("\t")] for line in out.splitlines()]
         found = {}
@@ -713,13 +713,13 @@ def test_slices_are_those_of_the_library(evaluate, files):
         for name in NAMES:
             own = table[(table["run"] == name) & (table["measure"] == measure)]
             assert own["slice"].tolist() == ["en", "fr", "mail", "web"]
-            assert own["n_topics"].tolist() == [2, 1, 1, 2]
-            by_topic = whole.loc[name]
+            assert own["n_queries"].tolist() == [2, 1, 1, 2]
+            by_query = whole.loc[name]
             assert own["value"].tolist() == pytest.approx(
-                [by_topic[["1", "3"]].mean(), by_topic["2"], by_topic["3"],
-                 by_topic[["1", "2"]].mean()]
+                [by_query[["1", "3"]].mean(), by_query["2"], by_query["3"],
+                 by_query[["1", "2"]].mean()]
             )  # fmt: skip
-            assert own["whole"].tolist() == pytest.approx([by_topic.mean()] * 4)
+            assert own["whole"].tolist() == pytest.approx([by_query.mean()] * 4)
 
 
 @pytest.mark.slow
@@ -727,13 +727,13 @@ def test_slices_as_table_and_json(evaluate, files):
     (files / "slices.csv").write_text(SLICES)
     shown = evaluate("--slices", "slices.csv", runs=["good.txt"], measures=["ap"])
     assert shown.splitlines()[0].split() == (
-        ["good", "topics", "value", "95", "%", "interval", "difference", "p"]
+        ["good", "queries", "value", "95", "%", "interval", "difference", "p"]
     )
     assert shown.splitlines()[1].split()[:4] == ["ap", "language", "en", "2"]
     lines = evaluate("--slices", "slices.csv", "--format", "json", runs=["good.txt"])
     rows = [json.loads(line) for line in lines.splitlines()]
     assert len(rows) == 4 * len(MEASURES)
-    assert rows[1]["low"] is None  # one topic
+    assert rows[1]["low"] is None  # one query
 
 
 @pytest.mark.slow
@@ -745,7 +745,7 @@ def test_slices_as_table_and_json(evaluate, files):
         (SLICES, ["--format", "trec"], "--format trec has no slices"),
         ("qid,language\n1,en\n2,en\n", [], "nothing of 1 of 3 queries"),
         ("qid,language\n1,a\n2,b\n3,c\n", [], "a slice of its own"),
-        ("qid\n1\n2\n3\n", [], "no column but that of the topics"),
+        ("qid\n1\n2\n3\n", [], "no column but that of the queries"),
         ("language\nen\n", [], "no column is called qid"),
         ("qid,language\n1,a\n1,b\n", [], "a second time"),
     ],
@@ -766,7 +766,7 @@ def test_formats_of_slices_say_the_same(evaluate, files):
     arguments = ["--slices", "slices.csv"]
     kwargs = {"runs": ["good.txt"], "measures": ["ap", "rr"]}
     table = pd.read_csv(io.StringIO(evaluate(*arguments, "--format", "csv", **kwargs)))
-    # By hand: ap of the topics is 0.25, 0.5 and 0, rr 0.5, 0.5 and 0.
+    # By hand: ap of the queries is 0.25, 0.5 and 0, rr 0.5, 0.5 and 0.
     value = {"ap": [0.125, 0.5, 0, 0.375], "rr": [0.25, 0.5, 0, 0.5]}
     for measure, whole in (("ap", 0.25), ("rr", 1 / 3)):
         own = table[table["measure"] == measure]
@@ -779,10 +779,10 @@ def test_formats_of_slices_say_the_same(evaluate, files):
         assert (own["p_value"].dropna() <= own["p_adjusted"].dropna()).all()
     lines = evaluate(*arguments, **kwargs).splitlines()[1:]
     for line, row in zip(lines, table.itertuples(), strict=True):
-        *named, n_topics, value, interval, difference, p_value = line.split()
-        is_alone = row.low != row.low  # a slice of one topic
+        *named, n_queries, value, interval, difference, p_value = line.split()
+        is_alone = row.low != row.low  # a slice of one query
         assert named == [row.measure, row.slicing, row.slice]
-        assert (n_topics, value) == ("1" if is_alone else "2", f"{row.value:.4f}")
+        assert (n_queries, value) == ("1" if is_alone else "2", f"{row.value:.4f}")
         assert interval == ("-" if is_alone else f"{row.low:.4f}-{row.high:.4f}")
         assert difference == f"{row.difference:+.4f}"
         if p_value == "-":

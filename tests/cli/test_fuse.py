@@ -18,21 +18,21 @@ NAMES = ("words", "links", "noise")
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """Three runs of ten topics and judgments, in the working folder; the runs as frames."""
+    """Three runs of ten queries and judgments, in the working folder; the runs as frames."""
     monkeypatch.chdir(tmp_path)
     texts, judged = dict.fromkeys(NAMES, ""), ""
-    for topic in range(10):
+    for query in range(10):
         for document in range(8):
-            label = (topic * document) % 3
+            label = (query * document) % 3
             scores = (
-                label + (document * 7 + topic) % 5 / 3,
-                2 * label + (document * 5 + topic) % 7,
-                (document * 3 + topic * topic) % 11,
+                label + (document * 7 + query) % 5 / 3,
+                2 * label + (document * 5 + query) % 7,
+                (document * 3 + query * query) % 11,
             )
-            judged += f"{topic} 0 d{document} {label}\n"
+            judged += f"{query} 0 d{document} {label}\n"
             for name, score in zip(NAMES, scores):
-                if (document + topic) % 4 != len(name) % 4:
-                    texts[name] += f"{topic} Q0 d{document} 1 {score:.4f} {name}\n"
+                if (document + query) % 4 != len(name) % 4:
+                    texts[name] += f"{query} Q0 d{document} 1 {score:.4f} {name}\n"
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
     (tmp_path / "qrels").write_text(judged)
@@ -81,7 +81,7 @@ def assert_same(found, expected):
 def test_equals_the_library(fuse, runs, words, options):
     found, err = fuse(*words.split())
     assert_same(found, fuse_runs(runs, **options))
-    assert f"{len(found)} documents of 10 topics out of 3 runs" in err
+    assert f"{len(found)} documents of 10 queries out of 3 runs" in err
     assert set(found["run"]) == {"fused"}
 
 
@@ -120,7 +120,7 @@ SOME = [{"method": ["rrf"], "rrf_k": [1]}, {"method": ["combsum"], "normalize": 
 )
 def test_learned_method(fuse, runs, grid, monkeypatch):
     monkeypatch.setattr(fuse_command, "_GRID", grid)
-    # Three of the topics are judged, for each of which all methods are tried on the other two.
+    # Three of the queries are judged, for each of which all methods are tried on the other two.
     judged = read_qrels("qrels")
     write_qrels("some", judged[judged["qid"].isin(["1", "2", "5"])])
     found, err = fuse("--qrels", "some", "--depth", "4")
@@ -128,7 +128,7 @@ def test_learned_method(fuse, runs, grid, monkeypatch):
     search = GridSearchCV(RankFusion(), grid, scoring=scorer, cv=GroupKFold(2))
     expected = fuse_runs(runs, search, qrels=read_qrels("some"), cv=3)
     assert_same(found, expected.groupby("qid", sort=False).head(4))
-    assert "best by ndcg_f@10 on all judged topics: --method comb" in err
+    assert "best by ndcg_f@10 on all judged queries: --method comb" in err
 
 
 def test_gains_of_labels(fuse, runs):
@@ -154,7 +154,7 @@ def test_the_choices_are_those_of_the_library():
         ("-m ap", "--measure says how fusion is learned. Add --qrels"),
         ("--learn method", "--learn says how fusion is learned. Add --qrels"),
         ("--qrels qrels -m ap,ndcg", "--measure: fusion is learned for one, got ap, ndcg"),
-        ("--qrels few", "few has judgments of 2 topics of the runs, and learning needs at"),
+        ("--qrels few", "few has judgments of 2 queries of the runs, and learning needs at"),
         ("--weights words=1", "weights must name every system and no other"),
         ("--weights words", "--weights: expected RUN=WEIGHT, got 'words'"),
         ("--rrf-k=-1", "--rrf-k must be a finite number from 0 up"),

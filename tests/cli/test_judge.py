@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Documents, topics and runs of two topics."""
+    """Documents, queries and runs of two queries."""
     monkeypatch.chdir(tmp_path)
     for name in ("TERM", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
@@ -92,7 +92,7 @@ def test_every_strategy(ask, strategy):
     assert code == 0
     read = read_prels if strategy == "statap" else read_qrels
     assert len(read("qrels.txt")) == 4
-    assert re.findall("topic (\\d)", out) == ["2", "2", "1", "1"]
+    assert re.findall("query (\\d)", out) == ["2", "2", "1", "1"]
 
 
 def test_labels_with_names(ask):
@@ -128,12 +128,12 @@ def test_depth(files, ask):
         ),
         (
             [*BASE, "--pool", "twice.csv"],
-            "twice.csv: document 'd1' is there a second time in topic '1'",
+            "twice.csv: document 'd1' is there a second time in query '1'",
         ),
         ([*BASE, "--pool", "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
         ([*BASE, "--pool", "pool.csv", "a.run"], "no run returns a document of pool.csv"),
         ([*BASE, "--pool", "pool.csv"], "docs.jsonl holds no text of any document of the pool"),
-        ([*WITH_RUNS, "--only", "1,7"], "--only 7: the pool holds no such topic"),
+        ([*WITH_RUNS, "--only", "1,7"], "--only 7: the pool holds no such query"),
         ([*WITH_RUNS, "--text", "words"], "docs.jsonl: there is no column 'words'"),
         (changed(WITH_RUNS, ["--out", "odd.txt"]), "odd.txt is there already, but not its log"),
         ([*WITH_RUNS, "--grades", "0,0"], "--grades: label 0 is there twice"),
@@ -209,7 +209,7 @@ def test_grades_from_a_pipe(ask):
     assert "The *cat* sat on the mat." in out
     assert out.count("The *cat*") == 1
     assert "*Cats* and dogs; a dog barks." in out
-    assert "topic 1, document 1 of 4; 0 of 8 judged" in out
+    assert "query 1, document 1 of 4; 0 of 8 judged" in out
     assert "[0] [1] [2] [s]kip [u]ndo [q]uit [?] >" in out
 
 
@@ -356,7 +356,7 @@ def test_inferred_ap_of_what_judge_writes(ask, run):
     assert code == 0, err
     # Without the mark it is told how.
     _, _, err = ask([], "--strategy", "random", "--n-per-query", "2")
-    assert "infap needs the 8 documents of these topics that are not judged" in err
+    assert "infap needs the 8 documents of these queries that are not judged" in err
 
 
 def test_other_grades_on_the_same_log(ask):
@@ -377,7 +377,7 @@ def test_maxrep_starts_from_what_is_judged(ask, files):
     arguments = ["--strategy", "maxrep", "--n-per-query", "3", "--judged", "known.txt"]
     code, out, _ = ask(["1", "0", "1", "0"], *arguments)
     assert code == 0
-    # Topic 1 knows of d1, whose copy d2 stands higher than d3 in the runs.
+    # Query 1 knows of d1, whose copy d2 stands higher than d3 in the runs.
     assert shown(out) == ["d5", "d3", "d1", "d5"]
     asked = [(qid, docno) for qid, docno, _ in judged()]
     assert set(asked[:3]) == {("1", "d1"), ("1", "d5"), ("1", "d3")}
@@ -391,9 +391,9 @@ def test_only_holes_are_judged(ask, files):
     (files / "old.txt").write_text(JUDGED)
     code, out, err = ask(["1"] * 9, "--judged", "old.txt", "--holes", "unjudged-label=-1")
     assert code == 0, err
-    # d1 of topic 1 and d2 of topic 2 have labels; d5 of topic 2 has that of the unjudged.
+    # d1 of query 1 and d2 of query 2 have labels; d5 of query 2 has that of the unjudged.
     assert shown(out) == ["d5", "d2", "d3", "d1", "d5", "d3"]
-    assert "topic 1, document 2 of 4; 2 of 8 judged" in out
+    assert "query 1, document 2 of 4; 2 of 8 judged" in out
     found = {row[:2]: row[2] for row in judged()}
     assert found["1", "d1"] == 2
     assert found["2", "d2"] == 0
@@ -471,7 +471,7 @@ def test_judging_writes_the_sample(run, runs, assessor, sampled_folder):
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     code, _, err = run(*command, "--out", "own.prels")
     assert code == 0
-    assert "a sample of 150 documents of 30 topics" in err
+    assert "a sample of 150 documents of 30 queries" in err
     pd.testing.assert_frame_equal(read_prels("own.prels"), read_prels("sample.prels"))
 
 
@@ -521,9 +521,9 @@ def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assesso
     run(*command)
     assert assessor.asked == [pairs[0], *pairs[2:], pairs[1]]
     assessor.asked.clear()
-    topics = [pairs[5][0], pairs[0][0]]
-    run(*changed(command, ["--out", "other", "--only", ",".join(topics)]))
-    assert assessor.asked == [pair for topic in topics for pair in pairs if pair[0] == topic]
+    queries = [pairs[5][0], pairs[0][0]]
+    run(*changed(command, ["--out", "other", "--only", ",".join(queries)]))
+    assert assessor.asked == [pair for query in queries for pair in pairs if pair[0] == query]
 
 
 @pytest.mark.parametrize(
@@ -605,7 +605,7 @@ def test_a_sample_and_its_probabilities(ask, run):
     arguments = ["--strategy", "statap", "--n-per-query", "2", "--random-state", "3"]
     code, _, err = ask(["1", "0", "2"], *arguments)
     assert code == 0
-    assert "1 topic whose sample is not yet judged: left out" in err
+    assert "1 query whose sample is not yet judged: left out" in err
     assert set(read_prels("qrels.txt")["qid"]) == {"1"}
     _, _, err = ask(["1"], *arguments)
     assert "4 judgments with their probabilities in qrels.txt" in err
@@ -643,8 +643,8 @@ def test_what_documents_hold_does_not_reach_the_terminal(ask, files):
     (files / "pool.jsonl").write_text('{"qid": "1\\u001b", "docno": "d1\\u009b2J"}\n' * 1)
     base = ["judge", "--pool", "pool.jsonl", "--docs", "nasty.jsonl", "--out", "q.txt"]
     code, out, err = ask(["1"], "--text", "title\x1b,text", base=base)
-    assert code == 2  # a topic with white space cannot be written
-    assert r"topic 1\x1b, document 1 of 1" in out
+    assert code == 2  # a query with white space cannot be written
+    assert r"query 1\x1b, document 1 of 1" in out
     assert r"[d1\x9b2J]" in out
     assert r"\x1b]0;x\x07 of cats\u202e\x9b2J\u200b and " in out
     assert "\U0001f469\u200d\U0001f33e" in out

@@ -19,7 +19,7 @@ hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitW
 
 
 def prepare(run, data):
-    """A filter with a promise, and two days of judged topics."""
+    """A filter with a promise, and two days of judged queries."""
     run(
         "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
         "--save", "filter.json",
@@ -44,7 +44,7 @@ def test_counts_day_by_day(run, data):
     assert code == 0, err
     assert out.startswith("No alarm: the share of queries with a forbidden document in the")
     assert "on 100 queries" in out
-    assert "counted 100 topics; the state is in filter.monitor.json" in err
+    assert "counted 100 queries; the state is in filter.monitor.json" in err
     code, out, err = look(run, "tuesday", "--format", "csv")
     assert code == 0, err
     assert pd.read_csv(io.StringIO(out))["n_queries"].tolist() == [200]
@@ -200,7 +200,7 @@ def test_scores_without_judgments(run, data):
     assert not Path("filter.monitor.json").exists()
     code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--alpha", 0.1)
     assert code == 2
-    assert "--alpha is for judged topics. Name their judgments by --qrels" in err
+    assert "--alpha is for judged queries. Name their judgments by --qrels" in err
     run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
     code, _, err = run("monitor", "filter.json", "--run", "run.txt")
     assert code == 2
@@ -218,19 +218,19 @@ def test_a_filter_that_promises_nothing(run, data):
 
 @pytest.fixture
 def graded(tmp_path, monkeypatch):
-    """Filters by other gains of the labels 0, 1 and 2, and two days of judged topics.
+    """Filters by other gains of the labels 0, 1 and 2, and two days of judged queries.
 
-    All filters show everything. On the first day of six topics two show a document of label 0, one
-    of label 1; on the second day of four topics all show one of label 0, and none of label 1.
+    All filters show everything. On the first day of six queries two show a document of label 0, one
+    of label 1; on the second day of four queries all show one of label 0, and none of label 1.
     """
     monkeypatch.chdir(tmp_path)
-    Path("run.txt").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in range(60)))
-    Path("qrels.txt").write_text("".join(f"{topic} 0 a 2\n" for topic in range(60)))
+    Path("run.txt").write_text("".join(f"{query} Q0 a 1 1 x\n" for query in range(60)))
+    Path("qrels.txt").write_text("".join(f"{query} 0 a 2\n" for query in range(60)))
     days = {"first": [0, 0, 1, 2, 2, 2], "second": [0, 0, 0, 0]}
     for day, labels in days.items():
-        topics = list(zip([f"{day}-{place}" for place in range(len(labels))], labels))
-        Path(f"{day}.run").write_text("".join(f"{topic} Q0 b 1 1 x\n" for topic, _ in topics))
-        Path(f"{day}.qrels").write_text("".join(f"{topic} 0 b {each}\n" for topic, each in topics))
+        queries = list(zip([f"{day}-{place}" for place in range(len(labels))], labels))
+        Path(f"{day}.run").write_text("".join(f"{query} Q0 b 1 1 x\n" for query, _ in queries))
+        Path(f"{day}.qrels").write_text("".join(f"{query} 0 b {each}\n" for query, each in queries))
 
 
 GAINS = {"zero": "--gains=0=-1,1=0,2=1", "one": "--gains=0=0,1=-1,2=1", "none": "--quiet"}
@@ -289,7 +289,7 @@ def test_the_state_of_other_gains_is_not_taken_up(run, graded):
 def test_filtered_documents_make_no_list_longer(run, tmp_path, monkeypatch):
     """40 lists of two scores are enough, although one of them has 500 filtered documents more."""
     monkeypatch.chdir(tmp_path)
-    lines = [f"{topic} Q0 d{rank} 1 {rank} x\n" for topic in range(40) for rank in range(2)]
+    lines = [f"{query} Q0 d{rank} 1 {rank} x\n" for query in range(40) for rank in range(2)]
     Path("run.txt").write_text("".join(lines))
     Path("qrels.txt").write_text("".join(f"{t} 0 d{r} {r}\n" for t in range(40) for r in range(2)))
     assert run("threshold", "qrels.txt", "run.txt", "--save", "f.json")[0] == 0
@@ -307,8 +307,8 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, top in (("run", 10), ("other", 20)):
         lines = [
-            f"{topic} Q0 d{rank} 1 {rank * top // 10} x\n"
-            for topic in range(40)
+            f"{query} Q0 d{rank} 1 {rank * top // 10} x\n"
+            for query in range(40)
             for rank in range(11)
         ]
         Path(f"{name}.txt").write_text("".join(lines))
@@ -335,11 +335,11 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
 
 @pytest.fixture
 def ask(run, tmp_path, monkeypatch):
-    """Look at ten topics with a filter that promises that few lists are empty."""
+    """Look at ten queries with a filter that promises that few lists are empty."""
     monkeypatch.chdir(tmp_path)
-    for name, topics in {"old": range(40), "new": range(40, 50)}.items():
-        Path(f"{name}.run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
-        Path(f"{name}.qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
+    for name, queries in {"old": range(40), "new": range(40, 50)}.items():
+        Path(f"{name}.run").write_text("".join(f"{query} Q0 a 1 1 x\n" for query in queries))
+        Path(f"{name}.qrels").write_text("".join(f"{query} 0 a 1\n" for query in queries))
     made = ["--risk", "empty_list_rate=0.4", "--save", "f.json"]
     assert run("threshold", "old.qrels", "old.run", *made)[0] == 0
     return lambda *arguments: run("monitor", "f.json", "--run", "new.run", *arguments)
@@ -365,9 +365,9 @@ def test_alpha(ask):
     ("words", "message"),
     [
         ("--alpha 2 --qrels new.qrels", "--alpha: expected a number between 0 and 1, got '2'"),
-        ("--alpha 0.1", "--alpha is for judged topics. Name their judgments by --qrels"),
-        ("--state s.json", "--state is for judged topics. Name their judgments by --qrels"),
-        ("--allow-repeats", "--allow-repeats is for judged topics. Name their judgments by"),
+        ("--alpha 0.1", "--alpha is for judged queries. Name their judgments by --qrels"),
+        ("--state s.json", "--state is for judged queries. Name their judgments by --qrels"),
+        ("--allow-repeats", "--allow-repeats is for judged queries. Name their judgments by"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
         ("--qrels absent", "absent: No such file or directory"),
         ("--qrels new.qrels --format trec", "expected table, csv, json, got 'trec'"),
@@ -386,9 +386,9 @@ def test_what_does_not_go_together(ask, words, message):
 @pytest.mark.parametrize(("missing", "n_counted"), [("drop", 10), ("empty", 20)])
 def test_topics_that_the_run_lacks(ask, missing, n_counted):
     Path("more.qrels").write_text(
-        Path("new.qrels").read_text() + "".join(f"{topic} 0 a 1\n" for topic in range(50, 60))
+        Path("new.qrels").read_text() + "".join(f"{query} 0 a 1\n" for query in range(50, 60))
     )
     code, _, err = ask("--qrels", "more.qrels", "--holes", f"missing={missing}", "--alpha", "0.001")
     assert code in (0, 1)
-    assert "new.run lacks 10 judged topics" in err
+    assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

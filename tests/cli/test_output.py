@@ -24,7 +24,7 @@ TOPIC = "é\x9b2J"  # TREC files take characters below a blank for blanks
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Judgments and a run of one topic."""
+    """Judgments and a run of one query."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text("é 0 d1 1\né 0 d2 0\n", encoding="utf-8")
     (tmp_path / "run").write_text("é Q0 d1 1 2 x\né Q0 d2 2 1 x\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import html
 import json
 import re
 import subprocess
@@ -35,11 +34,11 @@ pytestmark = pytest.mark.slow
 
 
 def write_values(path, values):
-    """Write values of topics of ap, a list for each run."""
+    """Write values of queries of ap, a list for each run."""
     rows = [
-        f"{name},{topic},{value}"
+        f"{name},{query},{value}"
         for name, own in values.items()
-        for topic, value in enumerate(own, 1)
+        for query, value in enumerate(own, 1)
     ]
     Path(path).write_text("\n".join(["run,qid,ap", *rows]) + "\n")
 
@@ -72,7 +71,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def contradicting():
-    """Values of eleven topics: steady is ahead on ten by a little, lucky on one by far."""
+    """Values of eleven queries: steady is ahead on ten by a little, lucky on one by far."""
     steady, lucky = [0.06] * 11, [0.05] * 11
     steady[9], lucky[9] = 0.0, 0.9
     write_values("values", {"steady": steady, "lucky": lucky})
@@ -80,7 +79,7 @@ def contradicting():
 
 @pytest.fixture
 def many():
-    """Six runs on twelve topics, with lists of 16 documents."""
+    """Six runs on twelve queries, with lists of 16 documents."""
     docnos = [f"d{number}" for number in range(16)]
     labels = [f"{q} 0 {d} {(p * q) % 3 - 1}" for q in range(1, 13) for p, d in enumerate(docnos)]
     Path("qrels").write_text("\n".join(labels) + "\n")
@@ -232,7 +231,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better():
     assert (
         "steady is significantly better than lucky: net share of queries +0.82, difference of the "
         "means -0.0727, p 0.012. The means say the opposite. By the means lucky is ahead, and "
-        "would not be without 1 of the 11 topics"
+        "would not be without 1 of the 11 queries"
     ) in page.text
     assert "net share of queries, blue where the run of the row is better" in page.text
     _, page = compared("values")
@@ -245,7 +244,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better():
 def test_preferences():
     measure = "lexirecall(scale=preference)"
     _, page = compared(measures=measure)
-    rows = page.table(f"{measure} on each topic")
+    rows = page.table(f"{measure} on each query")
     assert rows[0][3] == "preference"
     assert {row[3] for row in rows[1:]} <= {"+1", "-1", "0"}
     assert "share of the other runs that are worse" in page.text
@@ -264,7 +263,7 @@ def test_a_baseline():
 def test_topics_left_out():
     Path("good").write_text(RUNS["good"].replace("3 Q0 d 1 2 x\n", ""))
     _, page = compared(missing="drop")
-    assert re.search(r"topics left out, .*: 3\.", page.text)
+    assert re.search(r"queries left out, .*: 3\.", page.text)
     assert page.table("What was compared")[1][1:3] == ["2", "1"]
 
 
@@ -307,7 +306,7 @@ def test_stability_does_not_depend_on_the_unit(monkeypatch):
     )
     for factor in (1, 1000):
         steps = {"a": 1, "b": 3, "c": 5}
-        values = {name: [factor * (4 + (topic * step) % 7) for topic in range(1, 13)]
+        values = {name: [factor * (4 + (query * step) % 7) for query in range(1, 13)]
                   for name, step in steps.items()}  # fmt: skip
         write_values("values", values)
         compared("values")
@@ -317,12 +316,12 @@ def test_stability_does_not_depend_on_the_unit(monkeypatch):
     assert larger.error_rate.tolist() == ours.error_rate.tolist()
 
 
-# ---------------------------------------------------------------- topics and documents
+# ---------------------------------------------------------------- queries and documents
 
 
 def test_documents_of_a_topic(shared):
     _, page = shared
-    # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
+    # Good against the odd run: their lists of query 1 are a b spam1, and spam1 spam2 b a.
     start = page.text.index(f"good against {ODD}")
     assert "is significantly better than" in page.text[start : start + 300]
     rows = next(
@@ -353,18 +352,18 @@ def test_without_forbidden_documents():
 
 def test_topics_that_decide(shared):
     _, page = shared
-    rows = page.table("ndcg_f@3 on each topic, those that decide first")
-    assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
-    # Good is ahead by topic 3 alone.
+    rows = page.table("ndcg_f@3 on each query, those that decide first")
+    assert rows[0][:4] == ["query", "good", "filtered", "advantage"]
+    # Good is ahead by query 3 alone.
     assert [(row[0], row[5]) for row in rows[1:]] == [("3", "decides"), ("1", ""), ("2", "")]
-    assert "By the means good is ahead, and would not be without 1 of the 3 topics" in page.text
+    assert "By the means good is ahead, and would not be without 1 of the 3 queries" in page.text
 
 
 @pytest.mark.usefixtures("not_drawn", "contradicting")
 def test_topics_of_values_are_in_the_order_of_their_numbers():
     _, page = compared("values")
-    topics = [row[0] for row in page.table("ap on each topic")[1:]]
-    assert topics == ["10", *"123456789", "11"]
+    queries = [row[0] for row in page.table("ap on each query")[1:]]
+    assert queries == ["10", *"123456789", "11"]
     assert "The values were read from a file" in page.text
     assert not any("Documents" in each["caption"] for each in page.tables)
 
@@ -372,10 +371,10 @@ def test_topics_of_values_are_in_the_order_of_their_numbers():
 def test_two_equal_runs():
     Path("same").write_text(RUNS["good"])
     _, page = compared("qrels", "good", "same")
-    assert "good against same The two have the same value on each of 3 topics." in page.text
+    assert "good against same The two have the same value on each of 3 queries." in page.text
     assert "have equal values for every query: nothing can be told apart." in page.text
     assert "is not significantly better" not in page.text
-    assert not any("on each topic" in each["caption"] for each in page.tables)
+    assert not any("on each query" in each["caption"] for each in page.tables)
     # Of the pair there is no picture: the only one is of all runs.
     assert [tag for tag, _ in page.attributes].count("figure") == 1
 
@@ -384,7 +383,7 @@ def test_two_equal_runs():
 def test_equal_means_of_different_runs():
     write_values("values", {"a": [0.5, 0.25], "b": [0.25, 0.5]})
     _, page = compared("values")
-    assert "Over all topics the two are equal." in page.text
+    assert "Over all queries the two are equal." in page.text
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -482,7 +481,7 @@ def test_since_an_earlier_report():
 @pytest.mark.usefixtures("not_drawn")
 def test_tests_that_come_out_otherwise():
     def write(**shifts):
-        write_values("values", {name: [(topic % 3 + shift) / 9 for topic in range(9)]
+        write_values("values", {name: [(query % 3 + shift) / 9 for query in range(9)]
                                 for name, shift in shifts.items()})  # fmt: skip
 
     write(a=2, b=1, gone=1)
@@ -494,26 +493,6 @@ def test_tests_that_come_out_otherwise():
     assert "No longer there: gone." in page.text
 
 
-@pytest.mark.usefixtures("not_drawn")
-@pytest.mark.parametrize(("unjudged", "said"), [("zero", False), ("drop", True)])
-def test_reports_with_earlier_names_of_options_are_read(unjudged, said):
-    write_values("values", {"a": [0.5, 0.25], "b": [0.25, 0.125]})
-    text, _ = compared("values", random_state=3, holes=None)
-    data = json.loads(html.unescape(re.search('data-report="([^"]*)"', text)[1]))
-    made = data["made"]
-    made["settings"].pop("holes")
-    made["settings"] |= {"seed": str(made["settings"].pop("random_state")), "unjudged": unjudged,
-                         "unjudged_label": "none", "predicted": "use, with a warning",
-                         "missing": "raise", "undefined": "0"}  # fmt: skip
-    data["measures"][0].pop("order")
-    old = html.escape(json.dumps(data))
-    Path("old.html").write_text(f'<div id="data" hidden="" data-report="{old}"></div>')
-    _, page = compared("values", random_state=3, holes=None, before="old.html")
-    assert ("setting holes: unjudged=drop before, default now" in page.text) == said
-    assert ("from the same files with the same settings" in page.text) != said
-    assert "random_state" not in page.text
-
-
 def test_a_page_that_is_no_report():
     with pytest.raises(FileFormatError, match="qrels: is no report of skfilterrank compare"):
         compared(before="qrels")
@@ -523,7 +502,7 @@ def test_a_page_that_is_no_report():
 
 
 def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **options):
-    """Write the report of a sample of documents, or of all judgments of some topics."""
+    """Write the report of a sample of documents, or of all judgments of some queries."""
     machine = {"llm": read_qrels("llm.txt")} if judges else None
     named = {Path(path).stem: path for path in runs}
     if unit == "document":
@@ -560,7 +539,7 @@ def test_a_report_of_estimates_with_figures(sampled_runs):
     assert [row[0] for row in page.table("Estimated dcg@10 of each run")[1:]] == list(runs.index)
     rows = page.table("Pairs of runs by dcg@10, the surest first")
     assert [row[:2] for row in rows[1:]] == pairs[["first", "second"]].to_numpy().tolist()
-    # A picture of values and one of differences; single topics have no picture.
+    # A picture of values and one of differences; single queries have no picture.
     assert [tag for tag, _ in page.attributes].count("figure") == 2
     assert page.open == []
 
@@ -570,13 +549,13 @@ def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
     Path("topics.csv").write_text("qid,query\n" + "".join(f"{q},about {q}\n" for q in range(99)))
     sampled, found, page = estimated(sampled_runs[:2], topics="topics.csv", docs="docs.csv")
     (pair,) = found["dcg@10"][1].itertuples()
-    rows = page.table("Estimated dcg@10 on each topic, the largest differences first")
+    rows = page.table("Estimated dcg@10 on each query, the largest differences first")
     shown = [float(row[3]) for row in rows[1:]]
     assert len(shown) == len(sampled.estimates.queries)
     assert np.mean(shown) == pytest.approx(pair.difference, abs=1e-3)
     assert sorted(map(abs, shown), reverse=True) == list(map(abs, shown))
     assert "decides" not in page.text
-    assert "which topics decide" in page.text
+    assert "which queries decide" in page.text
     judged = sampled.sample.to_frame()
     listed = [each["rows"] for each in page.tables if "Judged documents" in each["caption"]]
     assert 0 < len(listed) <= 6
@@ -594,14 +573,14 @@ def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
 @pytest.mark.usefixtures("not_drawn")
 def test_topics_that_people_judged_whole_decide(sampled_runs):
     sampled, _, page = estimated(sampled_runs[:2], "ap", unit="query", judges=False)
-    n_topics = len(sampled.estimates.queries)
-    assert f"On the {n_topics} topics that people judged: By the means" in page.text
-    rows = page.table("ap on each topic, those that decide first")
+    n_queries = len(sampled.estimates.queries)
+    assert f"On the {n_queries} queries that people judged: By the means" in page.text
+    rows = page.table("ap on each query, those that decide first")
     assert rows[1][5] == "decides"
     values = dict(zip(sampled.estimates.queries, sampled.estimates.results["ap"].by_query.T))
-    for topic, *cells in rows[1:]:
+    for query, *cells in rows[1:]:
         shown = dict(zip(rows[0][1:3], map(float, cells[:2])))
-        wanted = dict(zip(sampled.estimates.runs, values[topic]))
+        wanted = dict(zip(sampled.estimates.runs, values[query]))
         assert shown == pytest.approx(wanted, abs=1e-4)
     assert "stands for" not in page.text
     assert "What the machine is worth" not in page.text
@@ -625,7 +604,7 @@ def test_measures_of_which_less_is_better_are_turned(sampled_runs):
     found = {"forbidden@3": compare_systems(scores)}
     write_report(page_of({}), found, None, alpha=0.05, random_state=0, verbose=False)
     _, page = read()
-    rows = page.table("forbidden@3 on each topic")
+    rows = page.table("forbidden@3 on each query")
     assert sorted(row[1:4] for row in rows[1:]) == [
         ["1.0000", "2.0000", "+1.0000"], ["3.0000", "2.0000", "-1.0000"],
     ]  # fmt: skip

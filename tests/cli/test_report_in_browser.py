@@ -113,7 +113,7 @@ def test_a_pair_is_chosen_and_its_documents_open(page):
     assert not inside.is_displayed()
     details.find_element(By.TAG_NAME, "summary").click()
     assert inside.is_displayed()
-    # On topic 2, which comes first, good has a and the other run c.
+    # On query 2, which comes first, good has a and the other run c.
     assert first_column(page, inside) == ["a", "c"]
     assert page.get_log("browser") == []
 

@@ -24,7 +24,7 @@ def test_threshold_is_that_of_the_function(run, data):
     threshold = load_threshold("filter.json")
     assert threshold.threshold_ == pytest.approx(curve.best_threshold)
     assert float(line.split()[2]) == pytest.approx(curve.best_value, abs=1e-4)
-    assert "200 judged topics, " in err
+    assert "200 judged queries, " in err
     assert "wrote filter.json" in err
 
 
@@ -84,12 +84,12 @@ def test_a_promise_with_a_cap(run, data):
 
 @pytest.fixture
 def half_forbidden(tmp_path, monkeypatch):
-    """Twenty topics of two documents of score 2 and 1, of which the second is forbidden."""
+    """Twenty queries of two documents of score 2 and 1, of which the second is forbidden."""
     monkeypatch.chdir(tmp_path)
-    topics = range(20)
-    run = "".join(f"{topic} Q0 a 1 2 x\n{topic} Q0 b 2 1 x\n" for topic in topics)
+    queries = range(20)
+    run = "".join(f"{query} Q0 a 1 2 x\n{query} Q0 b 2 1 x\n" for query in queries)
     (tmp_path / "run.txt").write_text(run)
-    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in topics))
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in queries))
     return ["threshold", "qrels.txt", "run.txt", "--holes", "forbidden", "--format", "csv"]
 
 
@@ -112,7 +112,7 @@ def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, show
     (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
     assert float(row["unfiltered"]) == unfiltered
     assert (row[words.split()[1]], row["held out"]) == (value, value)
-    counts = [int(row[name]) for name in ("topics", "shown", "filtered")]
+    counts = [int(row[name]) for name in ("queries", "shown", "filtered")]
     assert counts == [20, shown, 40 - shown]
 
 
@@ -121,7 +121,7 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
     assert row == {
-        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "topics": 20,
+        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "queries": 20,
         "shown": 20, "filtered": 20,
     }  # fmt: skip
 

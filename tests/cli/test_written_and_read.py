@@ -250,7 +250,7 @@ def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypat
     assert out == run("evaluate", "qrels.txt", "shown.txt", "-m", "ap", "--per-query")[1]
 
 
-# Objects whose keys are names of the input, such as measures, topics and risks; to which depth.
+# Objects whose keys are names of the input, such as measures, queries and risks; to which depth.
 _OF_NAMES = {"mean": 1, "measures": 1, "topics": 2, "risks": 1}
 _JSON_OF_SAMPLES = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
@@ -279,8 +279,8 @@ def keys(value, depth=0):
 
 @pytest.mark.slow
 def test_keys_of_json_are_identifiers(run, sampled_runs, table):
-    topics = "".join(f"{number},{number % 2}\n" for number in range(30))
-    Path("slices.csv").write_text(f"qid,kind of topic\n{topics}", encoding="utf-8")
+    queries = "".join(f"{number},{number % 2}\n" for number in range(30))
+    Path("slices.csv").write_text(f"qid,kind of query\n{queries}", encoding="utf-8")
     table.to_csv("train.csv", index=False)
     learn = "rank-filter train.csv --gains Bad=-1,Ok=1,Good=2 --models bce --learner linear --cv 2"
     found = {}
@@ -294,4 +294,4 @@ def test_keys_of_json_are_identifiers(run, sampled_runs, table):
     assert {
         key: line for key, line in found.items() if not re.fullmatch("[a-z][a-z0-9_]*", key)
     } == {}
-    assert found.keys() >= {"run", "mean", "n_topics", "upper_bound", "confidence_level", "ndcg_f"}
+    assert found.keys() >= {"run", "mean", "n_queries", "upper_bound", "confidence_level", "ndcg_f"}

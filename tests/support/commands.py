@@ -11,10 +11,9 @@ import sys
 
 # Modules that commands import before they read a file.
 PRELOADED = [
-    "skfilterrank.cli._evaluate",
+    "skfilterrank.cli.evaluate",
     "skfilterrank.cli._judge",
     "skfilterrank.cli._thresholds",
-    "skfilterrank.cli.monitor",
     "skfilterrank.judgments._active_selectors",
     "skfilterrank.judgments._label_quality",
     "skfilterrank.judgments._rank_systems",

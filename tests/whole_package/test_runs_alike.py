@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.cli._rank_changes import rank_changes
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
@@ -284,7 +283,6 @@ OF_ONE_RUN = {
     "align": lambda run: align(QRELS, run).to_frame(),
     "index": lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
-    "rank_changes": lambda run: rank_changes(QRELS, run, RUNS["two"]),
     "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
     "fuse_runs, learned": lambda run: fuse_runs(
         {"a": run, "b": RUNS["two"]}, "logistic", qrels=QRELS, cv=None
@@ -317,7 +315,6 @@ OF_JUDGMENTS = {
     "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
     "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
-    "rank_changes": lambda qrels, _: rank_changes(qrels, RUNS["one"], RUNS["two"]),
     "fuse_runs, learned": lambda qrels, _: fuse_runs(RUNS, "logistic", qrels=qrels, cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
 }

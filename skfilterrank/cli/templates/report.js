@@ -41,7 +41,7 @@ for (const pairs of document.querySelectorAll(".pairs")) {
   pairs.prepend(label);
   show();
 }
-// Any two runs, topic by topic, from the values that the page holds.
+// Any two runs, query by query, from the values that the page holds.
 const holder = document.getElementById("data");
 for (const box of document.querySelectorAll(".any")) {
   const found = JSON.parse(holder.dataset.report).measures.find((each) => each.name === box.dataset.measure);
@@ -69,7 +69,7 @@ for (const box of document.querySelectorAll(".any")) {
   const show = () => {
     const [a, b] = [Number(one.value), Number(other.value)];
     const sign = found.greater_is_better ? 1 : -1;
-    const rows = queries.map((topic, q) => [topic, values[a][q], values[b][q], sign * (values[a][q] - values[b][q])]);
+    const rows = queries.map((query, q) => [query, values[a][q], values[b][q], sign * (values[a][q] - values[b][q])]);
     rows.sort((x, y) => Math.abs(y[3]) - Math.abs(x[3]));
     const greatest = Math.abs(rows[0]?.[3]) || 1;
     const chance = tested.get(`${a},${b}`) ?? tested.get(`${b},${a}`);
@@ -77,17 +77,17 @@ for (const box of document.querySelectorAll(".any")) {
     const note = make("p", chance == null ? `${said}; the two were not tested.` : `${said}; p ${chance}.`);
     const table = make("table");
     const head = table.createTHead().insertRow();
-    ["topic", systems[a], systems[b], "advantage", ""].forEach((text, column) => {
+    ["query", systems[a], systems[b], "advantage", ""].forEach((text, column) => {
       const cell = make("th", undefined, column > 0 && column < 4 ? "number" : "");
       cell.append(make("bdi", text));
       cell.scope = "col";
       head.append(cell);
     });
     const body = table.createTBody();
-    for (const [topic, ...numbers] of rows) {
+    for (const [query, ...numbers] of rows) {
       const row = body.insertRow();
       const name = make("th");
-      name.append(make("bdi", topic));
+      name.append(make("bdi", query));
       name.scope = "row";
       row.append(name);
       numbers.forEach((value) => row.append(make("td", value.toFixed(4), "number")));
