@@ -176,7 +176,7 @@ def estimate(
     >>> people = rows.assign(label=rng.randint(0, 3, 200))
     >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60, random_state=0)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
     >>> estimates = estimate(sample, runs, "dcg@50", machine_qrels=machine)
     >>> estimates

@@ -289,7 +289,7 @@ _DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}
 _CELLS = 2**22
 
 
-def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) -> pd.DataFrame:
+def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None) -> pd.DataFrame:
     """List the labels that deserve a second look.
 
     A label is listed where a model that has not seen it predicts another one, and the labels of
@@ -304,8 +304,9 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
         Names the columns and has the classifier; None means ``LabelPredictor()``. It is cloned.
     n_neighbors : int, default=5
         Number of the most similar judged documents of the query, by the cosine of their vectors.
-    random_state : int, RandomState instance or None, default=0
-        Deals the labels of each query to the folds.
+    random_state : int, RandomState instance or None, default=None
+        Deals the labels of each query to the folds. Pass an int for results that can be
+        repeated.
 
     Returns
     -------
@@ -342,7 +343,7 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
     ...     {"qid": "1", "docno": list("abcdefghij"), "text": texts, "label": 5 * [1] + 5 * [0]}
     ... )
     >>> table.loc[2, "label"] = 0  # about cats, too
-    >>> likely_errors(table)[["qid", "docno", "label", "predicted"]]
+    >>> likely_errors(table, random_state=0)[["qid", "docno", "label", "predicted"]]
       qid docno  label  predicted
     2   1     c      0        1.0
     """

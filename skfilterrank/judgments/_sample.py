@@ -42,7 +42,7 @@ def draw_sample(
     pool=None,
     judged=None,
     gains=None,
-    random_state=0,
+    random_state=None,
 ) -> pd.DataFrame:
     """Draw the documents that people should judge, with exact inclusion probabilities.
 
@@ -74,9 +74,9 @@ def draw_sample(
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
         label between two of a dict has a gain between theirs.
-    random_state : int, RandomState instance or None, default=0
-        Where the sample comes from. The same int and a larger `n_total` go on with the same
-        sample: the first documents are those of the smaller sample.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random numbers. Pass an int for results that can be repeated: the same int
+        and a larger `n_total` continue the sample, whose first documents are the smaller one.
 
     Returns
     -------
@@ -130,10 +130,10 @@ def draw_sample(
     >>> documents = [f"d{i}" for i in range(30)]
     >>> machine = pd.DataFrame({"qid": "1", "docno": documents, "label": [2, 1, 0] * 10})
     >>> run = pd.DataFrame({"qid": "1", "docno": documents, "score": range(30, 0, -1)})
-    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8)
+    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8, random_state=0)
     >>> sample.columns.tolist()
     ['qid', 'docno', 'label', 'inclusion_probability']
-    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12)
+    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12, random_state=0)
     >>> bool((longer["docno"][:8] == sample["docno"]).all())
     True
     """
