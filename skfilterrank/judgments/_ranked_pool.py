@@ -368,7 +368,9 @@ class Folding(NamedTuple):
 def fold_documents(pool) -> Folding:
     """Deal the documents of a pool to folds by turns, in an order that no name gives.
 
-    Of documents that are equal to all runs and machines, those of smaller ids come first.
+    The order follows from places in the runs and from machine labels; of documents that are equal
+    in both, smaller ids come first. Labels of people have no part in it: folds that depended on
+    the sample would make estimates biased.
     """
     order, queries = _ordered(pool)
     folds, random_number = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
