@@ -259,8 +259,8 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
 
     The penalty of a block follows from the evidence of the target (MacKay 1992): it is one over
     the mean square of the block's coefficients, counting those that the labels determine. So a
-    block that says nothing costs next to nothing. The indicators of queries make a diagonal block of the matrix of each step, which leaves a small one to invert
-    (its Schur complement).
+    block that says nothing costs next to nothing. The indicators of queries make a diagonal block
+    of the matrix of each step, which leaves a small one to invert (its Schur complement).
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class TestDefaults:
 
     @pytest.mark.parametrize("test", [name for name in TESTS if TESTS[name].is_family_wise])
     def test_family_wise_tests_need_no_correction(self, test):
-        found = compare_systems(named(), test=test, correction="bonferroni", **FEW)
+        found = compare_systems(named(), test=test, correction="bonferroni", **FEW, random_state=0)
         assert found.correction is None
         np.testing.assert_array_equal(found.p_adjusted, found.p_value)
         assert "which corrects for all of them" in str(found)
@@ -364,11 +364,13 @@ class TestText:
 
     @pytest.mark.parametrize("test", sorted(TESTS))
     def test_says_when_all_values_are_equal(self, test):
-        text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128))
+        text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128, random_state=0))
         assert "have equal values for every query: nothing can be told apart. Check" in text
         # Not where one system differs.
         values = np.ones((3, 4)) + [[0], [0], [1]] * np.array([1, 2, 4, 3])
-        assert "have equal values" not in str(compare_systems(values, test=test, n_resamples=128))
+        assert "have equal values" not in str(
+            compare_systems(values, test=test, n_resamples=128, random_state=0)
+        )
 
     def test_t_test_sets_no_such_bound(self):
         assert "No difference" not in str(compare_systems(named(3, 4), test="t"))

@@ -296,7 +296,7 @@ class TestResamples:
 @pytest.mark.parametrize("test", ["randomization", "bootstrap", "randomized_tukey", "t"])
 def test_show_progress_when_asked(test, capsys):
     values = np.random.default_rng(14).random((3, 20))
-    compare_systems(values, test=test, n_resamples=200)
+    compare_systems(values, test=test, n_resamples=200, random_state=0)
     assert capsys.readouterr().err == ""
-    compare_systems(values, test=test, n_resamples=200, verbose=1)
+    compare_systems(values, test=test, n_resamples=200, verbose=1, random_state=0)
     assert "%" in capsys.readouterr().err

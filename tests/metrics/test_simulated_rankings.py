@@ -65,9 +65,11 @@ def test_repeats_whatever_the_other_queries():
     groups = rng.integers(0, 12, 300)
     y_true = rng.choice([0.0, 1.0, 2.0, np.nan], 300)
     params = {"method": "simulation", "n_samples": 50, "k": 5, "average": None}
-    together = random_ranking_bound(y_true, "ndcg", groups=groups, **params)
+    together = random_ranking_bound(y_true, "ndcg", groups=groups, **params, random_state=0)
     order = rng.permutation(300)
-    again = random_ranking_bound(y_true[order], "ndcg", groups=groups[order], **params)
+    again = random_ranking_bound(
+        y_true[order], "ndcg", groups=groups[order], **params, random_state=0
+    )
     np.testing.assert_array_equal(together.value, again.value)
     for query in range(12):
         mine = groups == query
@@ -100,6 +102,7 @@ def test_gains_however_small_make_another_pool():
         method="simulation",
         undefined="drop",
         average=None,
+        random_state=0,
     )
     assert bound.value[0] == pytest.approx(0.75, abs=0.1)
     assert np.isnan(bound.value[1:]).all()
@@ -134,9 +137,9 @@ def test_error_of_the_mean():
     # Two queries share their gains and so their rankings; the third has its own.
     y_true, groups = [1, 2, 0, 0, 1, 2, 1, 0, 5], [1, 1, 1, 2, 2, 2, 3, 3, 3]
     params = {"groups": groups, "method": "simulation", "n_samples": 100}
-    a, b, c = random_ranking_bound(y_true, average=None, **params).standard_error
+    a, b, c = random_ranking_bound(y_true, average=None, **params, random_state=0).standard_error
     assert a == b != c
-    mean = random_ranking_bound(y_true, **params)
+    mean = random_ranking_bound(y_true, **params, random_state=0)
     assert mean.standard_error == pytest.approx(np.sqrt((a + b) ** 2 + c**2) / 3)
 
 

@@ -34,7 +34,7 @@ TOPICS = QRELS["qid"].to_numpy()
 
 
 def curve(**options):
-    return judging_curve(QRELS, RUNS, **{"missing": "empty", "depth": 10} | options)
+    return judging_curve(QRELS, RUNS, **{"missing": "empty", "depth": 10} | options, random_state=0)
 
 
 def means_of(qrels, measure, **options):
