@@ -19,8 +19,7 @@ _N_PLACES = 64
 # Sizes of the blocks, in multiplications or in cells.
 _PRODUCT_BLOCK = 1 << 22
 _DENSE_BLOCK = 1 << 22
-_SPREAD_CELLS = 1 << 21
-_COMPARED_ENTRIES = 1 << 18
+_COMPARED_ENTRIES = 1 << 20
 # Sparse rows as full as this, if not too many, are joined as dense rows.
 _FULL_SHARE = 0.1
 _FULL_CELLS = 1 << 24
@@ -158,10 +157,9 @@ def _sparse_pairs(X, limit):
     if X.shape[0] == 0:
         return _finish([])
     cut = _Cut(X, limit - _SLACK)
-    compare = _Comparison(X)
     parts = []
     for first, second in cut.candidates():
-        values, kept = reaching(compare(first, second), limit)
+        values, kept = reaching(_dot_products(X, first, second), limit)
         parts.append((rows[first[kept]], rows[second[kept]], values[kept]))
     return _finish(parts)
 
@@ -265,39 +263,14 @@ class _Cut:
         return dot + self.rest_norm[early] * self.left_from[late, self.place[early]]
 
 
-class _Comparison:
-    """Dot products of given pairs of rows."""
-
-    def __init__(self, X):
-        self.X = X
-        self.lengths = np.diff(X.indptr).astype(np.int64)
-        self.spread = np.zeros((max(1, _SPREAD_CELLS // X.shape[1]), X.shape[1]))
-
-    def __call__(self, first, second):
-        """Dot product of rows first[p] and second[p] for every p; `first` ascends."""
-        values = np.empty(len(first))
-        rows, starts = np.unique(first, return_index=True)
-        starts = np.append(starts, len(first))
-        for low in range(0, len(rows), len(self.spread)):
-            some = rows[low : low + len(self.spread)]
-            begin, end = starts[low], starts[low + len(some)]
-            numbers = np.searchsorted(some, first[begin:end])
-            self._compare(some, numbers, second[begin:end], values[begin:end])
-        return values
-
-    def _compare(self, rows, numbers, second, values):
-        """Compare a few rows, which are written out in full."""
-        X, spread = self.X, self.spread.reshape(-1)
-        entries, owners = entries_of(X.indptr, rows)
-        written = owners * X.shape[1] + X.indices[entries]
-        spread[written] = X.data[entries]
-        for begin, end in blocks_of(running_sums(self.lengths[second]), _COMPARED_ENTRIES):
-            entries, owners = entries_of(X.indptr, second[begin:end])
-            places = (numbers[begin:end] * X.shape[1])[owners] + X.indices[entries]
-            products = spread[places] * X.data[entries]
-            starts = running_sums(self.lengths[second[begin:end]])[:-1]
-            values[begin:end] = np.add.reduceat(products, starts)
-        spread[written] = 0.0
+def _dot_products(X, first, second):
+    """Dot product of rows first[p] and second[p] for every p."""
+    lengths = np.diff(X.indptr).astype(np.int64)
+    values = np.empty(len(first))
+    work = running_sums(lengths[first] + lengths[second])
+    for begin, end in blocks_of(work, _COMPARED_ENTRIES):
+        values[begin:end] = X[first[begin:end]].multiply(X[second[begin:end]]).sum(axis=1)
+    return values
 
 
 def running_sums(values):

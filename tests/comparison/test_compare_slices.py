@@ -223,7 +223,11 @@ def test_missing_values_raise_are_dropped_or_are_a_number():
         scores.iloc[:, :-1], {query: NAMES[query] for query in range(8)}, random_state=0
     )
     pd.testing.assert_frame_equal(dropped, same.to_frame())
-    filled = compare_slices(scores, NAMES, missing=0.0).to_frame().set_index(["system", "slice"])
+    filled = (
+        compare_slices(scores, NAMES, missing=0.0, random_state=0)
+        .to_frame()
+        .set_index(["system", "slice"])
+    )
     assert filled.loc[("b", "fr"), "value"] == pytest.approx((0.2 + 0.3 + 0.1) / 4)
 
 

@@ -179,11 +179,11 @@ def test_processes_and_seeds(tmp_path):
         .to_frame()
         .equals(expected)
     )
-    assert label_degradation(qrels, paths, **params).to_frame().equals(expected)
+    assert label_degradation(qrels, paths, **params, random_state=0).to_frame().equals(expected)
     shuffled = qrels.sample(frac=1, random_state=0)
     turned = dict(reversed(runs.items()))
     pd.testing.assert_frame_equal(
-        label_degradation(shuffled, turned, **params).to_frame(), expected
+        label_degradation(shuffled, turned, **params, random_state=0).to_frame(), expected
     )
     other = label_degradation(qrels, runs, random_state=1, **params).to_frame()
     assert not other.equals(expected)
@@ -231,7 +231,7 @@ def test_topics_that_are_not_in_a_run(missing):
     params = {"shares": 0.5, "n_samples": 2, "missing": missing}
     if missing == "raise":
         with pytest.raises(ValueError, match=r"'t3' is not in the run 'run2'.*missing='drop'"):
-            label_degradation(qrels, runs, "ap", **params)
+            label_degradation(qrels, runs, "ap", **params, random_state=0)
         return
     found = label_degradation(
         qrels, runs, ["ap", "lexirecall(scale=preference)"], **params, random_state=0
@@ -293,17 +293,17 @@ def test_all_tied():
 def test_bad_parameters(params, message):
     qrels = make_qrels()
     with pytest.raises(ValueError, match=message):
-        label_degradation(qrels, make_runs(qrels), "ap", **params)
+        label_degradation(qrels, make_runs(qrels), "ap", **params, random_state=0)
 
 
 def test_bad_runs():
     qrels = make_qrels()
     runs = make_runs(qrels)
     with pytest.raises(ValueError, match="runs must hold at least 2 runs"):
-        label_degradation(qrels, {"run0": runs["run0"]}, "ap")
+        label_degradation(qrels, {"run0": runs["run0"]}, "ap", random_state=0)
     bad = {**runs, "run1": runs["run1"].assign(score=np.nan)}
     with pytest.raises(ValueError, match="score") as caught:
-        label_degradation(qrels, bad, "ap")
+        label_degradation(qrels, bad, "ap", random_state=0)
     assert "This came up with the run 'run1'." in caught.value.__notes__
 
 

@@ -73,7 +73,9 @@ def test_repeats_whatever_the_other_queries():
     np.testing.assert_array_equal(together.value, again.value)
     for query in range(12):
         mine = groups == query
-        alone = random_ranking_bound(y_true[mine], "ndcg", groups=groups[mine], **params)
+        alone = random_ranking_bound(
+            y_true[mine], "ndcg", groups=groups[mine], **params, random_state=0
+        )
         assert alone.value[0] == together.value[query]
         assert alone.standard_error[0] == together.standard_error[query]
     other = random_ranking_bound(y_true, "ndcg", groups=groups, random_state=1, **params)
@@ -109,7 +111,7 @@ def test_gains_however_small_make_another_pool():
 
 
 def test_how_many_are_drawn_at_once_does_not_matter(monkeypatch):
-    params = {"method": "simulation", "n_samples": 10}
+    params = {"method": "simulation", "n_samples": 10, "random_state": 0}
     whole = one_query(random_ranking_bound, [1, 2, 0], "ap", **params)
     for cells in (2, 3, 7, 28, 30):
         monkeypatch.setattr(simulated_rankings, "BLOCK_CELLS", cells)
