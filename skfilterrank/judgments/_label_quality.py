@@ -17,6 +17,7 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
+from skfilterrank.judgments._judging_tasks import levels_as_columns
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_queries
@@ -193,8 +194,7 @@ def _labels(name, source):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
-        levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
-        frame = frame.reset_index(level=levels) if levels else frame
+        frame = levels_as_columns(frame)
         missing = {*_KEY, "label"} - set(frame.columns)
         if missing:
             raise InputError(
