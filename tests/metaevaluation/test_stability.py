@@ -47,9 +47,7 @@ def loop_rates(tenths, size, n_resamples, hundredths, random_state):
 @given(TENTHS, st.sampled_from([0, 1, 5, 10]), st.integers(0, 99))
 def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
     params = {"n_resamples": 15, "random_state": seed}
-    curve = stability_curve(
-        np.divide(tenths, 10), fuzziness=hundredths / 100, **params, random_state=0
-    )
+    curve = stability_curve(np.divide(tenths, 10), fuzziness=hundredths / 100, **params)
     assert curve.n_queries.tolist() == list(range(2, len(tenths[0]) + 1))
     for size, error, ties in zip(curve.n_queries, curve.error_rate, curve.tie_rate):
         expected = loop_rates(tenths, size, 15, hundredths, seed)
@@ -60,9 +58,7 @@ def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
 @given(TENTHS, st.integers(0, 99))
 def test_relative_fuzziness_equals_loops(tenths, seed):
     params = {"n_resamples": 15, "random_state": seed}
-    curve = stability_curve(
-        np.divide(tenths, 10), fuzziness=0.5, relative=True, **params, random_state=0
-    )
+    curve = stability_curve(np.divide(tenths, 10), fuzziness=0.5, relative=True, **params)
     for size, error, ties in zip(curve.n_queries, curve.error_rate, curve.tie_rate):
         samples = draw_samples(len(tenths[0]), size, 15, seeds_of(seed))
         sums = np.array(tenths) @ samples.T.astype(int)
