@@ -310,7 +310,7 @@ def judged_table(qrels, name="qrels") -> pd.DataFrame:
 class _Rows(QrelsIndex):
     """The documents of a pool."""
 
-    def _tell_of_strangers(self, aligned, query, own, theirs):
+    def _warn_of_other_documents(self, aligned, query, own, theirs):
         raise InputError(
             f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
             f"the pool: of query {brief(query)} it holds {brief(own)}, and the pool {brief(theirs)}"

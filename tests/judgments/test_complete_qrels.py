@@ -381,7 +381,7 @@ def test_bad_input(collection, change, message):
     runs, qrels, texts, _ = collection
     arguments = {"runs": runs, "qrels": qrels, "documents": texts} | change
     with pytest.raises((ValueError, TypeError), match=message):
-        complete_qrels(**arguments, random_state=0)
+        complete_qrels(**arguments)
 
 
 def test_a_query_with_one_label_is_held_out_without_one(collection):
