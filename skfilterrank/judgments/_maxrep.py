@@ -26,6 +26,7 @@ from skfilterrank.judgments._similarity import (
     entries_of,
     reaching,
     similarity_join,
+    with_diagonal,
 )
 
 
@@ -303,14 +304,7 @@ def _thresholded(X, threshold):
     values, kept = reaching(X.data, round(threshold, DECIMALS))
     rows, columns = X.coords
     kept &= rows != columns
-    every = np.arange(X.shape[0])
-    return sparse.coo_array(
-        (
-            np.concatenate((values[kept], np.ones(len(every)))),
-            (np.concatenate((rows[kept], every)), np.concatenate((columns[kept], every))),
-        ),
-        shape=X.shape,
-    ).tocsr()
+    return with_diagonal(rows[kept], columns[kept], values[kept], X.shape[0])
 
 
 def check_max_terms(max_terms) -> int:

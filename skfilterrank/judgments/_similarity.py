@@ -78,7 +78,10 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
         X = X.toarray()
     join = _sparse_pairs if sparse.issparse(X) else _dense_pairs
     first, second, values = join(X, limit)
-    return _symmetric(first, second, values, X.shape[0])
+    rows, columns = np.concatenate((first, second)), np.concatenate((second, first))
+    similarity = with_diagonal(rows, columns, np.concatenate((values, values)), X.shape[0])
+    similarity.sort_indices()
+    return similarity
 
 
 def check_threshold(threshold) -> float:
@@ -107,18 +110,12 @@ def _checked(X):
     return X
 
 
-def _symmetric(first, second, values, n_rows):
-    """Return a matrix with the values on both sides of a diagonal of ones."""
-    rows = np.arange(n_rows, dtype=first.dtype)
-    similarity = sparse.coo_array(
-        (
-            np.concatenate((values, values, np.ones(n_rows))),
-            (np.concatenate((first, second, rows)), np.concatenate((second, first, rows))),
-        ),
-        shape=(n_rows, n_rows),
-    ).tocsr()
-    similarity.sort_indices()
-    return similarity
+def with_diagonal(rows, columns, values, n_rows) -> sparse.csr_array:
+    """Make a square matrix of some entries and a diagonal of ones."""
+    every = np.arange(n_rows, dtype=rows.dtype)
+    entries = np.concatenate((rows, every)), np.concatenate((columns, every))
+    values = np.concatenate((values, np.ones(n_rows)))
+    return sparse.coo_array((values, entries), shape=(n_rows, n_rows)).tocsr()
 
 
 def _finish(parts):
