@@ -43,7 +43,7 @@ def mean_difference(x, y, axis=-1):
 def compare_afresh(scores, test):
     """As for the first time, without the distribution that Tukey's HSD keeps."""
     studentized_range.cache_clear()
-    return compare_systems(scores, test=test)
+    return compare_systems(scores, test=test, random_state=0)
 
 
 def one_by_one(values, first, second, vectorized):
@@ -172,12 +172,14 @@ def main():
     tukey_scipy, tukey_statsmodels = tukey_times(values)
 
     curves = {
-        "stability_curve, 200 samples of 2 to 30 topics": lambda: stability_curve(scores),
+        "stability_curve, 200 samples of 2 to 30 topics": lambda: stability_curve(
+            scores, random_state=0
+        ),
         'sensitivity_curve, 1,000 resamples, method="paper"': lambda: sensitivity_curve(
-            scores, method="paper"
+            scores, method="paper", random_state=0
         ),
         'sensitivity_curve, 1,000 resamples, method="sakai"': lambda: sensitivity_curve(
-            scores, method="sakai"
+            scores, method="sakai", random_state=0
         ),
         "reliability": lambda: reliability(scores),
     }

@@ -86,7 +86,7 @@ def rows_of(name, table, truth, texts):
     for strategy, places in rankings(table, texts):
         for budget in BUDGETS:
             judged = truth[places <= budget].rename("label").reset_index()
-            completed = complete_qrels(judged, runs, texts)
+            completed = complete_qrels(judged, runs, texts, random_state=0)
             found = completed.qrels.set_index(["qid", "docno"])
             said = found[(found["judged_by"] == "predicted") & (found["label"] > 0)]
             quality = completed.quality

@@ -111,7 +111,12 @@ class Completing:
             own = own.assign(docno=own["qid"] + "|" + own["docno"])
             rows.index = pd.Index(own["docno"], name="docno")
             completed = complete_qrels(
-                qrels=own, runs=None, documents=rows, predictor=self.predictor, unjudged_label=None
+                qrels=own,
+                runs=None,
+                documents=rows,
+                predictor=self.predictor,
+                unjudged_label=None,
+                random_state=0,
             )
         else:
             completed = complete_qrels(
@@ -120,6 +125,7 @@ class Completing:
                 documents=self.documents,
                 predictor=self.predictor,
                 unjudged_label=None,
+                random_state=0,
             )
         found = completed.qrels.set_index(["qid", "docno"])
         found = found.reindex(pd.MultiIndex.from_frame(own[["qid", "docno"]]))

@@ -68,7 +68,13 @@ class Collection:
     def curve(self, **options):
         """Tau and RMSE of AP."""
         return judging_curve(
-            self.qrels, self.runs, documents=self.texts, depth=DEPTH, missing="empty", **options
+            self.qrels,
+            self.runs,
+            documents=self.texts,
+            depth=DEPTH,
+            missing="empty",
+            **options,
+            random_state=0,
         )
 
     def pool(self):

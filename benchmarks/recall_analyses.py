@@ -94,6 +94,7 @@ def with_fewer_labels(runs, index, sampling, n_jobs):
         missing="empty",
         tolerance=ROUNDING,
         n_jobs=n_jobs,
+        random_state=0,
     )
     assert not found.dropped_queries
     names = {text: name for name, text in MEASURES.items()}

@@ -64,9 +64,12 @@ def measure_rows(scores):
     rows, curves = {}, {}
     for name, each in scores.items():
         sizes = [size for size in SIZES if size <= each.n_queries]
-        stable = [stability_curve(each, sizes=sizes, fuzziness=value) for value in FUZZINESS]
-        paper = sensitivity_curve(each, alphas=ALPHAS)
-        sakai = sensitivity_curve(each, alphas=ALPHAS, method="sakai")
+        stable = [
+            stability_curve(each, sizes=sizes, fuzziness=value, random_state=0)
+            for value in FUZZINESS
+        ]
+        paper = sensitivity_curve(each, alphas=ALPHAS, random_state=0)
+        sakai = sensitivity_curve(each, alphas=ALPHAS, method="sakai", random_state=0)
         found = reliability(each)
         rows[name] = {
             "mean": each.values.mean(),

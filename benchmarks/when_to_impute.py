@@ -241,6 +241,7 @@ def scoring(name, collection, repetitions):
         missing="empty",
         n_samples=repetitions,
         unjudged_label=None,
+        random_state=0,
     )
     print(name, curve, sep="\n", flush=True)
     return curve.to_frame().assign(setting=repr(curve).strip("<>"))

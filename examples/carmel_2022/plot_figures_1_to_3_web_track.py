@@ -58,6 +58,6 @@ for name, each in scores.items():
 # Figures 1 and 2:
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 sizes = (2, 5, 10, 20, 30, 40, 48)
-StabilityCurveDisplay.from_scores(scores, sizes=sizes, n_resamples=50, ax=left)
-SensitivityCurveDisplay.from_scores(scores, n_resamples=200, ax=right)
+StabilityCurveDisplay.from_scores(scores, sizes=sizes, n_resamples=50, random_state=0, ax=left)
+SensitivityCurveDisplay.from_scores(scores, n_resamples=200, random_state=0, ax=right)
 plt.show()

@@ -65,6 +65,7 @@ curve = judging_curve(
     shares=(0.05, 0.1, 0.2, 0.4, 0.7),
     n_samples=3,
     missing="empty",
+    random_state=0,
 )
 table = curve.to_frame()
 print(curve.share_needed(tau=0.9))

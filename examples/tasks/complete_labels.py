@@ -31,7 +31,8 @@ runs = read_runs(sorted((folder / "runs").glob("*.gz"))[::4])
 # As if a third had been judged.
 is_judged = np.random.default_rng(0).random(len(qrels)) < 1 / 3
 judged = qrels.assign(label=qrels["label"].where(is_judged))
-completed = complete_qrels(judged, None, text_of, predictor=LabelPredictor(random_state=0))
+predictor = LabelPredictor(random_state=0)
+completed = complete_qrels(judged, None, text_of, predictor=predictor, random_state=0)
 print(completed.precision_text())
 labels = completed.qrels.merge(qrels, on=["qid", "docno"], suffixes=("", "_truth"))
 says_relevant = labels[(labels["judged_by"] == "predicted") & (labels["label"] == 1)]

@@ -17,7 +17,7 @@ data = fetch_trec_covid(names)
 runs = data.runs
 truth = score_systems(data.qrels, runs, "ap")["ap"]
 
-order = rank_systems(runs, method="soboroff", depth=100)
+order = rank_systems(runs, method="soboroff", depth=100, random_state=0)
 print(order.round(3))
 print("tau, random pseudo-judgments", round(kendall_tau(truth, order), 3))
 

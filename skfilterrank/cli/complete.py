@@ -93,7 +93,13 @@ def complete(
         others = "(?!the judged documents stand no higher)"
         warnings.filterwarnings("ignore", others, SkfilterrankWarning)
         completed = complete_qrels(
-            judged, named, texts, depth=depth or None, unjudged_label=None, predictor=predictor
+            judged,
+            named,
+            texts,
+            depth=depth or None,
+            unjudged_label=None,
+            predictor=predictor,
+            random_state=0,
         )
     for line in _of_completed(completed, docs):
         tell(line)

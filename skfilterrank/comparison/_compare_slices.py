@@ -78,7 +78,7 @@ def compare_slices(
     alpha: float = 0.05,
     missing: str | float = "raise",
     n_resamples: int = 10_000,
-    random_state=0,
+    random_state=None,
 ) -> SliceComparison:
     """Compare slices of the queries, such as languages, sources or lengths, with all queries.
 
@@ -107,8 +107,9 @@ def compare_slices(
         What becomes of a query for which some system has no value, as in :class:`SystemScores`.
     n_resamples : int, default=10000
         Number of random resamples of the randomization test, at least 100.
-    random_state : int, RandomState instance or None, default=0
-        What the resamples come from; all slices and systems share them.
+    random_state : int, RandomState instance or None, default=None
+        Source of the resamples, which all slices and systems share. Pass an int for results that
+        can be repeated.
 
     Returns
     -------
@@ -162,7 +163,8 @@ def compare_slices(
     >>> import numpy as np
     >>> from skfilterrank.comparison import compare_slices
     >>> values = [0.9, 0.8, 0.7, 0.9, 0.8, 0.2, 0.3, 0.1, 0.4, 0.3]
-    >>> print(compare_slices([values], dict(enumerate(["en"] * 5 + ["fr"] * 5))))
+    >>> languages = dict(enumerate(["en"] * 5 + ["fr"] * 5))
+    >>> print(compare_slices([values], languages, random_state=0))
     score by slices of 10 queries: randomization test against the other queries, Holm's correction
     2 of 2 slices significantly different at 0.05
     slice  n_queries  value  95 % interval difference p_adjusted

@@ -472,7 +472,7 @@ def compare_systems(
     alternative: str = "two-sided",
     alpha: float = 0.05,
     n_resamples: int = 10_000,
-    random_state=0,
+    random_state=None,
     verbose: int = 0,
 ) -> PairwiseComparison:
     """Test every two systems for a difference over the same queries.
@@ -503,8 +503,9 @@ def compare_systems(
         those of the Tukey tests are).
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
-    random_state : int, RandomState instance or None, default=0
-        What the resamples come from. All pairs share them.
+    random_state : int, RandomState instance or None, default=None
+        Source of the resamples, which all pairs share. Pass an int for results that can be
+        repeated.
     verbose : int, default=0
         Whether to show progress.
 
@@ -599,7 +600,7 @@ def compare_systems(
     1 of 1 pair differs significantly at 0.05
      first second difference  95 % interval Cohen's d_z      p
     drug 1 drug 2      -1.58 [-2.46, -0.70]       -1.28 0.0028
-    >>> comparison = compare_systems(sleep, test="randomization")
+    >>> comparison = compare_systems(sleep, test="randomization", random_state=0)
     >>> comparison.p_value, comparison.better()
     (array([0.00390625]), array([-1], dtype=int8))
     """

@@ -65,7 +65,7 @@ def order_systems(
     damping: float = 0.85,
     confidence: float = 0.95,
     n_resamples: int = 1000,
-    random_state=0,
+    random_state=None,
     verbose: int = 0,
 ) -> SystemOrder:
     r"""Put systems in one order from which is better than which, query by query.
@@ -99,8 +99,8 @@ def order_systems(
         Confidence of the interval of each rank.
     n_resamples : int, default=1000
         Number of times that queries are resampled for it; 0 for no intervals.
-    random_state : int, RandomState or None, default=0
-        Resamples.
+    random_state : int, RandomState or None, default=None
+        Source of the resamples. Pass an int for results that can be repeated.
     verbose : int, default=0
         1 shows a progress bar of the resamples, which take long for many systems by "mc4".
 

@@ -172,7 +172,7 @@ def topic_set_size(
     design: str = "paired",
     n_systems: int | None = None,
     n_resamples: int = 10_000,
-    random_state=0,
+    random_state=None,
 ) -> TopicSetSize:
     """Compute how many topics a test collection needs to detect a difference between systems.
 
@@ -213,8 +213,8 @@ def topic_set_size(
     n_resamples : int, default=10000
         Number of simulated experiments, at least 100. The standard error of a power of 0.8 is
         0.004 with 10,000.
-    random_state : int, RandomState or None, default=0
-        Makes the simulation repeatable.
+    random_state : int, RandomState or None, default=None
+        Source of the simulation. Pass an int for results that can be repeated.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from skfilterrank.judgments._selector import (
 )
 
 # Queries whose state stays in memory; that of others is made again from their answers.
-_KEPT_TOPICS = 8
+_KEPT_QUERIES = 8
 
 
 class ActiveSelector(RunSelector):
@@ -368,7 +368,7 @@ class ActiveSelector(RunSelector):
     def _keep_state(self, code, state):
         """Keep the state of a query at hand, in the place of another's."""
         self._states[code] = state
-        if len(self._states) > _KEPT_TOPICS:
+        if len(self._states) > _KEPT_QUERIES:
             self._states.popitem(last=False)
 
     def _own_answers(self):

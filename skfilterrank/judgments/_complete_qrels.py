@@ -144,7 +144,7 @@ def complete_qrels(
     depth: int | None = None,
     unjudged_label: float | str | None = "warn",
     predictor: LabelPredictor | None = None,
-    random_state=0,
+    random_state=None,
 ) -> CompletedQrels:
     """Predict the labels that nobody made, from the texts of documents that somebody judged.
 
@@ -171,8 +171,8 @@ def complete_qrels(
         Labels of `qrels` that mean unjudged, as in :func:`skfilterrank.io.read_qrels`.
     predictor : LabelPredictor or None, default=None
         Predicts the labels; cloned. None means ``LabelPredictor()``.
-    random_state : int, RandomState instance or None, default=0
-        Deals the judged documents to folds.
+    random_state : int, RandomState instance or None, default=None
+        Deals the judged documents to folds. Pass an int for results that can be repeated.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def complete_qrels(
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")  # two judgments say nothing of their quality
-    ...     completed = complete_qrels(qrels, {"run": run}, texts)
+    ...     completed = complete_qrels(qrels, {"run": run}, texts, random_state=0)
     >>> completed.qrels
       qid docno  label  judged_by
     0   1     a    1.0     people

@@ -176,7 +176,7 @@ def estimate(
     >>> people = rows.assign(label=rng.randint(0, 3, 200))
     >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=60, random_state=0)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
     >>> estimates = estimate(sample, runs, "dcg@50", machine_qrels=machine)
     >>> estimates
@@ -399,7 +399,13 @@ _LEAST = 5
 
 
 def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confidence) -> Estimates:
-    """Estimate measures from whole queries."""
+    """Estimate measures from queries that were judged whole, by PPI++ over queries.
+
+    With f the values of judged queries by people's labels and m those of all queries by machine
+    labels, the estimate is ``mean of judged f + trust * (mean of all m - mean of judged m)``, with
+    the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic, "PPI++:
+    Efficient prediction-powered inference", 2023). Any measure will do.
+    """
     queries, share = _judged_queries(sample, pool)
     n_all, n_judged = len(pool.queries), len(queries)
     judged = sample.reset_index()[["qid", "docno", "label"]]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata, t
 
-from skfilterrank._lists.checks import check_count, check_share, is_finite_number
+from skfilterrank._lists.checks import check_random_state, check_share, is_finite_number
 from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.ties import mean_tolerance
@@ -218,15 +218,16 @@ class Estimates(Result):
             greater_is_better=result.greater_is_better,
         )
 
-    def order(self, measure: str | None = None, *, random_state=0) -> pd.DataFrame:
+    def order(self, measure: str | None = None, *, random_state=None) -> pd.DataFrame:
         """Runs from the best to the worst, with intervals of their ranks.
 
         Parameters
         ----------
         measure : str or None, default=None
             Which measure; None where there is only one.
-        random_state : int, default=0
-            Seed of the normal draws that give the quantile of the largest of all differences.
+        random_state : int, RandomState instance or None, default=None
+            Source of the normal draws that give the quantile of the largest of all differences.
+            Pass an int for results that can be repeated.
 
         Returns
         -------
@@ -364,8 +365,7 @@ class Estimates(Result):
 
     def _largest(self, result, first, second, error, random_state):
         """Quantile of the largest of all differences, each over its standard error."""
-        random_state = np.random.RandomState(check_count(random_state, "random_state", least=0))
-        draws = random_state.normal(size=(_N_DRAWS, len(result.deviations)))
+        draws = check_random_state(random_state).normal(size=(_N_DRAWS, len(result.deviations)))
         draws = draws @ result.deviations
         largest = np.zeros(_N_DRAWS)
         kept = error > 0

@@ -1,6 +1,6 @@
 """Ask an assessor about documents, save each answer, and resume from the log."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from enum import Enum
 from typing import NamedTuple
@@ -19,6 +19,11 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._active_selectors import ActiveSelector
+from skfilterrank.judgments._judging_tasks import (
+    levels_as_columns,
+    logged_grades,
+    named_grades,
+)
 from skfilterrank.judgments._judgment_log import (
     Event,
     JudgmentLog,
@@ -210,8 +215,8 @@ def judge(
     check_is_fitted(selector)
     qids, docnos = _pool_columns(selector, pool)
     identity = Pool.of(map(str, qids), map(str, docnos))
-    grades = _named_grades(grades)
-    kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
+    grades = None if grades is None else named_grades(grades)
+    kept = grades and logged_grades(grades)
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
         session = _Session(selector, qids, docnos, n_per_query, queries, order, leave_out)
@@ -253,15 +258,16 @@ class _Session:
 
     def __init__(self, selector, qids, docnos, n_per_query, queries, order, leave_out):
         is_active = isinstance(selector, ActiveSelector)
+        index = selector._index
         if is_active:
-            self.budgets, self.counts = _budgets(selector, n_per_query)
+            self.budgets = query_budgets(n_per_query, index)
+            self.counts = np.ones(index.n_rows, dtype=bool)
         else:
             self.budgets, self.counts = _selected(selector, n_per_query)
         self.qids, self.docnos = qids, docnos
         self.row_of = {
             (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
         }
-        index = selector._index
         self.codes = index.codes()
         self.query_ids = index.query_ids.tolist()
         self.never = set(_checked_rows(leave_out, index.n_rows))
@@ -453,8 +459,7 @@ def _known_labels(known):
     """Query, document and label of judgments, without those that are none."""
     if not isinstance(known, pd.DataFrame):
         raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
-    levels = [level for level in known.index.names if level not in (None, *known.columns)]
-    frame = known.reset_index(level=levels) if levels else known
+    frame = levels_as_columns(known)
     missing = {"qid", "docno", "label"} - set(frame.columns)
     if missing:
         raise InputError(
@@ -465,21 +470,6 @@ def _known_labels(known):
     judged = ~np.isnan(labels)
     pairs = zip(frame["qid"].astype(str)[judged], frame["docno"].astype(str)[judged])
     return list(zip(pairs, labels[judged].tolist()))
-
-
-def _named_grades(grades):
-    """Names by labels; None where any label may be given."""
-    if grades is None:
-        return None
-    labels = check_numbers(as_list(grades, "grades", "labels"), "grades", entry="label").tolist()
-    names = grades.values() if isinstance(grades, Mapping) else [""] * len(labels)
-    return dict(zip(map(float, labels), map(str, names)))
-
-
-def _budgets(selector, n_per_query):
-    """Number of documents per query, and which ones count towards it: all."""
-    index = selector._index
-    return query_budgets(n_per_query, index), np.ones(index.n_rows, dtype=bool)
 
 
 def _selected(selector, n_per_query):
@@ -505,15 +495,7 @@ def _pool_columns(selector, pool):
                 f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
                 "'docno'."
             )
-    if isinstance(pool, pd.MultiIndex):
-        pool = pool.to_frame(index=False)
-    elif isinstance(pool, pd.DataFrame | pd.Series):
-        levels = [name for name in ("qid", "docno") if name in pool.index.names]
-        taken = [name for name in levels if name not in getattr(pool, "columns", ())]
-        pool = pd.concat(
-            [pool.index.to_frame(index=False)[taken], pd.DataFrame(pool).reset_index(drop=True)],
-            axis=1,
-        )
+    pool = levels_as_columns(pool)
     if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
         raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
     index = selector._index

@@ -148,12 +148,21 @@ def write_judging_tasks(
             write(_label_studio_config(grades))
 
 
+def levels_as_columns(table):
+    """Turn named levels of a table's index into columns; other things are returned as they are."""
+    if isinstance(table, pd.MultiIndex):
+        return table.to_frame(index=False)
+    if isinstance(table, pd.Series):
+        table = table.to_frame()
+    if not isinstance(table, pd.DataFrame):
+        return table
+    levels = [name for name in table.index.names if name not in (None, *table.columns)]
+    return table.reset_index(level=levels) if levels else table
+
+
 def pool_pairs(pool) -> list:
     """Query and document of each row of a pool, as texts."""
-    frame = pool.to_frame(index=False) if isinstance(pool, pd.MultiIndex) else pool
-    if isinstance(frame, pd.DataFrame):
-        levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
-        frame = frame.reset_index(level=levels) if levels else frame
+    frame = levels_as_columns(pool)
     if not isinstance(frame, pd.DataFrame) or not {"qid", "docno"} <= set(frame.columns):
         raise InputError(
             f"pool must be a DataFrame or MultiIndex with 'qid' and 'docno', got {brief(pool)}."

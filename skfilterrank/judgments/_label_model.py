@@ -255,11 +255,12 @@ class Features(NamedTuple):
 
 
 def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
-    """Drawn coefficients of ridge logistic regressions, which Newton's steps find.
+    """Draw coefficients of ridge logistic regressions, one for each fold, by Newton's steps.
 
-    Penalties of blocks go along by the evidence of the target (MacKay 1992). The indicators of
-    queries make a diagonal block of the matrix of each step, which leaves a small one to invert
-    (its Schur complement).
+    The penalty of a block follows from the evidence of the target (MacKay 1992): it is one over
+    the mean square of the block's coefficients, counting those that the labels determine. So a
+    block that says nothing costs next to nothing. The indicators of queries make a diagonal block
+    of the matrix of each step, which leaves a small one to invert (its Schur complement).
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
+from skfilterrank.judgments._judging_tasks import levels_as_columns
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_queries
@@ -193,8 +194,7 @@ def _labels(name, source):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
-        levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
-        frame = frame.reset_index(level=levels) if levels else frame
+        frame = levels_as_columns(frame)
         missing = {*_KEY, "label"} - set(frame.columns)
         if missing:
             raise InputError(
@@ -289,7 +289,7 @@ _DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}
 _CELLS = 2**22
 
 
-def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) -> pd.DataFrame:
+def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None) -> pd.DataFrame:
     """List the labels that deserve a second look.
 
     A label is listed where a model that has not seen it predicts another one, and the labels of
@@ -304,8 +304,9 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
         Names the columns and has the classifier; None means ``LabelPredictor()``. It is cloned.
     n_neighbors : int, default=5
         Number of the most similar judged documents of the query, by the cosine of their vectors.
-    random_state : int, RandomState instance or None, default=0
-        Deals the labels of each query to the folds.
+    random_state : int, RandomState instance or None, default=None
+        Deals the labels of each query to the folds. Pass an int for results that can be
+        repeated.
 
     Returns
     -------
@@ -342,7 +343,7 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
     ...     {"qid": "1", "docno": list("abcdefghij"), "text": texts, "label": 5 * [1] + 5 * [0]}
     ... )
     >>> table.loc[2, "label"] = 0  # about cats, too
-    >>> likely_errors(table)[["qid", "docno", "label", "predicted"]]
+    >>> likely_errors(table, random_state=0)[["qid", "docno", "label", "predicted"]]
       qid docno  label  predicted
     2   1     c      0        1.0
     """

@@ -108,7 +108,7 @@ def machine_report(
     >>> people = rows.assign(label=rng.randint(0, 2, 200))
     >>> machine = rows.assign(label=np.maximum(people["label"], rng.randint(0, 2, 200)))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=100)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_total=100, random_state=0)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
     >>> report = machine_report(sample, runs, "dcg@50", machine_qrels=machine)
     >>> report.by_label[["n_pool", "n_judged"]]

@@ -29,7 +29,7 @@ def pseudo_qrels(
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
-    random_state=0,
+    random_state=None,
 ) -> pd.DataFrame:
     """Judgments without judges: documents that many runs return pass for relevant.
 
@@ -70,8 +70,9 @@ def pseudo_qrels(
     ties : {"docno", "random"}, default="docno"
         Which of the documents that are left equal is relevant: the greater id as text, or one at
         random. "soboroff" has no ties.
-    random_state : int, RandomState instance or None, default=0
-        Seed of "soboroff" and of random ties; one number gives the same table every time.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random numbers of "soboroff" and of random ties. Pass an int for results that
+        can be repeated.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def rank_systems(
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
-    random_state=0,
+    random_state=None,
 ) -> pd.DataFrame:
     """Rank systems before anything is judged, by what their runs have in common.
 
@@ -55,9 +55,9 @@ default="nruns"
     teams : dict or Series {run: team}, default=None
         Team of each run: of each team only the first run by name is taken, and ranked. None takes
         all runs. Runs that are not in `runs` may be named.
-    random_state : int, RandomState instance or None, default=0
-        Seed of "soboroff", of "spoerri" and of random ties; one number gives the same order every
-        time.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random numbers of "soboroff", of "spoerri" and of random ties. Pass an int
+        for results that can be repeated.
 
     Returns
     -------

@@ -309,7 +309,7 @@ def judged_table(qrels, name="qrels") -> pd.DataFrame:
 class _Rows(QrelsIndex):
     """The documents of a pool."""
 
-    def _tell_of_strangers(self, aligned, query, own, theirs):
+    def _warn_of_other_documents(self, aligned, query, own, theirs):
         raise InputError(
             f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
             f"the pool: of query {brief(query)} it holds {brief(own)}, and the pool {brief(theirs)}"
@@ -367,7 +367,9 @@ class Folding(NamedTuple):
 def fold_documents(pool) -> Folding:
     """Deal the documents of a pool to folds by turns, in an order that no name gives.
 
-    Of documents that are equal to all runs and machines, those of smaller ids come first.
+    The order follows from places in the runs and from machine labels; of documents that are equal
+    in both, smaller ids come first. Labels of people have no part in it: folds that depended on
+    the sample would make estimates biased.
     """
     order, queries = _ordered(pool)
     folds, random_number = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))

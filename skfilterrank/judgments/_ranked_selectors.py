@@ -69,10 +69,6 @@ class PriorSelector(QuerySelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, X, index):
-        """Nothing: the prior says it all."""
-        return None
-
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
         """Rank the documents of each query by their prior.
@@ -657,10 +653,6 @@ class StatAPSelector(QuerySelector):
             queries = self._index.query_ids[self._index.codes()]
             self.pooling_places_ = PoolingSelector().fit(X, groups=queries).ranking_
         return self
-
-    def _prepare(self, X, index):
-        """Nothing: the prior says it all."""
-        return None
 
     def _rank_query(self, X, prior, random_state):
         """Successive draws in proportion to the prior; those of prior 0 last, at random."""

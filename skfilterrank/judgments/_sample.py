@@ -42,7 +42,7 @@ def draw_sample(
     pool=None,
     judged=None,
     gains=None,
-    random_state=0,
+    random_state=None,
 ) -> pd.DataFrame:
     """Draw the documents that people should judge, with exact inclusion probabilities.
 
@@ -74,9 +74,9 @@ def draw_sample(
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
         label between two of a dict has a gain between theirs.
-    random_state : int, RandomState instance or None, default=0
-        Where the sample comes from. The same int and a larger `n_total` go on with the same
-        sample: the first documents are those of the smaller sample.
+    random_state : int, RandomState instance or None, default=None
+        Source of the random numbers. Pass an int for results that can be repeated: the same int
+        and a larger `n_total` continue the sample, whose first documents are the smaller one.
 
     Returns
     -------
@@ -130,10 +130,10 @@ def draw_sample(
     >>> documents = [f"d{i}" for i in range(30)]
     >>> machine = pd.DataFrame({"qid": "1", "docno": documents, "label": [2, 1, 0] * 10})
     >>> run = pd.DataFrame({"qid": "1", "docno": documents, "score": range(30, 0, -1)})
-    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8)
+    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_total=8, random_state=0)
     >>> sample.columns.tolist()
     ['qid', 'docno', 'label', 'inclusion_probability']
-    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12)
+    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_total=12, random_state=0)
     >>> bool((longer["docno"][:8] == sample["docno"]).all())
     True
     """
@@ -205,7 +205,10 @@ def _draw_queries(pool, n_total, known, random_state):
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):
-    """Rows in the order to judge them, and probabilities of all rows."""
+    """Draw from each fold by itself: rows in the order to judge them, and probabilities of all.
+
+    Independent draws keep the errors of out-of-fold predictions at mean 0 given the predictions.
+    """
     orders, turns = [], []
     drawn = folding.order[sizes[folding.order] > 0]
     folds = folding.folds[drawn]
@@ -298,9 +301,9 @@ def _learned(pool, gains, known):
 
 
 def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:
-    """Probabilities of a sample of n documents: n times the share of the sizes, at most 1.
+    """Compute inclusion probabilities of n documents: n times the share of the sizes, at most 1.
 
-    Those of size 0 have 0; n must not be above the number of the others.
+    Documents of size 0 have 0; n must not be above the number of the others.
     """
     sizes = np.asarray(sizes, dtype=np.float64)
     order = np.argsort(-sizes, kind="stable")
@@ -324,7 +327,15 @@ def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:
 
 
 def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
-    """Rows of sizes above 0 in the order to judge them."""
+    """Order rows of sizes above 0 for judging, so that the first n are a sample for every n.
+
+    Elimination sampling (Tillé, Biometrika 83, 1996) begins with all documents and takes out one
+    after the other. The n that are left have inclusion probabilities proportional to their sizes,
+    or 1 where that would be more, see :func:`inclusion_probabilities`. Read from its end, the
+    order of elimination is an order to judge in: judging may stop, or go on, at any n. Joint
+    probabilities have a closed form and satisfy pi_ij <= pi_i pi_j, which keeps the usual variance
+    estimates from being negative.
+    """
     rows = np.flatnonzero(sizes > 0)
     rows = rows[np.argsort(sizes[rows], kind="stable")]
     ordered = sizes[rows].tolist()

@@ -30,7 +30,7 @@ from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Queries that one process takes at a time: most are ranked faster than they are sent.
-_TOPICS_AT_ONCE = 32
+_QUERIES_AT_ONCE = 32
 
 
 class QuerySelector(BaseEstimator):
@@ -155,7 +155,7 @@ class QuerySelector(BaseEstimator):
             for rows, stream in zip(queries, streams)
         )
         n_jobs = getattr(self, "n_jobs", None)
-        at_once = 1 if effective_n_jobs(n_jobs) == 1 else _TOPICS_AT_ONCE
+        at_once = 1 if effective_n_jobs(n_jobs) == 1 else _QUERIES_AT_ONCE
         jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
         selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
         selections = tqdm(

@@ -122,7 +122,7 @@ def judging_curve(
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
-    random_state=0,
+    random_state=None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> JudgingCurve:
@@ -174,8 +174,9 @@ default=("none", "condensed")
         What becomes of a judged topic that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
         As in :func:`skfilterrank.metrics.evaluate_run`.
-    random_state : int, RandomState or None, default=0
-        Draws; a strategy's own `random_state` is not used.
+    random_state : int, RandomState or None, default=None
+        Source of the draws; a strategy's own `random_state` is not used. Pass an int for results
+        that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -413,7 +414,7 @@ def leave_teams_out(
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
-    random_state=0,
+    random_state=None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> LeftOutTeams:

@@ -113,7 +113,7 @@ def label_degradation(
     ties: str = "docno",
     precision: str = "double",
     unjudged: str = "zero",
-    random_state=0,
+    random_state=None,
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -147,8 +147,8 @@ def label_degradation(
         Values of a query that differ by at most this much are tied.
     gains, ties, precision, unjudged, **options
         As in :func:`skfilterrank.metrics.evaluate_run`.
-    random_state : int, RandomState or None, default=0
-        Draws.
+    random_state : int, RandomState or None, default=None
+        Source of the draws. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -221,7 +221,11 @@ def label_degradation(
     ...     name: pd.DataFrame({"qid": "1", "docno": list(order), "score": [4, 3, 2, 1]})
     ...     for name, order in {"x": "abcd", "y": "bcad", "z": "cadb"}.items()
     ... }
-    >>> print(label_degradation(qrels, runs, ["ap", "rr"], shares=[0.5], n_samples=4))
+    >>> print(
+    ...     label_degradation(
+    ...         qrels, runs, ["ap", "rr"], shares=[0.5], n_samples=4, random_state=0
+    ...     )
+    ... )
     3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
     Shares of comparisons that are tied, and of preferences that agree with all labels, by the
     share of labels removed:

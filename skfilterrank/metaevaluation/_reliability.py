@@ -147,7 +147,7 @@ def reliability(
     measure: str | None = None,
     n_queries: int | None = None,
     n_resamples: int = 0,
-    random_state=0,
+    random_state=None,
 ) -> Reliability:
     r"""Estimate how well means over queries tell systems apart, by variance components.
 
@@ -164,8 +164,8 @@ def reliability(
     n_resamples : int, default=0
         Number of resamples of the queries, with replacement, which show how much the coefficients
         depend on the queries at hand.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the resamples.
+    random_state : int, RandomState instance or None, default=None
+        Source of the resamples. Pass an int for results that can be repeated.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def stability_curve(
     n_resamples: int = 200,
     fuzziness: float = 0.01,
     relative: bool = False,
-    random_state=0,
+    random_state=None,
     verbose: int = 0,
 ) -> StabilityCurve:
     r"""Compute how often fewer queries take the worse of two systems for the better one.
@@ -92,8 +92,9 @@ def stability_curve(
     relative : bool, default=False
         If True, `fuzziness` is a share of the mean that is greater in size, as Buckley and
         Voorhees have it.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the samples. The samples of a size do not depend on the other sizes.
+    random_state : int, RandomState instance or None, default=None
+        Source of the samples; those of a size do not depend on the other sizes. Pass an int for
+        results that can be repeated.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -161,9 +162,9 @@ def stability_curve(
     ...     systems=["old", "new"],
     ...     measure="ap",
     ... )
-    >>> stability_curve(scores, sizes=[5]).error_rate
+    >>> stability_curve(scores, sizes=[5], random_state=0).error_rate
     array([0.])
-    >>> bool(0.3 < stability_curve(scores, sizes=2).error_rate[0] < 0.5)
+    >>> bool(0.3 < stability_curve(scores, sizes=2, random_state=0).error_rate[0] < 0.5)
     True
     """
     scores = SystemScores.of(scores, measure, least=(2, 2))
@@ -285,7 +286,7 @@ def sensitivity_curve(
     alphas=None,
     n_resamples: int = 1000,
     method: str = "paper",
-    random_state=0,
+    random_state=None,
     verbose: int = 0,
 ) -> SensitivityCurve:
     """Compute the share of pairs for which resampled queries keep the better system ahead.
@@ -304,8 +305,8 @@ def sensitivity_curve(
         How the achieved significance level of a pair is found: the share of resamples that
         disagree with all queries about the pair; or the two-sided test of :func:`compare_systems`
         with ``test="bootstrap"``.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the resamples.
+    random_state : int, RandomState instance or None, default=None
+        Source of the resamples. Pass an int for results that can be repeated.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -371,7 +372,7 @@ def sensitivity_curve(
     ...     systems=["a", "b", "c"],
     ...     measure="ap",
     ... )
-    >>> print(sensitivity_curve(scores, alphas=[0.01, 0.05]))
+    >>> print(sensitivity_curve(scores, alphas=[0.01, 0.05], random_state=0))
     Sensitivity of ap of 3 pairs of 3 systems, 1,000 resamples of queries, method 'paper'
            success_rate
     alpha

@@ -26,7 +26,7 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.ties import mean_tolerance, merge
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
-from skfilterrank.metrics._random_rankings import random_ranking_bound
+from skfilterrank.metrics._random_rankings import check_seed, random_ranking_bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +182,7 @@ def query_informativeness(
     undefined: float | str = 0.0,
     n_queries: int | float = 0.1,
     n_samples: int = 1000,
-    random_state=0,
+    random_state=None,
 ) -> QueryInformativeness:
     """Sort queries by how far several systems are above a random ranking.
 
@@ -221,8 +221,8 @@ default=None
         takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
     n_samples : int, default=1000
         Number of random rankings drawn per query, for measures without a mean over ties alone.
-    random_state : int, RandomState instance or None, default=0
-        Seed of these.
+    random_state : int, RandomState instance or None, default=None
+        Source of these. Pass an int for results that can be repeated.
 
     Returns
     -------
@@ -288,6 +288,8 @@ default=None
     measures = [parse_measure(measure).with_cutoff(cutoff) for cutoff in cutoffs]
     if not measures[0].measure.greater_is_better:
         raise InputError(f"measure must be one for which higher is better, got {brief(measure)}.")
+    # One seed, so that all cut-offs see the same rankings.
+    seed = check_seed(random_state)
     gained = as_gains(y_true, gains)
     index = check_groups(groups, y_true, n_rows=len(gained))
     expected = np.array(
@@ -298,7 +300,7 @@ default=None
                 groups=index,  # type: ignore[arg-type]  # checked already
                 k=cutoff,
                 n_samples=n_samples,
-                random_state=random_state,
+                random_state=seed,
                 undefined=undefined,
                 average=None,
             ).value

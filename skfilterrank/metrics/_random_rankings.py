@@ -174,7 +174,7 @@ def random_ranking_bound(
     gains: Gains = None,
     method: str = "auto",
     n_samples: int = 1000,
-    random_state=0,
+    random_state=None,
     undefined: float | str = 0.0,
     average: str | None = "mean",
 ) -> RandomRankingBound:
@@ -201,8 +201,8 @@ def random_ranking_bound(
         where that is possible. "paper" is the formula that [1]_ prints for "sp", see Notes.
     n_samples : int, default=1000
         Number of rankings drawn per query, at least 2.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the drawn rankings. None draws others at each call.
+    random_state : int, RandomState instance or None, default=None
+        Source of the drawn rankings. Pass an int for results that can be repeated.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined; "drop" leaves such queries out of
         the mean and gives NaN in the per-query values.
@@ -257,7 +257,9 @@ def random_ranking_bound(
     >>> from skfilterrank.metrics import random_ranking_bound
     >>> random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3)
     <RandomRankingBound: 0.5000, standard error 0>
-    >>> drawn = random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3, method="simulation")
+    >>> drawn = random_ranking_bound(
+    ...     [2, 1, 0], "ndcg_f@1", groups=["a"] * 3, method="simulation", random_state=0
+    ... )
     >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
     True
 

@@ -111,7 +111,7 @@ class IntervalDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        order = estimates.order(measure).index
+        order = estimates.order(measure, random_state=0).index
         name = estimates.measures[0] if measure is None else measure
         return cls(estimates.to_frame().loc[name].loc[order], label=name).plot(ax=ax, **kwargs)
 

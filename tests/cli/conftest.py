@@ -150,7 +150,7 @@ def written(world, tmp_path_factory):
     write_qrels(folder / "llm.txt", world["machine"])
     docnos = world["people"]["docno"].unique()
     pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
-    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150)
+    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150, random_state=0)
     truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
     sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
     write_prels(folder / "sample.prels", sample)

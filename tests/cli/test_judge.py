@@ -505,7 +505,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _code, _, err = run(*command)
     assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
-    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60)
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60, random_state=0)
     pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     expected = drawn["inclusion_probability"].to_numpy()
     assert found["inclusion_probability"].to_numpy() == pytest.approx(expected, rel=1e-12)
@@ -514,7 +514,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
 def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assessor, world):
     command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "60"]
-    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60)
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=60, random_state=0)
     pairs = list(drawn[["qid", "docno"]].itertuples(index=False, name=None))
     assessor.asked.clear()
     assessor.skipped = {pairs[1]}
@@ -567,7 +567,9 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
         code, _, err = run(*command, "--gains", text, *options, "--out", f"{best}.prels")
         assert code == 0, err
         assert options or "grades 0,1,2,3, as in --gains" in err
-        drawn = draw_sample(machine, world["runs"], "dcg@10", n_total=60, gains=gains)
+        drawn = draw_sample(
+            machine, world["runs"], "dcg@10", n_total=60, gains=gains, random_state=0
+        )
         found = read_prels(f"{best}.prels")
         pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     assert not read_prels("1.prels")[["qid", "docno"]].equals(found[["qid", "docno"]])

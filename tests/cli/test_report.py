@@ -517,7 +517,9 @@ def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **option
     sampled = Sampled(estimates, pool, QrelsIndex(sample), None)
     found = {}
     for measure in estimates.measures:
-        order = estimates.order(measure).rename(columns={"low": "rank_low", "high": "rank_high"})
+        order = estimates.order(measure, random_state=0).rename(
+            columns={"low": "rank_low", "high": "rank_high"}
+        )
         values = order.join(estimates.to_frame().loc[measure].drop(columns="value"))
         differences = estimates.compare(measure)
         pairs = differences.to_frame().assign(significant=differences.significant())

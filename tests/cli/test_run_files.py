@@ -133,9 +133,13 @@ FUNCTIONS = {
         run=align(run="run.txt", qrels=qrels), qrels=None, measures="ap"
     ),
     "score_systems": lambda qrels: score_systems(runs=RUNS, qrels=qrels, measures="lexirecall"),
-    "judging_curve": lambda qrels: judging_curve(runs=RUNS, qrels=qrels),
-    "label_degradation": lambda qrels: label_degradation(runs=RUNS, qrels=qrels, measures="ap"),
-    "complete_qrels": lambda qrels: complete_qrels(qrels=qrels, runs=None, documents=DOCUMENTS),
+    "judging_curve": lambda qrels: judging_curve(runs=RUNS, qrels=qrels, random_state=0),
+    "label_degradation": lambda qrels: label_degradation(
+        runs=RUNS, qrels=qrels, measures="ap", random_state=0
+    ),
+    "complete_qrels": lambda qrels: complete_qrels(
+        qrels=qrels, runs=None, documents=DOCUMENTS, random_state=0
+    ),
     "fuse_runs": lambda qrels: fuse_runs(RUNS, "coordinate_ascent", qrels=qrels, random_state=0),
 }
 

@@ -23,7 +23,7 @@ NAMES = dict(enumerate(["en"] * 5 + ["fr"] * 4))
 
 
 def test_values_and_intervals_by_hand():
-    table = compare_slices([VALUES], NAMES).to_frame().set_index("slice")
+    table = compare_slices([VALUES], NAMES, random_state=0).to_frame().set_index("slice")
     assert table["n_queries"].to_dict() == {"en": 5, "fr": 4}
     assert table["value"].to_dict() == pytest.approx({"en": 0.82, "fr": 0.25})
     assert table["whole"].tolist() == pytest.approx([5.1 / 9] * 2)
@@ -46,15 +46,15 @@ def test_randomization_is_near_the_exact_share_of_choices():
     mean = np.mean(VALUES)
     sizes = [abs(np.mean(each) - mean) for each in itertools.combinations(VALUES, 4)]
     exact = np.mean(np.array(sizes) >= abs(0.25 - mean) - 1e-12)
-    table = compare_slices([VALUES], NAMES, n_resamples=20_000).to_frame()
+    table = compare_slices([VALUES], NAMES, n_resamples=20_000, random_state=0).to_frame()
     assert table["p_value"].tolist() == pytest.approx([exact, exact], abs=0.002)
 
 
 def test_p_values_are_corrected_for_the_number_of_slices():
     names = dict(enumerate(["en"] * 4 + ["fr"] * 3 + ["it"] * 2))
-    table = compare_slices([VALUES], names, correction="bonferroni").to_frame()
+    table = compare_slices([VALUES], names, correction="bonferroni", random_state=0).to_frame()
     assert table["p_adjusted"].tolist() == pytest.approx(np.minimum(3 * table["p_value"], 1))
-    holm = compare_slices([VALUES], names).to_frame()
+    holm = compare_slices([VALUES], names, random_state=0).to_frame()
     assert holm["p_adjusted"].tolist() == adjust_p_values(table["p_value"]).tolist()
 
 
@@ -64,14 +64,16 @@ def test_several_ways_to_slice_and_several_systems():
         index=range(9),
     )
     scores = SystemScores([VALUES, VALUES[::-1]], systems=["x", "y"], queries=range(9))
-    result = compare_slices(scores, slices)
+    result = compare_slices(scores, slices, random_state=0)
     table = result.to_frame()
     assert len(table) == 8
     assert table.groupby("slicing", sort=False)["slice"].unique().map(list).to_dict() == {
         "language": ["e", "f"],
         "length": ["a", "b"],
     }
-    alone = compare_slices(scores.select(systems=["y"]), slices["length"]).to_frame()
+    alone = compare_slices(
+        scores.select(systems=["y"]), slices["length"], random_state=0
+    ).to_frame()
     part = table[(table["slicing"] == "length") & (table["system"] == "y")]
     columns = ["n_queries", "value", "low", "high", "whole", "difference"]
     assert np.array_equal(part[columns], alone[columns])
@@ -80,7 +82,7 @@ def test_several_ways_to_slice_and_several_systems():
 
 
 def test_one_way_needs_no_names_of_it():
-    text = str(compare_slices([VALUES], NAMES))
+    text = str(compare_slices([VALUES], NAMES, random_state=0))
     assert "slicing" not in text
     assert "system" not in text
 
@@ -108,7 +110,7 @@ def test_a_real_difference_is_found():
     values = np.concatenate([rng.normal(0.5, 0.1, 100), rng.normal(0.4, 0.1, 30)])
     names = dict(enumerate(["en"] * 100 + ["fr"] * 30))
     for test in ("randomization", "t"):
-        assert compare_slices([values], names, test=test).significant().all()
+        assert compare_slices([values], names, test=test, random_state=0).significant().all()
 
 
 def test_values_are_those_of_the_queries_alone():
@@ -118,7 +120,11 @@ def test_values_are_those_of_the_queries_alone():
     names = pd.Series(np.where(np.arange(100) < 40, "old", "new"), index=groups, name="age")
     scores = score_predictions(y, {"model": score}, ["ap", "ndcg_f@3"], groups=groups)
     for measure in scores:
-        found = compare_slices(scores, names, measure=measure).to_frame().set_index("slice")
+        found = (
+            compare_slices(scores, names, measure=measure, random_state=0)
+            .to_frame()
+            .set_index("slice")
+        )
         own = evaluate(y[:40], score[:40], measure, groups=groups[:40])[measure].mean()
         assert found["value"]["old"] == pytest.approx(own)
         assert found["slicing"].unique().tolist() == ["age"]
@@ -127,23 +133,31 @@ def test_values_are_those_of_the_queries_alone():
 @pytest.mark.parametrize("test", ["randomization", "t"])
 def test_edges(test):
     names = {0: "one", 1: "rest", 2: "rest", 3: None}
-    table = compare_slices([[0.1, 0.5, 0.7, 0.9]], names, test=test).to_frame().set_index("slice")
+    table = (
+        compare_slices([[0.1, 0.5, 0.7, 0.9]], names, test=test, random_state=0)
+        .to_frame()
+        .set_index("slice")
+    )
     assert table["n_queries"].to_dict() == {"one": 1, "rest": 2}
     assert np.isnan(table.loc["one", ["low", "high"]].astype(float)).all()
     assert np.isnan(table.loc["one", "p_value"]) == (test == "t")
-    whole = compare_slices([[0.1, 0.5]], {0: "all", 1: "all"}, test=test).to_frame()
+    whole = compare_slices([[0.1, 0.5]], {0: "all", 1: "all"}, test=test, random_state=0).to_frame()
     assert whole["difference"].tolist() == [0.0]
     assert whole["p_value"].isna().all()
-    same = compare_slices([[0.1 + 0.2, 0.3, 0.3, 0.3]], dict(enumerate("aabb")), test=test)
+    same = compare_slices(
+        [[0.1 + 0.2, 0.3, 0.3, 0.3]], dict(enumerate("aabb")), test=test, random_state=0
+    )
     assert same.to_frame()["p_value"].tolist() == [1.0, 1.0]
     # Two slices that never vary: no more evidence than six queries can give.
-    apart = compare_slices([[0, 0, 0, 1, 1, 1]], dict(enumerate("aaabbb")), test=test)
+    apart = compare_slices(
+        [[0, 0, 0, 1, 1, 1]], dict(enumerate("aaabbb")), test=test, random_state=0
+    )
     assert apart.to_frame()["p_value"].min() == pytest.approx(0.1, abs=0.02)
 
 
 def test_intervals_end_where_the_measure_does():
     scores = SystemScores([[1, 1, 1, 0.5, 0, 0, 0]], measure="any_forbidden")
-    table = compare_slices(scores, dict(enumerate("aaaabbb"))).to_frame()
+    table = compare_slices(scores, dict(enumerate("aaaabbb")), random_state=0).to_frame()
     assert table["low"].min() >= 0
     assert table["high"].max() <= 1
 
@@ -158,14 +172,16 @@ def test_invariances(values, shift, data):
     codes = data.draw(st.lists(st.sampled_from("ab"), min_size=len(values), max_size=len(values)))
     order = data.draw(st.permutations(range(len(values))))
     names = dict(enumerate(codes))
-    first = compare_slices([values], names, n_resamples=200).to_frame()
+    first = compare_slices([values], names, n_resamples=200, random_state=0).to_frame()
     means = first["n_queries"] @ first["value"] / len(values)
     assert means == pytest.approx(np.mean(values))
     assert first["p_value"].dropna().between(1 / 201, 1).all()
     shuffled = SystemScores([[values[i] for i in order]], queries=order)
-    second = compare_slices(shuffled, names, n_resamples=200).to_frame()
+    second = compare_slices(shuffled, names, n_resamples=200, random_state=0).to_frame()
     assert first["difference"].tolist() == pytest.approx(second["difference"].tolist(), abs=1e-12)
-    moved = compare_slices([np.array(values) + shift], names, n_resamples=200).to_frame()
+    moved = compare_slices(
+        [np.array(values) + shift], names, n_resamples=200, random_state=0
+    ).to_frame()
     assert moved["difference"].tolist() == pytest.approx(first["difference"].tolist(), abs=1e-9)
 
 
@@ -187,14 +203,14 @@ def test_bad_slices(slices, message):
 
 def test_queries_that_are_not_measured_may_have_slices():
     names = {0: "a", 1: "a", 2: "b", 3: "b", 99: "c"}
-    table = compare_slices([[0.1, 0.2, 0.3, 0.4]], names).to_frame()
+    table = compare_slices([[0.1, 0.2, 0.3, 0.4]], names, random_state=0).to_frame()
     assert table["slice"].tolist() == ["a", "b"]
 
 
 def test_a_column_qid_names_queries():
     scores = SystemScores([[0.1, 0.2, 0.3]], queries=["x", "y", "z"])
     table = pd.DataFrame({"qid": ["z", "y", "x"], "source": ["web", "web", "mail"]})
-    found = compare_slices(scores, table).to_frame().set_index("slice")["value"]
+    found = compare_slices(scores, table, random_state=0).to_frame().set_index("slice")["value"]
     assert found.to_dict() == pytest.approx({"mail": 0.1, "web": 0.25})
 
 
@@ -202,15 +218,23 @@ def test_missing_values_raise_are_dropped_or_are_a_number():
     scores = pd.DataFrame({"a": VALUES, "b": [*VALUES[:-1], np.nan]}).T
     with pytest.raises(InputError, match="missing"):
         compare_slices(scores, NAMES)
-    dropped = compare_slices(scores, NAMES, missing="drop").to_frame()
-    same = compare_slices(scores.iloc[:, :-1], {query: NAMES[query] for query in range(8)})
+    dropped = compare_slices(scores, NAMES, missing="drop", random_state=0).to_frame()
+    same = compare_slices(
+        scores.iloc[:, :-1], {query: NAMES[query] for query in range(8)}, random_state=0
+    )
     pd.testing.assert_frame_equal(dropped, same.to_frame())
-    filled = compare_slices(scores, NAMES, missing=0.0).to_frame().set_index(["system", "slice"])
+    filled = (
+        compare_slices(scores, NAMES, missing=0.0, random_state=0)
+        .to_frame()
+        .set_index(["system", "slice"])
+    )
     assert filled.loc[("b", "fr"), "value"] == pytest.approx((0.2 + 0.3 + 0.1) / 4)
 
 
 def test_the_observed_slices_are_one_of_the_resamples():
     values = np.repeat([0.0, 1.0], 12) + np.arange(24) / 1000
-    table = compare_slices([values], dict(enumerate("a" * 12 + "b" * 12)), n_resamples=199)
+    table = compare_slices(
+        [values], dict(enumerate("a" * 12 + "b" * 12)), n_resamples=199, random_state=0
+    )
     # Of all choices of 12 of 24, 2.7 million, two are as far out.
     assert table.to_frame()["p_value"].tolist() == [1 / 200] * 2

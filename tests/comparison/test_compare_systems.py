@@ -51,8 +51,8 @@ class TestInvariances:
     @times(1 / 2)
     @given(values=VALUES)
     def test_swapping_first_and_second(self, test, values):
-        found = compare_systems(values, test=test, **FEW)
-        swapped = compare_systems(values[::-1], test=test, **FEW)
+        found = compare_systems(values, test=test, **FEW, random_state=0)
+        swapped = compare_systems(values[::-1], test=test, **FEW, random_state=0)
         for what in ("p_value", "p_adjusted", "difference", "effect_size", "low", "high"):
             mirrored = swapped.matrix(what).to_numpy()[::-1, ::-1]
             np.testing.assert_allclose(found.matrix(what), mirrored, atol=1e-12, err_msg=what)
@@ -61,16 +61,16 @@ class TestInvariances:
     @times(1 / 2)
     @given(values=VALUES)
     def test_one_alternative_is_the_other_of_swapped_systems(self, test, values):
-        greater = compare_systems(values, test=test, alternative="greater", **FEW)
-        less = compare_systems(-values, test=test, alternative="less", **FEW)
+        greater = compare_systems(values, test=test, alternative="greater", **FEW, random_state=0)
+        less = compare_systems(-values, test=test, alternative="less", **FEW, random_state=0)
         np.testing.assert_allclose(greater.p_value, less.p_value, atol=1e-12)
 
     @pytest.mark.slow
     @times(1 / 2)
     @given(values=VALUES, constant=st.integers(-3, 9), factor=st.sampled_from([0.1, 1, 3, 1e6]))
     def test_constants_and_scale(self, test, values, constant, factor):
-        found = compare_systems(values, test=test, **FEW)
-        moved = compare_systems(factor * (values + constant), test=test, **FEW)
+        found = compare_systems(values, test=test, **FEW, random_state=0)
+        moved = compare_systems(factor * (values + constant), test=test, **FEW, random_state=0)
         np.testing.assert_allclose(moved.p_value, found.p_value, atol=1e-9)
         np.testing.assert_allclose(moved.effect_size, found.effect_size, atol=1e-9)
         np.testing.assert_allclose(moved.difference, factor * found.difference, atol=1e-9 * factor)
@@ -81,19 +81,23 @@ class TestInvariances:
     def test_values_that_every_system_gains_at_a_query(self, test, values):
         lifted = values + np.arange(values.shape[1])
         assert_same(
-            compare_systems(lifted, test=test, **FEW), compare_systems(values, test=test, **FEW)
+            compare_systems(lifted, test=test, **FEW, random_state=0),
+            compare_systems(values, test=test, **FEW, random_state=0),
         )
 
     def test_names_do_not_matter(self, test):
         scores = named()
         renamed = SystemScores(scores.values, systems=["z", "b", "a"], queries=list("abcdefghijkl"))
-        assert_same(compare_systems(renamed, test=test), compare_systems(scores, test=test))
+        assert_same(
+            compare_systems(renamed, test=test, random_state=0),
+            compare_systems(scores, test=test, random_state=0),
+        )
 
     @pytest.mark.slow
     def test_baseline_compares_every_other_with_it(self, test):
         scores = named(5)
-        every = compare_systems(scores, test=test, correction=None)
-        found = compare_systems(scores, test=test, correction=None, baseline="run2")
+        every = compare_systems(scores, test=test, correction=None, random_state=0)
+        found = compare_systems(scores, test=test, correction=None, baseline="run2", random_state=0)
         assert [scores.systems[i] for i in found.first] == ["run0", "run1", "run3", "run4"]
         assert {scores.systems[i] for i in found.second} == {"run2"}
         for what in ("p_value", "difference", "low", "high", "effect_size"):
@@ -106,20 +110,20 @@ class TestInvariances:
     def test_lower_is_better(self, test):
         scores = named()
         turned = SystemScores(scores.values, greater_is_better=False)
-        found, mirrored = (compare_systems(s, test=test) for s in (scores, turned))
+        found, mirrored = (compare_systems(s, test=test, random_state=0) for s in (scores, turned))
         assert_same(found, mirrored)
         assert found.better().tolist() == [1, 1, 0]
         assert mirrored.better().tolist() == [-1, -1, 0]
         assert mirrored.better().dtype == np.int8
 
     def test_nothing_to_tell_apart(self, test):
-        found = compare_systems(np.ones((3, 6)), test=test)
+        found = compare_systems(np.ones((3, 6)), test=test, random_state=0)
         assert found.p_adjusted.tolist() == [1, 1, 1]
         assert not found.significant().any()
         assert "0 of 3 pairs differ significantly" in str(found)
 
     def test_every_pair_once(self, test):
-        found = compare_systems(np.random.default_rng(0).random((6, 5)), test=test)
+        found = compare_systems(np.random.default_rng(0).random((6, 5)), test=test, random_state=0)
         first, second = np.triu_indices(6, 1)
         np.testing.assert_array_equal(found.first, first)
         np.testing.assert_array_equal(found.second, second)
@@ -144,8 +148,8 @@ class TestDefaults:
     @pytest.mark.parametrize("test", OF_PAIRS)
     def test_preferences_allow_every_test(self, test):
         assert_same(
-            compare_systems(named(is_preference=True), test=test),
-            compare_systems(named(), test=test),
+            compare_systems(named(is_preference=True), test=test, random_state=0),
+            compare_systems(named(), test=test, random_state=0),
         )
 
     def test_holms_correction(self):
@@ -153,12 +157,12 @@ class TestDefaults:
 
     @pytest.mark.parametrize("test", [name for name in TESTS if TESTS[name].is_family_wise])
     def test_family_wise_tests_need_no_correction(self, test):
-        found = compare_systems(named(), test=test, correction="bonferroni", **FEW)
+        found = compare_systems(named(), test=test, correction="bonferroni", **FEW, random_state=0)
         assert found.correction is None
         np.testing.assert_array_equal(found.p_adjusted, found.p_value)
         assert "which corrects for all of them" in str(found)
         with pytest.raises(ValueError, match="alternative must be 'two-sided' for test="):
-            compare_systems(named(), test=test, alternative="less")
+            compare_systems(named(), test=test, alternative="less", random_state=0)
 
 
 class TestResult:
@@ -321,13 +325,15 @@ class TestText:
     def test_says_when_there_are_too_few_queries(self, test):
         values = named(3, 6).values
         # 2 / 2^6 = 0.03125 is below 0.05, and three times that is not.
-        text = str(compare_systems(values, test=test))
+        text = str(compare_systems(values, test=test, random_state=0))
         assert "No difference could be significant: the smallest p value of 6 queries is" in text
         assert "0.0312 (0.0938 corrected). Take more queries" in text
-        assert "No difference" not in str(compare_systems(values, test=test, correction="fdr_bh"))
-        assert "No difference" not in str(compare_systems(named(3, 8), test=test))
         assert "No difference" not in str(
-            compare_systems(values, test=test, baseline="1", alternative="greater")
+            compare_systems(values, test=test, correction="fdr_bh", random_state=0)
+        )
+        assert "No difference" not in str(compare_systems(named(3, 8), test=test, random_state=0))
+        assert "No difference" not in str(
+            compare_systems(values, test=test, baseline="1", alternative="greater", random_state=0)
         )
 
     def test_as_few_queries_as_suffice(self):
@@ -339,18 +345,18 @@ class TestText:
 
     def test_queries_would_do_with_more_resamples(self):
         # 2 / 2^10 = 0.00195 is less than the 1 / 501 = 0.00200 of so few resamples.
-        found = compare_systems(named(8, 10), test="randomization", n_resamples=500)
+        found = compare_systems(named(8, 10), test="randomization", n_resamples=500, random_state=0)
         assert "these resamples is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
 
     @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
     def test_says_when_there_are_too_few_resamples(self, test):
-        found = compare_systems(named(8, 30), test=test, n_resamples=500)
+        found = compare_systems(named(8, 30), test=test, n_resamples=500, random_state=0)
         # 28 / 501 is above 0.05.
         assert "is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
 
     @pytest.mark.parametrize("test", ["t", "bootstrap", "tukey"])
     def test_says_when_differences_have_no_spread(self, test):
-        text = str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test=test))
+        text = str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test=test, random_state=0))
         assert "0 of 1 pair differs significantly" in text
         assert "The systems of 1 pair differ by the same amount for every query" in text
         assert "take test='sign'" in text
@@ -364,11 +370,13 @@ class TestText:
 
     @pytest.mark.parametrize("test", sorted(TESTS))
     def test_says_when_all_values_are_equal(self, test):
-        text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128))
+        text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128, random_state=0))
         assert "have equal values for every query: nothing can be told apart. Check" in text
         # Not where one system differs.
         values = np.ones((3, 4)) + [[0], [0], [1]] * np.array([1, 2, 4, 3])
-        assert "have equal values" not in str(compare_systems(values, test=test, n_resamples=128))
+        assert "have equal values" not in str(
+            compare_systems(values, test=test, n_resamples=128, random_state=0)
+        )
 
     def test_t_test_sets_no_such_bound(self):
         assert "No difference" not in str(compare_systems(named(3, 4), test="t"))

@@ -76,7 +76,7 @@ class TestTukey:
 
     def test_two_systems_are_a_paired_t_test(self):
         values = noisy(2, 12)
-        tukey, t = (compare_systems(values, test=test) for test in ("tukey", "t"))
+        tukey, t = (compare_systems(values, test=test, random_state=0) for test in ("tukey", "t"))
         np.testing.assert_allclose(tukey.p_value, t.p_value, atol=1e-8)
         np.testing.assert_allclose([tukey.low, tukey.high], [t.low, t.high], rtol=1e-6)
 
@@ -137,7 +137,9 @@ class TestRandomized:
     )
     def test_all_shuffles(self, values):
         expected = self.exact(values)
-        found = compare_systems(values, test="randomized_tukey", n_resamples=40_000).p_value
+        found = compare_systems(
+            values, test="randomized_tukey", n_resamples=40_000, random_state=0
+        ).p_value
         error = np.sqrt(expected * (1 - expected) / 40_000)
         assert (np.abs(found - expected) < 4 * error + 1e-4).all()
 
@@ -149,7 +151,9 @@ class TestRandomized:
         assert abs(counts[0] - 10_000) < 300
 
     def test_p_is_never_0(self):
-        found = compare_systems([[0.0] * 30, [1.0] * 30], test="randomized_tukey", n_resamples=999)
+        found = compare_systems(
+            [[0.0] * 30, [1.0] * 30], test="randomized_tukey", n_resamples=999, random_state=0
+        )
         assert found.p_value == [1 / 1000]
         assert found.smallest_p == 1 / 1000
 
@@ -164,7 +168,9 @@ class TestRandomized:
         outside, significant = [], []
         for seed in range(60):
             values = noisy(5, 8, step=0.4, seed=seed)
-            found = compare_systems(values, test="randomized_tukey", n_resamples=299)
+            found = compare_systems(
+                values, test="randomized_tukey", n_resamples=299, random_state=0
+            )
             outside.extend((found.low > 0) | (found.high < 0))
             significant.extend(found.significant(0.05))
         np.testing.assert_array_equal(outside, significant)
@@ -181,14 +187,19 @@ class TestRandomized:
 
     def test_near_tukey_on_normal_values(self):
         values = noisy(6, 40, step=0.12)
-        tukey, randomized = (compare_systems(values, test=test).p_value for test in BOTH)
+        tukey, randomized = (
+            compare_systems(values, test=test, random_state=0).p_value for test in BOTH
+        )
         np.testing.assert_allclose(randomized, tukey, atol=0.03)
 
     @pytest.mark.nightly
     def test_false_alarms_of_the_family(self):
         alarms = [
             compare_systems(
-                noisy(5, 8, step=0, seed=seed), test="randomized_tukey", n_resamples=499
+                noisy(5, 8, step=0, seed=seed),
+                test="randomized_tukey",
+                n_resamples=499,
+                random_state=0,
             )
             .significant()
             .any()
@@ -237,13 +248,13 @@ class TestRounding:
     def test_ranges_next_to_the_difference_are_not_ties(self):
         # Of the signs of 1, 1 and h all alike reach 2 + h, two of eight; 2 - h does not.
         values = np.array([[1.0, 1.0, 2.0**-34], [0.0, 0.0, 0.0]])
-        found = compare_systems(values, test="randomized_tukey", n_resamples=4000)
+        found = compare_systems(values, test="randomized_tukey", n_resamples=4000, random_state=0)
         assert abs(found.p_value[0] - 2 / 8) < 0.05
 
     def test_the_interval_reaches_to_the_place_of_the_confidence(self):
         # 0.95 of 100 ranges and the observed one are 95.95: the 96th smallest.
         values = noisy(3, 6)
-        found = compare_systems(values, test="randomized_tukey", n_resamples=100)
+        found = compare_systems(values, test="randomized_tukey", n_resamples=100, random_state=0)
         ranges = np.sort(shuffled_ranges(values, Settings(n_resamples=100)))
         np.testing.assert_allclose(found.high - found.difference, ranges[95])
 
@@ -258,38 +269,40 @@ class TestRounding:
 class TestBoth:
     def test_baseline_keeps_the_p_values_of_the_family(self, test):
         values = SystemScores(noisy(5, 8), systems=list("abcde"))
-        full = compare_systems(values, test=test).matrix()
-        found = compare_systems(values, test=test, baseline="c")
+        full = compare_systems(values, test=test, random_state=0).matrix()
+        found = compare_systems(values, test=test, baseline="c", random_state=0)
         np.testing.assert_allclose(found.p_adjusted, full["c"].drop("c"))
 
     def test_correction_is_their_own(self, test):
-        found = compare_systems(noisy(4, 6), test=test, correction="bonferroni")
+        found = compare_systems(noisy(4, 6), test=test, correction="bonferroni", random_state=0)
         assert found.correction is None
         np.testing.assert_array_equal(found.p_adjusted, found.p_value)
 
     def test_one_sided(self, test):
         with pytest.raises(ValueError, match="two-sided"):
-            compare_systems(noisy(4, 6), test=test, alternative="greater")
+            compare_systems(noisy(4, 6), test=test, alternative="greater", random_state=0)
 
     def test_preferences_are_mid_ranks(self, test):
         values = np.round(noisy(5, 9), 0)
         ranks = scipy.stats.rankdata(values, axis=0)
         shares = SystemScores((ranks - 1) / 4, is_preference=True)
-        of_shares, of_ranks = (compare_systems(scores, test=test) for scores in (shares, ranks))
+        of_shares, of_ranks = (
+            compare_systems(scores, test=test, random_state=0) for scores in (shares, ranks)
+        )
         np.testing.assert_allclose(of_shares.p_value, of_ranks.p_value, atol=1e-9)
         np.testing.assert_allclose(of_shares.effect_size, of_ranks.effect_size)
         np.testing.assert_allclose(4 * of_shares.difference, of_ranks.difference)
 
     def test_queries_on_which_all_tie(self, test):
         values = np.hstack([noisy(4, 6), np.full((4, 3), 0.1)])
-        found = compare_systems(values, test=test)
+        found = compare_systems(values, test=test, random_state=0)
         assert np.isfinite(found.p_value).all()
         # They add queries, so that means draw nearer; nothing else.
-        shorter = compare_systems(values[:, :6], test=test)
+        shorter = compare_systems(values[:, :6], test=test, random_state=0)
         np.testing.assert_allclose(found.difference, shorter.difference * 6 / 9)
 
     def test_all_alike(self, test):
-        found = compare_systems(np.full((3, 5), 0.3), test=test)
+        found = compare_systems(np.full((3, 5), 0.3), test=test, random_state=0)
         np.testing.assert_array_equal(found.p_value, 1.0)
         np.testing.assert_array_equal(found.effect_size, 0.0)
         np.testing.assert_array_equal([found.low, found.high], 0.0)
@@ -297,7 +310,7 @@ class TestBoth:
     def test_constant_differences(self, test):
         # 0.1 + 0.2 is not 0.3: residuals are rounding errors and must count as none.
         queries = np.array([0.1, 0.7, 0.3, 1.1, 0.9, 0.4, 0.2])
-        found = compare_systems([queries, queries + 0.2, queries], test=test)
+        found = compare_systems([queries, queries + 0.2, queries], test=test, random_state=0)
         np.testing.assert_array_equal(found.effect_size, [-np.inf, 0, np.inf])
         assert found.p_value[1] == 1
         if test == "tukey":
@@ -314,8 +327,10 @@ class TestBoth:
         scale=st.sampled_from([0.25, 1.0, 8.0]),
     )
     def test_queries_shifted_and_values_scaled(self, test, values, offsets, scale):
-        plain = compare_systems(values, test=test, n_resamples=199)
-        moved = compare_systems(scale * (values + offsets), test=test, n_resamples=199)
+        plain = compare_systems(values, test=test, n_resamples=199, random_state=0)
+        moved = compare_systems(
+            scale * (values + offsets), test=test, n_resamples=199, random_state=0
+        )
         np.testing.assert_allclose(moved.p_value, plain.p_value, atol=1e-9)
         np.testing.assert_allclose(moved.effect_size, plain.effect_size, rtol=1e-9)
         np.testing.assert_allclose(moved.low, scale * plain.low, atol=1e-6)
@@ -323,7 +338,7 @@ class TestBoth:
     @pytest.mark.slow
     @given(arrays(float, (4, 5), elements=st.integers(-8, 8).map(float)))
     def test_p_falls_as_differences_grow(self, test, values):
-        found = compare_systems(values, test=test, n_resamples=199)
+        found = compare_systems(values, test=test, n_resamples=199, random_state=0)
         order = np.argsort(np.abs(found.difference))
         assert (np.diff(found.p_value[order]) <= 1e-12).all()
         assert ((found.p_value >= 0) & (found.p_value <= 1)).all()

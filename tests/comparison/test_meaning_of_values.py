@@ -18,7 +18,7 @@ def test_lower_is_better_where_the_table_says_so():
     named = SystemScores(VALUES, measure="recall_error")
     assert not named.greater_is_better
     assert named.means.index[0] == "good"
-    assert order_systems(named).to_frame().index[0] == "good"
+    assert order_systems(named, random_state=0).to_frame().index[0] == "good"
     assert SystemScores(VALUES, measure="mine").greater_is_better
     assert SystemScores(VALUES, measure="recall_error", greater_is_better=True).greater_is_better
 

@@ -74,7 +74,7 @@ class TestRandomization:
         values = np.random.default_rng(4).random((4, 16)) + 0.1 * np.arange(4)[:, None]
         params = {"test": "randomization", "alternative": alternative}
         exact = compare_systems(values, n_resamples=2**16, **params)
-        random = compare_systems(values, n_resamples=20_000, **params)
+        random = compare_systems(values, n_resamples=20_000, **params, random_state=0)
         assert (exact.p_value * 2**16 % 1 == 0).all()
         # Five standard errors of a share of 20,000.
         error = np.sqrt(exact.p_value * (1 - exact.p_value) / 20_000)
@@ -84,7 +84,7 @@ class TestRandomization:
     @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
     def test_random_p_value_counts_the_observed_values(self, test):
         values = np.array([np.arange(1, 31), np.zeros(30)])
-        found = compare_systems(values, test=test, n_resamples=999)
+        found = compare_systems(values, test=test, n_resamples=999, random_state=0)
         assert found.p_value == 1 / 1000 == found.smallest_p
 
     def test_scale_of_other_systems_does_not_matter(self):
@@ -104,7 +104,7 @@ class TestRandomization:
     def test_no_difference_at_all(self, n_queries, alternative):
         values = np.tile(np.random.default_rng(0).random(n_queries), (2, 1))
         found = compare_systems(
-            values, test="randomization", alternative=alternative, n_resamples=100
+            values, test="randomization", alternative=alternative, n_resamples=100, random_state=0
         )
         assert found.p_value == 1
         assert found.effect_size == found.low == found.high == 0
@@ -123,7 +123,7 @@ class TestBootstrap:
     def test_comes_near_every_resample(self, alternative):
         values = np.random.default_rng(8).random((3, 5))
         found = compare_systems(
-            values, test="bootstrap", alternative=alternative, n_resamples=20_000
+            values, test="bootstrap", alternative=alternative, n_resamples=20_000, random_state=0
         )
         for pair, (first, second) in enumerate(zip(found.first, found.second)):
             difference = values[first] - values[second]
@@ -161,7 +161,9 @@ class TestBootstrap:
         # 0.55 * 100 is a little more than 55 in binary numbers, and means the 55th.
         difference = np.random.default_rng(22).normal(size=12)
         scores = [difference, np.zeros(12)]
-        found = compare_systems(scores, test="bootstrap", n_resamples=100, alpha=0.45)
+        found = compare_systems(
+            scores, test="bootstrap", n_resamples=100, alpha=0.45, random_state=0
+        )
         counts = draw_resamples(12, 100, 0).astype(float)
         sizes = np.sort(np.abs(_studentized(difference[None, :] - difference.mean(), counts))[0])
         width = sizes[54] * difference.std(ddof=1) / np.sqrt(12)
@@ -172,14 +174,16 @@ class TestBootstrap:
         # Shifted differences -1, 0, 1 and a t of 2, which 0, 1, 1 has too in its three orders:
         # with 1, 1, 1 and both signs 8 of 27 resamples are as far out.
         difference = np.array([-1.0, 0, 1]) + 2 / np.sqrt(3)
-        found = compare_systems([difference, np.zeros(3)], test="bootstrap")
+        found = compare_systems([difference, np.zeros(3)], test="bootstrap", random_state=0)
         assert abs(found.p_value[0] - 8 / 27) < 5 * np.sqrt(8 * 19 / 27**2 / 10_000)
 
     def test_the_scale_of_the_values_does_not_matter(self):
         values = np.random.default_rng(23).random((3, 12))
-        expected = compare_systems(values, test="bootstrap", n_resamples=500)
+        expected = compare_systems(values, test="bootstrap", n_resamples=500, random_state=0)
         for scale in (2.0**-40, 2.0**40):
-            found = compare_systems(scale * values, test="bootstrap", n_resamples=500)
+            found = compare_systems(
+                scale * values, test="bootstrap", n_resamples=500, random_state=0
+            )
             np.testing.assert_array_equal(found.p_value, expected.p_value)
             np.testing.assert_array_equal(found.low, scale * expected.low)
 
@@ -192,7 +196,7 @@ class TestBootstrap:
         # Half the resamples of two queries have both of one, and an infinite t; the other half
         # have a mean of exactly 0.
         values = np.array([[0.5, 0.9], [0.4, 0.2]])
-        found = compare_systems(values, test="bootstrap", n_resamples=10_000)
+        found = compare_systems(values, test="bootstrap", n_resamples=10_000, random_state=0)
         assert abs(found.p_value[0] - 0.5) < 5 * 0.005
         assert found.low == -np.inf
         assert found.high == np.inf
@@ -201,7 +205,7 @@ class TestBootstrap:
         rng = np.random.default_rng(10)
         values = rng.random((30, 15)) + 0.3 * rng.random((30, 1))
         found = compare_systems(
-            values, test="bootstrap", correction=None, n_resamples=999, alpha=0.1
+            values, test="bootstrap", correction=None, n_resamples=999, alpha=0.1, random_state=0
         )
         outside = (found.low > 0) | (found.high < 0)
         assert 0 < outside.mean() < 1
@@ -211,7 +215,7 @@ class TestBootstrap:
     def test_interval_comes_near_the_t_interval_of_normal_differences(self):
         values = np.zeros((2, 400))
         values[0] = stats.norm.ppf((np.arange(400) + 0.5) / 400) + 0.1
-        found = compare_systems(values, test="bootstrap")
+        found = compare_systems(values, test="bootstrap", random_state=0)
         t = compare_systems(values, test="t")
         width = t.high - t.low
         np.testing.assert_allclose([found.low, found.high], [t.low, t.high], atol=0.05 * width[0])
@@ -220,17 +224,17 @@ class TestBootstrap:
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     def test_no_difference_at_all(self, alternative):
         values = np.tile([0.1, 0.4, 0.7], (2, 1))
-        found = compare_systems(values, test="bootstrap", alternative=alternative)
+        found = compare_systems(values, test="bootstrap", alternative=alternative, random_state=0)
         assert found.p_value == 1
         assert found.effect_size == found.low == found.high == 0
 
     def test_constant_difference(self):
         values = np.array([[0.3, 0.2, 0.7], [0.2, 0.1, 0.6]])
-        found = compare_systems(values, test="bootstrap")
+        found = compare_systems(values, test="bootstrap", random_state=0)
         assert found.p_value == 2 / 2**3
         assert found.effect_size == np.inf
         np.testing.assert_allclose([found.low, found.high], [[0.1], [0.1]])
-        less = compare_systems(values, test="bootstrap", alternative="less")
+        less = compare_systems(values, test="bootstrap", alternative="less", random_state=0)
         assert less.p_value == 1
 
     @pytest.mark.parametrize("test", ["bootstrap", "t"])
@@ -240,7 +244,7 @@ class TestBootstrap:
         values = np.array([base + constant, base])
         # In floating point the differences are not all alike.
         assert np.ptp(values[0] - values[1]) > 0
-        found = compare_systems(values, test=test)
+        found = compare_systems(values, test=test, random_state=0)
         assert found.p_value == (1 / 10_001 if test == "bootstrap" else 2 / 2**30)
         assert found.effect_size == np.inf
         np.testing.assert_allclose([found.low, found.high], constant, rtol=1e-4)
@@ -249,7 +253,7 @@ class TestBootstrap:
         # Nothing differs: 105 pairs of noise, of which fewer resamples than 105 / 0.05 say nothing.
         values = np.random.default_rng(21).normal(size=(8, 15, 30))
         for each in values:
-            found = compare_systems(each, test="bootstrap", n_resamples=200)
+            found = compare_systems(each, test="bootstrap", n_resamples=200, random_state=0)
             assert not found.significant().any()
             assert (found.p_value > 0).all()
 
@@ -258,8 +262,8 @@ class TestBootstrap:
         difference = np.array([1.0, 2.0, 3.0])
         values = np.array([difference, np.zeros(3)])
         small = np.array([0.3, 0.4, 0.7]) + 1e-6 * values
-        expected = compare_systems(values, test="bootstrap")
-        found = compare_systems(small, test="bootstrap")
+        expected = compare_systems(values, test="bootstrap", random_state=0)
+        found = compare_systems(small, test="bootstrap", random_state=0)
         assert found.p_value == expected.p_value
 
 
@@ -277,18 +281,18 @@ class TestResamples:
     @pytest.mark.slow
     def test_do_not_depend_on_the_systems_compared(self, test):
         values = np.random.default_rng(12).random((40, 20))
-        everything = compare_systems(values, test=test, n_resamples=700)
-        some = compare_systems(values[:2], test=test, n_resamples=700)
+        everything = compare_systems(values, test=test, n_resamples=700, random_state=0)
+        some = compare_systems(values[:2], test=test, n_resamples=700, random_state=0)
         assert everything.p_value[0] == some.p_value[0]
-        against = compare_systems(values, test=test, n_resamples=700, baseline="39")
+        against = compare_systems(values, test=test, n_resamples=700, baseline="39", random_state=0)
         expected = everything.matrix("p_value")["39"].drop("39")
         np.testing.assert_array_equal(against.p_value, expected)
 
     def test_do_not_depend_on_the_size_of_blocks(self, test, monkeypatch):
         values = np.random.default_rng(13).random((9, 20))
-        whole = compare_systems(values, test=test, n_resamples=700)
+        whole = compare_systems(values, test=test, n_resamples=700, random_state=0)
         monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 1)
-        parts = compare_systems(values, test=test, n_resamples=700)
+        parts = compare_systems(values, test=test, n_resamples=700, random_state=0)
         np.testing.assert_allclose(parts.p_value, whole.p_value, atol=1e-12)
         np.testing.assert_allclose(parts.high, whole.high)
 
@@ -296,7 +300,7 @@ class TestResamples:
 @pytest.mark.parametrize("test", ["randomization", "bootstrap", "randomized_tukey", "t"])
 def test_show_progress_when_asked(test, capsys):
     values = np.random.default_rng(14).random((3, 20))
-    compare_systems(values, test=test, n_resamples=200)
+    compare_systems(values, test=test, n_resamples=200, random_state=0)
     assert capsys.readouterr().err == ""
-    compare_systems(values, test=test, n_resamples=200, verbose=1)
+    compare_systems(values, test=test, n_resamples=200, verbose=1, random_state=0)
     assert "%" in capsys.readouterr().err

@@ -41,8 +41,8 @@ def test_values():
     assert SCORES.fraction_tied() == 1
     assert compare_systems(SCORES).n_tied.tolist() == [2]
     assert agreement(SCORES, SCORES).n_compared == 0
-    assert order_systems(SCORES, n_resamples=0).scores.tolist() == [0.5, 0.5]
-    assert order_systems(SCORES, n_resamples=0).n_wins.tolist() == [[0, 0], [0, 0]]
+    assert order_systems(SCORES, n_resamples=0, random_state=0).scores.tolist() == [0.5, 0.5]
+    assert order_systems(SCORES, n_resamples=0, random_state=0).n_wins.tolist() == [[0, 0], [0, 0]]
     assert str(SCORES).splitlines()[2].split() == ["a", "0.400", "0.141", "0"]
     assert str(SCORES).splitlines()[3].split() == ["b", "0.400", "0.141", "0"]
 
@@ -73,7 +73,9 @@ def test_means():
 def test_fractions_are_as_whole_numbers(hits, steps):
     fractions = hits / steps
     assert SystemScores(fractions).fraction_tied() == SystemScores(hits).fraction_tied()
-    found, expected = (order_systems(each, n_resamples=0) for each in (fractions, hits))
+    found, expected = (
+        order_systems(each, n_resamples=0, random_state=0) for each in (fractions, hits)
+    )
     np.testing.assert_array_equal(found.n_wins, expected.n_wins)
     np.testing.assert_array_equal(found.rank, expected.rank)
     # Sums of whole numbers are exact.

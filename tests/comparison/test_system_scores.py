@@ -210,10 +210,10 @@ class TestOf:
         [
             compare_systems,
             discriminative_power,
-            order_systems,
+            partial(order_systems, random_state=0),
             reliability,
-            sensitivity_curve,
-            stability_curve,
+            partial(sensitivity_curve, random_state=0),
+            partial(stability_curve, random_state=0),
             partial(topic_set_size, difference=0.1),
         ],
     )

@@ -65,7 +65,7 @@ class TestSimulation:
     def test_normal_pilot_gives_the_formula_s_answer(self):
         scores = pilot(6, 200)
         formula = topic_set_size(scores, difference=0.4)
-        simulated = topic_set_size(scores, difference=0.4, method="simulation")
+        simulated = topic_set_size(scores, difference=0.4, method="simulation", random_state=0)
         assert simulated.variance == formula.variance
         assert simulated.n_queries == pytest.approx(formula.n_queries, rel=0.05)
         expected = paired_power(simulated.sizes, 0.4, formula.variance, 0.05)
@@ -80,7 +80,9 @@ class TestSimulation:
         p = scipy.stats.ttest_1samp(varied, 0, axis=1).pvalue
         expected = np.sum(p <= 0.05) / 9
         scores = [[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]
-        found = topic_set_size(scores, difference=10.0, method="simulation", n_resamples=20_000)
+        found = topic_set_size(
+            scores, difference=10.0, method="simulation", n_resamples=20_000, random_state=0
+        )
         assert 0 < expected < 1
         assert found.powers[0] == pytest.approx(expected, abs=0.015)
 
@@ -100,7 +102,7 @@ class TestSimulation:
         rng = np.random.default_rng(5)
         differences = rng.exponential(size=40) ** 2
         scores = SystemScores([differences, np.zeros(40)])
-        found = topic_set_size(scores, difference=1.0, method="simulation")
+        found = topic_set_size(scores, difference=1.0, method="simulation", random_state=0)
         residual = (differences - differences.mean()) * np.sqrt(40 / 39)
         for n in (4, 15):
             drawn = rng.choice(residual, size=(10_000, n)) * rng.choice([-1, 1], size=(10_000, 1))
@@ -122,14 +124,16 @@ class TestSimulation:
 
     @pytest.mark.slow
     def test_pair(self):
-        found = topic_set_size(pilot(), difference=0.5, pair=("a", "b"), method="simulation")
+        found = topic_set_size(
+            pilot(), difference=0.5, pair=("a", "b"), method="simulation", random_state=0
+        )
         formula = topic_set_size(pilot(), difference=0.5, pair=("a", "b"))
         assert found.variance == formula.variance
         assert found.n_queries == pytest.approx(formula.n_queries, rel=0.15)
 
     def test_too_many(self):
         with pytest.raises(ValueError, match=r"more than 10,000 queries.*formula"):
-            topic_set_size(pilot(), difference=1e-3, method="simulation")
+            topic_set_size(pilot(), difference=1e-3, method="simulation", random_state=0)
 
 
 def test_too_many_queries():

@@ -60,20 +60,20 @@ def query_1(collection):
 @pytest.fixture(scope="module")
 def of_one_query(shared_collection):
     runs, qrels, texts = query_1(shared_collection)
-    return complete_qrels(qrels, runs, texts).qrels
+    return complete_qrels(qrels, runs, texts, random_state=0).qrels
 
 
 @pytest.fixture(scope="module")
 def completed(shared_collection):
     """What is found by default; not to be changed."""
     runs, qrels, texts, _ = shared_collection
-    return complete_qrels(qrels, runs, texts)
+    return complete_qrels(qrels, runs, texts, random_state=0)
 
 
 def quietly(*args, **params):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return complete_qrels(*args, **params)
+        return complete_qrels(*args, **params, random_state=0)
 
 
 def test_the_same_as_a_predictor_of_the_joined_table(collection, completed):
@@ -101,10 +101,10 @@ def test_the_same_as_a_predictor_of_the_joined_table(collection, completed):
 
 def test_depth_and_judgments_without_runs(collection):
     runs, qrels, texts, _ = collection
-    few = complete_qrels(qrels, runs, texts, depth=20)
+    few = complete_qrels(qrels, runs, texts, depth=20, random_state=0)
     assert len(few.qrels) == 80
     asked = pd.concat([qrels, pd.DataFrame({"qid": ["1"], "docno": ["1-20"], "label": [-1.0]})])
-    found = complete_qrels(asked, None, texts, unjudged_label=-1)
+    found = complete_qrels(asked, None, texts, unjudged_label=-1, random_state=0)
     assert found.qrels["docno"][found.qrels["judged_by"] == "predicted"].tolist() == ["1-20"]
     same = few.qrels.set_index("docno")["label"]
     assert np.isin(found.qrels["label"], [0, 1]).all()
@@ -121,7 +121,9 @@ def test_kinds_of_documents(collection, of_one_query, kind):
         "index": frame.set_index("docno"),
         "polars": pl.from_pandas(frame),
     }[kind]
-    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, of_one_query)
+    pd.testing.assert_frame_equal(
+        complete_qrels(qrels, runs, documents, random_state=0).qrels, of_one_query
+    )
 
 
 def test_features_of_documents(collection):
@@ -133,20 +135,20 @@ def test_features_of_documents(collection):
     )
     documents.loc[documents["docno"] == "2-29", "f"] = np.nan
     predictor = LabelPredictor(text=None, features=["f"])
-    found = complete_qrels(qrels, runs, documents, predictor=predictor)
+    found = complete_qrels(qrels, runs, documents, predictor=predictor, random_state=0)
     joined = found.qrels.set_index(["qid", "docno"])["label"]
     is_there = joined.index.get_level_values("docno") != "2-29"
     assert (joined[is_there] == truth[joined.index][is_there]).mean() > 0.9
     assert found.without_text["docno"].tolist() == ["2-29"]
     with pytest.raises(ValueError, match="documents must be a DataFrame where the predictor looks"):
-        complete_qrels(qrels, runs, texts, predictor=predictor)
+        complete_qrels(qrels, runs, texts, predictor=predictor, random_state=0)
 
 
 def test_documents_without_text_stay_unjudged(collection):
     runs, qrels, texts, _ = collection
     del texts["1-20"]
     texts["1-21"], texts["1-2"] = " ", None
-    found = complete_qrels(qrels, runs, texts)
+    found = complete_qrels(qrels, runs, texts, random_state=0)
     assert found.without_text["docno"].tolist() == ["1-2", "1-20", "1-21"]
     rows = found.qrels.set_index("docno").loc[["1-20", "1-21"]]
     assert rows["label"].isna().all()
@@ -160,7 +162,7 @@ def test_queries_of_the_runs_without_judgments_are_told(collection):
     with pytest.warns(
         DataWarning, match="2 queries of the runs without judgments.*such as '3', '4'"
     ):
-        found = complete_qrels(qrels[qrels["qid"] < "3"], runs, texts)
+        found = complete_qrels(qrels[qrels["qid"] < "3"], runs, texts, random_state=0)
     assert found.unknown_queries == ["3", "4"]
     assert found.qrels["qid"].unique().tolist() == ["1", "2"]
 
@@ -169,13 +171,15 @@ def test_queries_of_the_runs_without_judgments_are_told(collection):
 def test_a_model_of_all_queries_answers_for_queries_without_judgments(collection, says):
     runs, qrels, texts, _ = collection
     few = qrels[qrels["qid"] < "3"]
-    found = complete_qrels(few, runs, texts, predictor=LabelPredictor(**says))
+    found = complete_qrels(few, runs, texts, predictor=LabelPredictor(**says), random_state=0)
     assert found.unknown_queries == []
     assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
     assert found.qrels["label"].notna().all()
     assert (found.qrels.query("qid >= '3'")["judged_by"] == "predicted").all()
     with pytest.raises(ValueError, match="no document is judged of 2 queries, such as '3', '4'"):
-        complete_qrels(few, runs, texts, predictor=LabelPredictor(unjudged_query="raise"))
+        complete_qrels(
+            few, runs, texts, predictor=LabelPredictor(unjudged_query="raise"), random_state=0
+        )
 
 
 def test_a_second_round_learns_from_people_alone(collection, completed, tmp_path):
@@ -185,7 +189,7 @@ def test_a_second_round_learns_from_people_alone(collection, completed, tmp_path
     lines = (tmp_path / "completed.txt").read_text().splitlines()
     assert sum(line.split()[1] == "predicted" for line in lines) == 60
     with pytest.warns(DataWarning, match="qrels holds 60 labels of machines: they are not learned"):
-        again = complete_qrels(tmp_path / "completed.txt", runs, texts)
+        again = complete_qrels(tmp_path / "completed.txt", runs, texts, random_state=0)
     pd.testing.assert_frame_equal(again.qrels, first.qrels)
     assert again.expected_precision == first.expected_precision
 
@@ -193,7 +197,9 @@ def test_a_second_round_learns_from_people_alone(collection, completed, tmp_path
 def test_soft_labels(collection, completed):
     runs, qrels, texts, _ = collection
     hard = completed
-    soft = complete_qrels(qrels, runs, texts, predictor=LabelPredictor(output="soft"))
+    soft = complete_qrels(
+        qrels, runs, texts, predictor=LabelPredictor(output="soft"), random_state=0
+    )
     is_predicted = soft.qrels["judged_by"] == "predicted"
     assert soft.qrels["label"][is_predicted].between(0, 1).all()
     assert soft.qrels["label"][is_predicted].nunique() > 20
@@ -271,7 +277,11 @@ def test_few_judgments_say_nothing(collection):
     runs, qrels, texts, _ = collection
     with pytest.warns(DataWarning, match="nothing says how many are: too few are judged"):
         found = complete_qrels(
-            qrels.groupby("qid").head(1), runs, texts, predictor=LabelPredictor(one_class="copy")
+            qrels.groupby("qid").head(1),
+            runs,
+            texts,
+            predictor=LabelPredictor(one_class="copy"),
+            random_state=0,
         )
     assert np.isnan(found.expected_precision)
 
@@ -281,7 +291,7 @@ def test_judgments_that_name_relevant_documents_alone(collection):
     few = pd.concat([qrels[qrels["label"] > 0], qrels[qrels["label"] == 0].head(2)])
     message = rf"how many are: 2 of {len(few)} judged documents are not relevant, too few"
     with pytest.warns(DataWarning, match=message):
-        complete_qrels(few, runs, texts, predictor=LabelPredictor(one_class="copy"))
+        complete_qrels(few, runs, texts, predictor=LabelPredictor(one_class="copy"), random_state=0)
 
 
 def test_random_labels_are_worth_what_chance_is(collection):
@@ -292,7 +302,7 @@ def test_random_labels_are_worth_what_chance_is(collection):
     labels = pd.Series((rng.rand(len(truth)) < 0.3).astype(float), truth.index, name="label")
     qrels = labels.rename_axis(["qid", "docno"]).sample(frac=0.7, random_state=0).reset_index()
     with pytest.warns(DataWarning, match=r"of \d+ documents predicted relevant \d+ % are expected"):
-        found = complete_qrels(qrels, runs, texts)
+        found = complete_qrels(qrels, runs, texts, random_state=0)
     assert found.expected_precision == pytest.approx(0.3, abs=0.15)
 
 
@@ -389,7 +399,11 @@ def test_all_labels_equal(collection, label):
     runs, qrels, texts, _ = collection
     with pytest.warns(DataWarning, match=f"all judged labels are {label}, which tells no document"):
         found = complete_qrels(
-            qrels.assign(label=label), runs, texts, predictor=LabelPredictor(one_class="copy")
+            qrels.assign(label=label),
+            runs,
+            texts,
+            predictor=LabelPredictor(one_class="copy"),
+            random_state=0,
         )
     assert (found.qrels["label"] == label).all()
     assert np.isnan(found.expected_precision)
@@ -409,7 +423,7 @@ def test_labels_of_machines_alone(collection):
         pytest.warns(DataWarning, match="60 labels of machines"),
         pytest.raises(ValueError, match="qrels holds no label that people gave"),
     ):
-        complete_qrels(marked, runs, texts)
+        complete_qrels(marked, runs, texts, random_state=0)
 
 
 def test_a_random_sample_is_known_by_its_ranks(collection, completed):
@@ -420,7 +434,7 @@ def test_a_random_sample_is_known_by_its_ranks(collection, completed):
     rows = np.random.RandomState(2).permutation(len(truth))[:60]
     sample = truth.iloc[rows].rename_axis(["qid", "docno"]).rename("label").reset_index()
     with pytest.warns(DataWarning, match=r"as in a random sample: .* unjudged='drop'"):
-        found = complete_qrels(sample, runs, texts)
+        found = complete_qrels(sample, runs, texts, random_state=0)
     assert found.is_random_sample
     # By hand: pairs of a judged and an unjudged document, the first of which is ranked higher.
     is_judged = truth.index.isin(pd.MultiIndex.from_frame(sample[["qid", "docno"]]))

@@ -26,7 +26,7 @@ def data():
 @pytest.fixture(scope="module")
 def sample(data):
     people, machine, runs = data
-    drawn = draw_sample(machine, runs, "dcg@10", n_total=60)
+    drawn = draw_sample(machine, runs, "dcg@10", n_total=60, random_state=0)
     return with_labels(drawn, people)
 
 
@@ -44,7 +44,7 @@ def means(runs, people, measures):
 
 def test_where_everything_is_judged_the_estimate_is_the_measure(data):
     people, machine, runs = data
-    drawn = draw_sample(machine, runs, MEASURES, n_total=1.0)
+    drawn = draw_sample(machine, runs, MEASURES, n_total=1.0, random_state=0)
     assert (drawn["inclusion_probability"] == 1).all()
     found = estimate(with_labels(drawn, people), runs, MEASURES, machine_qrels=machine).to_frame()
     np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
@@ -122,7 +122,7 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
 
 def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     people, machine, runs = collection(noise=4.0)
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120, random_state=0), people)
 
     def width(qrels):
         frame = estimate(sample, runs, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
@@ -240,7 +240,7 @@ def test_a_run_from_elsewhere(data, sample):
 
 def test_one_judged_document_in_a_query_is_enough(data):
     people, machine, runs = data
-    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20), people)
+    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_total=20, random_state=0), people)
     assert (drawn["qid"].value_counts() == 1).any()
     assert estimate(drawn, runs, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
 
@@ -305,7 +305,7 @@ def test_why_labels_are_no_sample(data, sample):
     with pytest.warns(DataWarning, match="5 documents without a label, for which"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     first, *late = runs
-    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9)
+    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9, random_state=0)
     one = {first: runs[first], "late": runs[late[-1]]}
     with pytest.raises(InputError, match="drawn without 'late' among the runs"):
         estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)
@@ -315,7 +315,9 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimat
     _, machine, runs = data
     both = estimate(sample, runs, ["precision@10", "dcg@10"], machine_qrels=machine)
     pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
-    pd.testing.assert_frame_equal(both.order("dcg@10"), estimates.order())
+    pd.testing.assert_frame_equal(
+        both.order("dcg@10", random_state=0), estimates.order(random_state=0)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -354,7 +356,7 @@ def test_intervals_hold_the_values(query_data):
 
 def test_a_perfect_machine_leaves_no_doubt(query_data):
     people, _, runs, true = query_data
-    sample = draw_sample(people, runs, "err", n_total=10, unit="query")
+    sample = draw_sample(people, runs, "err", n_total=10, unit="query", random_state=0)
     found = estimate(
         with_labels(sample, people), runs, "err", machine_qrels=people, unit="query"
     ).to_frame()
@@ -364,7 +366,9 @@ def test_a_perfect_machine_leaves_no_doubt(query_data):
 
 def test_bad_samples_of_queries(query_data):
     people, machine, runs, _ = query_data
-    sample = with_labels(draw_sample(machine, runs, "err", n_total=10, unit="query"), people)
+    sample = with_labels(
+        draw_sample(machine, runs, "err", n_total=10, unit="query", random_state=0), people
+    )
 
     def of(qrels):
         return estimate(qrels, runs, "err", machine_qrels=machine, unit="query")
@@ -373,7 +377,9 @@ def test_bad_samples_of_queries(query_data):
         of(sample.drop(index=3))
     with pytest.raises(InputError, match="one probability"):
         of(sample.assign(inclusion_probability=0.9))
-    few = with_labels(draw_sample(machine, runs, "err", n_total=2, unit="query"), people)
+    few = with_labels(
+        draw_sample(machine, runs, "err", n_total=2, unit="query", random_state=0), people
+    )
     with pytest.raises(InputError, match="at least 5"):
         of(few)
     with pytest.raises(InputError, match="labels_needed"):

@@ -34,7 +34,7 @@ def data():
 @pytest.fixture(scope="module")
 def estimates(data):
     people, machine, runs = data
-    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=150)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=150, random_state=0)
     return estimate(with_labels(sample, people), runs, ["dcg@10", "ap"], machine_qrels=machine)
 
 
@@ -100,9 +100,9 @@ def test_an_order_of_a_measure_to_keep_low(data):
     people, machine, runs = data
     gains = {0: -1, 1: 1, 2: 1, 3: 1}
     names = ["precision@10", "dcg@10"]
-    sample = draw_sample(machine, runs, names, n_total=150, gains=gains)
+    sample = draw_sample(machine, runs, names, n_total=150, gains=gains, random_state=0)
     found = estimate(with_labels(sample, people), runs, names, machine_qrels=machine, gains=gains)
-    order = found.order("dcg@10")
+    order = found.order("dcg@10", random_state=0)
     assert order["rank"].is_monotonic_increasing
     assert order["value"].iloc[0] > order["value"].iloc[-1]
 
@@ -126,7 +126,7 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     frame = estimates.to_frame().loc["dcg@10"]
     goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
     n_needed = estimates.labels_needed("dcg@10", half_width=goal)
-    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=n_needed)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=n_needed, random_state=0)
     found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine).to_frame()
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
@@ -135,7 +135,7 @@ def test_the_predicted_number_of_labels_does(data, estimates):
 def test_one_run_is_compared_with_none(data):
     people, machine, runs = data
     run = {"run1": runs["run1"]}
-    sample = with_labels(draw_sample(machine, run, "dcg@3", n_total=30), people)
+    sample = with_labels(draw_sample(machine, run, "dcg@3", n_total=30, random_state=0), people)
     found = estimate(sample, run, "dcg@3", machine_qrels=machine)
     with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
         found.compare()
@@ -143,7 +143,7 @@ def test_one_run_is_compared_with_none(data):
         found.labels_needed()
     assert 0 < found.labels_needed(half_width=0.5) <= 60
     two = {"run1": runs["run1"], "run2": runs["run2"]}
-    sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30), people)
+    sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30, random_state=0), people)
     text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
     assert "of 1 difference is significant for these queries" in text
 
@@ -152,7 +152,7 @@ def test_one_run_is_compared_with_none(data):
 def test_only_documents_that_matter_are_counted(data):
     # Drawn for all runs down to 10, and asked of one of them down to 2.
     people, machine, runs = data
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=150), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=150, random_state=0), people)
     pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
 
     def first(k):
@@ -181,7 +181,7 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     people, machine, runs = data
     known = people.iloc[:100]
     run = {"run1": runs["run1"]}
-    drawn = draw_sample(machine, run, "dcg@3", n_total=1.0, judged=known)
+    drawn = draw_sample(machine, run, "dcg@3", n_total=1.0, judged=known, random_state=0)
     found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
     assert (found.n_judged, found.n_possible) == (60, 60)
     assert found.n_other == len(drawn) - 60 > 0
@@ -192,7 +192,9 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
 def test_intervals_end_where_the_measure_does():
     # Two queries, and all labels of a sample of documents that a machine knows nothing of.
     people, machine, runs = collection(n_queries=2, n_documents=30, seed=1)
-    sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_total=14), people)
+    sample = with_labels(
+        draw_sample(machine, runs, ["precision@5"], n_total=14, random_state=0), people
+    )
     found = estimate(
         sample, runs, "precision@5", machine_qrels=machine, target="new queries", confidence=0.99
     )
@@ -251,7 +253,9 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
 @pytest.mark.slow
 def test_intervals_of_ratios_are_marked(data):
     people, machine, runs = data
-    sample = with_labels(draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_total=150), people)
+    sample = with_labels(
+        draw_sample(machine, runs, ["dcg@10", "ndcg@10"], n_total=150, random_state=0), people
+    )
     found = estimate(sample, runs, ["dcg@10", "ndcg@10"], machine_qrels=machine)
     marks = found.to_frame()["shown_to_cover"].groupby("measure").unique()
     assert marks["dcg@10"].tolist() == [True]
@@ -332,12 +336,14 @@ def test_pairs_have_the_better_run_first():
 @pytest.mark.parametrize(("gap", "is_sure"), [(7.5, False), (8.2, True)])
 def test_ranks_by_hand(gap, is_sure):
     # The difference has a standard error of 4, and 1.96 of them are 7.84.
-    order = by_hand(values=np.array([10.0, 10.0 - gap])).order()
+    order = by_hand(values=np.array([10.0, 10.0 - gap])).order(random_state=0)
     assert order.index.tolist() == ["b", "a"]
     assert order["rank"].tolist() == [1, 2]
     assert order["low"].to_dict() == {"a": 1, "b": 1 + is_sure}
     assert order["high"].to_dict() == {"a": 2 - is_sure, "b": 2}
-    low = by_hand(values=np.array([10.0, 10.0 - gap]), greater_is_better=False).order()
+    low = by_hand(values=np.array([10.0, 10.0 - gap]), greater_is_better=False).order(
+        random_state=0
+    )
     assert low.index.tolist() == ["a", "b"]
     assert low["high"].to_dict() == {"a": 2, "b": 2 - is_sure}
 

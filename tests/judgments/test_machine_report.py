@@ -13,7 +13,7 @@ from skfilterrank.metrics import evaluate_runs
 @pytest.fixture(scope="module")
 def data():
     people, machine, runs = collection()
-    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120, random_state=0), people)
     return people, machine, runs, sample
 
 

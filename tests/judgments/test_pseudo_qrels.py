@@ -84,11 +84,11 @@ def test_a_number_of_documents_in_place_of_a_share():
         assert len(found) == 6
     runs, _ = few_runs(3)
     for method in ("sakai", "soboroff"):
-        found = pseudo_qrels(runs, method, n_relevant=2)
+        found = pseudo_qrels(runs, method, n_relevant=2, random_state=0)
         n_relevant = found.groupby([c for c in ("trial", "qid") if c in found])["label"].sum()
         assert set(n_relevant) <= ({1, 2} if method == "soboroff" else {2})
-    values = rank_systems(runs, method, n_relevant=2)
-    assert not values.equals(rank_systems(runs, method, share=1.0))
+    values = rank_systems(runs, method, n_relevant=2, random_state=0)
+    assert not values.equals(rank_systems(runs, method, share=1.0, random_state=0))
     for function in (pseudo_qrels, rank_systems):
         with pytest.raises(InputError, match="both say how many documents are relevant"):
             function(runs, share=0.3, n_relevant=2)
@@ -137,7 +137,7 @@ def test_bias_keeps_the_pool_of_the_biased_half():
 )
 def test_the_same_as_loops(seed, method, depth, share):
     runs, lists = few_runs(seed)
-    qrels = pseudo_qrels(runs, method, depth=depth, share=share)
+    qrels = pseudo_qrels(runs, method, depth=depth, share=share, random_state=0)
     assert pairs(qrels) == by_loops(lists, method, depth, share)
 
 
@@ -182,16 +182,18 @@ def test_what_must_not_change_it(method):
         pd.testing.assert_frame_equal(again, expected)
     if method != "soboroff":
         renamed = {f"x{name}": runs[name] for name in reversed(runs)}
-        pd.testing.assert_frame_equal(pseudo_qrels(renamed, method, depth=10), expected)
+        pd.testing.assert_frame_equal(
+            pseudo_qrels(renamed, method, depth=10, random_state=0), expected
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["nruns", "sakai", "condorcet", "bias+condorcet"])
 def test_new_ids_that_keep_their_order_change_nothing(method):
     runs, _ = few_runs(3)
-    expected = pseudo_qrels(runs, method)
+    expected = pseudo_qrels(runs, method, random_state=0)
     renamed = {name: run.assign(docno="new" + run["docno"]) for name, run in runs.items()}
-    found = pseudo_qrels(renamed, method)
+    found = pseudo_qrels(renamed, method, random_state=0)
     assert list(found["docno"]) == ["new" + docno for docno in expected["docno"]]
     assert list(found["label"]) == list(expected["label"])
 

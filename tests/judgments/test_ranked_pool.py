@@ -23,7 +23,7 @@ def world():
     people = rows.assign(label=rng.randint(0, 3, 2 * _N))
     machine = people.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 2 * _N), 2))
     runs = {name: rows.assign(score=rng.uniform(size=2 * _N)) for name in ("a", "b")}
-    sample = draw_sample(machine, runs, "dcg@40", n_total=70)
+    sample = draw_sample(machine, runs, "dcg@40", n_total=70, random_state=0)
     sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
     return runs, people, machine, sample
 
@@ -43,7 +43,12 @@ def test_a_machines_labels_are_not_judged_before(world):
     runs, people, machine, _ = world
     with pytest.raises(InputError, match="judged holds 160 labels of machines"):
         draw_sample(
-            machine, runs, "dcg@40", n_total=20, judged=people.assign(judged_by="predicted")
+            machine,
+            runs,
+            "dcg@40",
+            n_total=20,
+            judged=people.assign(judged_by="predicted"),
+            random_state=0,
         )
 
 
@@ -97,7 +102,7 @@ def test_neither_names_nor_the_order_of_rows_decide(data):
             qid=table["qid"].map(queries), docno=(number * 17 % 97).astype(str) + table["docno"]
         ).sample(frac=1.0, random_state=0)
 
-    sample = with_labels(draw_sample(machine, runs, measures, n_total=60), people)
+    sample = with_labels(draw_sample(machine, runs, measures, n_total=60, random_state=0), people)
     found = estimate(sample, runs, measures, machine_qrels=machine)
     others = {name: renamed(run) for name, run in runs.items()}
     other = estimate(renamed(sample), others, measures, machine_qrels=renamed(machine))
@@ -105,9 +110,9 @@ def test_neither_names_nor_the_order_of_rows_decide(data):
         found.to_frame().astype(float), other.to_frame().astype(float), rtol=1e-9
     )
     for measure in measures:
-        order, again = found.order(measure), other.order(measure)
+        order, again = found.order(measure, random_state=0), other.order(measure, random_state=0)
         np.testing.assert_allclose(order["value"], again["value"], rtol=1e-9)
-    again = draw_sample(renamed(machine), others, measures, n_total=60)
+    again = draw_sample(renamed(machine), others, measures, n_total=60, random_state=0)
     # Sizes that only rounding keeps apart may change places in the draw.
     assert len(again.merge(renamed(sample), on=["qid", "docno"])) > 54
 

@@ -30,7 +30,9 @@ def pairs(sample):
 @pytest.mark.parametrize("aim", ["differences", "values", "uniform"])
 def test_samples_have_their_size_and_go_on(data, aim):
     pool = data[3]
-    small, large = (draw_sample(None, pool, "dcg@10", n_total=n, aim=aim) for n in (25, 60))
+    small, large = (
+        draw_sample(None, pool, "dcg@10", n_total=n, aim=aim, random_state=0) for n in (25, 60)
+    )
     assert len(small) == 25
     assert len(set(pairs(large))) == 60
     assert pairs(large)[:25] == pairs(small)
@@ -57,9 +59,9 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
 
 def test_uniform_samples_are_uniform_and_others_are_not(data):
     pool = data[3]
-    uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform")
+    uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform", random_state=0)
     assert np.ptp(uniform["inclusion_probability"]) < 0.08  # folds are of different sizes
-    weighted = draw_sample(None, pool, "dcg@10", n_total=0.25)
+    weighted = draw_sample(None, pool, "dcg@10", n_total=0.25, random_state=0)
     assert np.ptp(weighted["inclusion_probability"]) > 0.3
 
 
@@ -67,7 +69,7 @@ def test_uniform_samples_are_uniform_and_others_are_not(data):
 def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
     people, machine, runs, _ = data
     judged = people.sample(55, random_state=0)
-    sample = draw_sample(machine, runs, "dcg@10", n_total=30, judged=judged)
+    sample = draw_sample(machine, runs, "dcg@10", n_total=30, judged=judged, random_state=0)
     assert len(sample) == 85
     assert (sample["inclusion_probability"][:55] == 1).all()
     assert sample["label"][:55].notna().all()
@@ -96,11 +98,11 @@ def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
 
 def test_whole_queries_are_drawn_with_all_their_documents(data):
     pool = data[3]
-    sample = draw_sample(None, pool, "err", n_total=6, unit="query")
+    sample = draw_sample(None, pool, "err", n_total=6, unit="query", random_state=0)
     assert sample["qid"].nunique() == 6
     assert (sample.groupby("qid").size() == 40).all()
     assert (sample["inclusion_probability"] == 0.5).all()
-    more = draw_sample(None, pool, "err", n_total=8, unit="query")
+    more = draw_sample(None, pool, "err", n_total=8, unit="query", random_state=0)
     assert set(sample["qid"]) <= set(more["qid"])
 
 
@@ -108,19 +110,21 @@ def test_bad_input(data):
     people, machine, runs, pool = data
     for wrong in (0, -1, 1.5, "all", True, 10_000):
         with pytest.raises(InputError, match="n_total"):
-            draw_sample(None, pool, "dcg@10", n_total=wrong)
+            draw_sample(None, pool, "dcg@10", n_total=wrong, random_state=0)
     with pytest.raises(InputError, match="could not be drawn: ask for at least"):
-        draw_sample(None, pool, "dcg@10", n_total=2)
+        draw_sample(None, pool, "dcg@10", n_total=2, random_state=0)
     with pytest.raises(InputError, match="aim"):
         draw_sample(None, pool, "dcg@10", n_total=10, aim="order")
     with pytest.raises(InputError, match="unit='query'"):
-        draw_sample(None, pool, "rr", n_total=10)
+        draw_sample(None, pool, "rr", n_total=10, random_state=0)
     with pytest.raises(InputError, match="both missing"):
         draw_sample(None, runs, "dcg@10", n_total=10)
     with pytest.raises(InputError, match="outside the pool"):
-        draw_sample(None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"))
+        draw_sample(
+            None, pool, "dcg@10", n_total=9, judged=people.head(1).assign(docno="x"), random_state=0
+        )
     with pytest.raises(InputError, match="drawn whole"):
-        draw_sample(None, pool, "err", n_total=2, unit="query", judged=people)
+        draw_sample(None, pool, "err", n_total=2, unit="query", judged=people, random_state=0)
     with pytest.raises(InputError, match="at least 1 run"):
         draw_sample(machine, {}, "dcg@10", n_total=10)
 
@@ -130,7 +134,7 @@ def test_a_machine_may_say_what_lies_between_two_labels(data):
     soft = machine.assign(label=machine["label"] * 0.75)
     steps = {0: 0, 1: 1, 2: 3, 3: 4}
     drawn = [
-        draw_sample(soft, runs, "dcg@10", n_total=20, gains=gains)
+        draw_sample(soft, runs, "dcg@10", n_total=20, gains=gains, random_state=0)
         for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
     ]
     pd.testing.assert_frame_equal(*drawn)
@@ -144,7 +148,9 @@ def test_a_pool_shows_what_it_holds(data):
 
 def test_without_a_machine_the_pool_is_given(data):
     people, _, runs, _ = data
-    sample = draw_sample(None, runs, "dcg@10", n_total=20, pool=people[["qid", "docno"]])
+    sample = draw_sample(
+        None, runs, "dcg@10", n_total=20, pool=people[["qid", "docno"]], random_state=0
+    )
     assert len(sample) == 20
     assert isinstance(sample, pd.DataFrame)
 
@@ -249,7 +255,7 @@ def test_labels_are_shared_among_folds_by_hand():
     rows = pd.DataFrame({"qid": "1", "docno": list("abcdefghi")})
     pool = RankedPool.read(None, {"run": rows.assign(score=-np.arange(9))}, pool=rows)
     for n_total, each in ((3, (2 / 5, 1 / 4)), (4, (2 / 5, 2 / 4)), (7, (4 / 5, 3 / 4))):
-        sample = draw_sample(None, pool, "dcg", n_total=n_total, aim="uniform")
+        sample = draw_sample(None, pool, "dcg", n_total=n_total, aim="uniform", random_state=0)
         is_first = sample["docno"].isin(list("acegi")).to_numpy()
         np.testing.assert_allclose(sample["inclusion_probability"], np.where(is_first, *each))
         assert is_first.sum() == round(5 * each[0])

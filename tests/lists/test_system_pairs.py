@@ -30,7 +30,7 @@ def test_ties_are_counted_pair_by_pair():
 def test_differences_without_spread_are_five_equal_signs(test, alternative, of_gains, of_losses):
     low, high = np.zeros(5), np.full(5, 0.25)
     for values, expected in (([high, low], of_gains), ([low, high], of_losses)):
-        found = compare_systems(values, test=test, alternative=alternative)
+        found = compare_systems(values, test=test, alternative=alternative, random_state=0)
         assert found.p_value == pytest.approx(expected)
 
 
@@ -41,7 +41,7 @@ def test_differences_without_spread_are_five_equal_signs(test, alternative, of_g
 def test_the_smallest_p_value_of_six_queries(test, alternative, smallest):
     # All signs alike are one pattern of 2^6 on either side.
     values = np.array([np.arange(1.0, 7), np.zeros(6)])
-    found = compare_systems(values, test=test, alternative=alternative)
+    found = compare_systems(values, test=test, alternative=alternative, random_state=0)
     assert found.smallest_p == smallest
     assert found.p_value == smallest
 
@@ -49,9 +49,9 @@ def test_the_smallest_p_value_of_six_queries(test, alternative, smallest):
 @pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "bootstrap"])
 def test_figures_of_blocks_are_joined(test, monkeypatch):
     values = np.random.default_rng(0).random((4, 6))
-    whole = compare_systems(values, test=test, n_resamples=100)
+    whole = compare_systems(values, test=test, n_resamples=100, random_state=0)
     monkeypatch.setattr("skfilterrank._lists.system_pairs.BLOCK_BYTES", 1)
-    parts = compare_systems(values, test=test, n_resamples=100)
+    parts = compare_systems(values, test=test, n_resamples=100, random_state=0)
     for name in ("difference", "p_value", "effect_size", "low", "high", "n_tied"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), err_msg=name)
     assert parts.smallest_p == whole.smallest_p

@@ -115,7 +115,9 @@ def test_predicted_labels_are_those_of_the_predictor():
 def test_bounds_by_trying_all_labels():
     runs = runs_of(a="uvwx", b="xwvu", c="wxuv")
     qrels = pd.DataFrame({"qid": "1", "docno": list("uvwx"), "label": [1.0, 0.0, 1.0, 0.0]})
-    found = judging_curve(qrels, runs, "rr", selections="pooling", mitigations="bounds", shares=0.5)
+    found = judging_curve(
+        qrels, runs, "rr", selections="pooling", mitigations="bounds", shares=0.5, random_state=0
+    )
     judged = mask(PoolingSelector().fit(rank_table(runs).reindex(list("uvwx"), level="docno")), 0.5)
     values = []
     for labels in itertools.product([0.0, 1.0], repeat=int((~judged).sum())):
@@ -144,6 +146,7 @@ def test_chances_of_random_documents_are_those_of_their_topic():
         n_samples=1,
         missing="empty",
         depth=10,
+        random_state=0,
     )
     (table,) = tables
     by_topic = table.groupby("qid")["label"]

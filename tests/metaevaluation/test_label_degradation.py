@@ -63,7 +63,14 @@ def test_same_as_scoring_runs_with_fewer_judgments(draws, sampling, ties):
     runs = make_runs(qrels)
     shares = [0.25, 1]
     found = label_degradation(
-        qrels, runs, MEASURES, shares=shares, n_samples=2, sampling=sampling, ties=ties
+        qrels,
+        runs,
+        MEASURES,
+        shares=shares,
+        n_samples=2,
+        sampling=sampling,
+        ties=ties,
+        random_state=0,
     )
     full = score_systems(qrels, runs, MEASURES, ties=ties)
     relevant = qrels[qrels["label"] > 0].sort_values(["qid", "docno"])
@@ -102,14 +109,14 @@ def test_by_hand():
         name: pd.DataFrame({"qid": "1", "docno": list(order), "score": [4, 3, 2, 1]})
         for name, order in orders.items()
     }
-    found = label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=20)
+    found = label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=20, random_state=0)
     # Without a the order is y x z, of whose 3 preferences 2 are right; without b it is x z y: 2.
     assert (found.agreement[0, 1] == 2 / 3).all()
     assert (found.kept[0, 1] == 2 / 3).all()
     assert (found.fraction_tied == 0).all()
     # By reciprocal rank x and y are equal at first. Without a: y 1, x 1/2, z 1/4, both right and
     # one that was a tie. Without b: x 1, z 1/2, y 1/3: x to z alone.
-    found = label_degradation(qrels, runs, "rr", shares=[0.5], n_samples=20)
+    found = label_degradation(qrels, runs, "rr", shares=[0.5], n_samples=20, random_state=0)
     assert (found.fraction_tied[0, 0] == 1 / 3).all()
     assert set(found.agreement[0, 1].round(12)) == {round(2 / 3, 12), round(1 / 3, 12)}
     assert set(found.kept[0, 1]) == {1, 1 / 2}
@@ -166,13 +173,17 @@ def test_processes_and_seeds(tmp_path):
         paths.append(tmp_path / f"{name}.txt")
         write_run(paths[-1], run, name=name)
     params = {"measures": ["ap", "lexirecall(scale=preference)"], "shares": [0.5], "n_samples": 2}
-    expected = label_degradation(qrels, runs, **params).to_frame()
-    assert label_degradation(qrels, runs, n_jobs=2, **params).to_frame().equals(expected)
-    assert label_degradation(qrels, paths, **params).to_frame().equals(expected)
+    expected = label_degradation(qrels, runs, **params, random_state=0).to_frame()
+    assert (
+        label_degradation(qrels, runs, n_jobs=2, **params, random_state=0)
+        .to_frame()
+        .equals(expected)
+    )
+    assert label_degradation(qrels, paths, **params, random_state=0).to_frame().equals(expected)
     shuffled = qrels.sample(frac=1, random_state=0)
     turned = dict(reversed(runs.items()))
     pd.testing.assert_frame_equal(
-        label_degradation(shuffled, turned, **params).to_frame(), expected
+        label_degradation(shuffled, turned, **params, random_state=0).to_frame(), expected
     )
     other = label_degradation(qrels, runs, random_state=1, **params).to_frame()
     assert not other.equals(expected)
@@ -183,11 +194,11 @@ def test_topics_without_relevant_documents():
     qrels = make_qrels()
     qrels.loc[qrels["qid"] == "t1", "label"] = 0
     runs = make_runs(qrels)
-    found = label_degradation(qrels, runs, "ap", shares=0.5, n_samples=2)
+    found = label_degradation(qrels, runs, "ap", shares=0.5, n_samples=2, random_state=0)
     assert found.dropped_queries == ("t1",)
     rest = qrels[qrels["qid"] != "t1"]
     runs = {name: run[run["qid"] != "t1"] for name, run in runs.items()}
-    expected = label_degradation(rest, runs, "ap", shares=0.5, n_samples=2)
+    expected = label_degradation(rest, runs, "ap", shares=0.5, n_samples=2, random_state=0)
     assert found.to_frame().equals(expected.to_frame())
 
 
@@ -198,9 +209,16 @@ def test_gains_say_what_is_relevant():
     gains = {-1: 0, 0: 0, 1: 0, 2: 1}
     binary = qrels.assign(label=(qrels["label"] == 2).astype(int))
     one = label_degradation(
-        qrels, runs, ["ap", "lexirecall(scale=preference)"], gains=gains, n_samples=2
+        qrels,
+        runs,
+        ["ap", "lexirecall(scale=preference)"],
+        gains=gains,
+        n_samples=2,
+        random_state=0,
     )
-    other = label_degradation(binary, runs, ["ap", "lexirecall(scale=preference)"], n_samples=2)
+    other = label_degradation(
+        binary, runs, ["ap", "lexirecall(scale=preference)"], n_samples=2, random_state=0
+    )
     assert one.to_frame().equals(other.to_frame())
 
 
@@ -213,9 +231,11 @@ def test_topics_that_are_not_in_a_run(missing):
     params = {"shares": 0.5, "n_samples": 2, "missing": missing}
     if missing == "raise":
         with pytest.raises(ValueError, match=r"'t3' is not in the run 'run2'.*missing='drop'"):
-            label_degradation(qrels, runs, "ap", **params)
+            label_degradation(qrels, runs, "ap", **params, random_state=0)
         return
-    found = label_degradation(qrels, runs, ["ap", "lexirecall(scale=preference)"], **params)
+    found = label_degradation(
+        qrels, runs, ["ap", "lexirecall(scale=preference)"], **params, random_state=0
+    )
     assert len(found.queries) == (3 if missing == "drop" else 4)
     full = score_systems(qrels, runs, ["ap", "lexirecall(scale=preference)"], missing=missing)
     for number, name in enumerate(full):
@@ -226,7 +246,9 @@ def test_topics_that_are_not_in_a_run(missing):
 @pytest.mark.slow
 def test_table_and_text():
     qrels = make_qrels()
-    found = label_degradation(qrels, make_runs(qrels), ["ap", "rr"], shares=[0.9, 0.5, 0.5])
+    found = label_degradation(
+        qrels, make_runs(qrels), ["ap", "rr"], shares=[0.9, 0.5, 0.5], random_state=0
+    )
     assert found.shares.tolist() == [0, 0.5, 0.9]
     table = found.to_frame()
     assert len(table) == 6
@@ -236,14 +258,18 @@ def test_table_and_text():
     assert row["kept_std"] == pytest.approx(found.kept[1, 1].std(ddof=1))
     assert table.loc[0, ["agreement", "kept", "agreement_std"]].tolist() == [1, 1, 0]
     assert "5 systems, 4 queries, 10 samples of the" in str(found)
-    single = label_degradation(qrels, make_runs(qrels), "ap", shares=[0.5], n_samples=1)
+    single = label_degradation(
+        qrels, make_runs(qrels), "ap", shares=[0.5], n_samples=1, random_state=0
+    )
     assert single.to_frame()["kept_std"].isna().all()
 
 
 def test_all_tied():
     qrels = make_qrels()
     run = make_runs(qrels)["run0"]
-    found = label_degradation(qrels, {"a": run, "b": run}, "ap", shares=[0.5], n_samples=2)
+    found = label_degradation(
+        qrels, {"a": run, "b": run}, "ap", shares=[0.5], n_samples=2, random_state=0
+    )
     assert (found.fraction_tied == 1).all()
     assert np.isnan(found.agreement).all()
     assert found.to_frame()["agreement"].isna().all()
@@ -267,24 +293,24 @@ def test_all_tied():
 def test_bad_parameters(params, message):
     qrels = make_qrels()
     with pytest.raises(ValueError, match=message):
-        label_degradation(qrels, make_runs(qrels), "ap", **params)
+        label_degradation(qrels, make_runs(qrels), "ap", **params, random_state=0)
 
 
 def test_bad_runs():
     qrels = make_qrels()
     runs = make_runs(qrels)
     with pytest.raises(ValueError, match="runs must hold at least 2 runs"):
-        label_degradation(qrels, {"run0": runs["run0"]}, "ap")
+        label_degradation(qrels, {"run0": runs["run0"]}, "ap", random_state=0)
     bad = {**runs, "run1": runs["run1"].assign(score=np.nan)}
     with pytest.raises(ValueError, match="score") as caught:
-        label_degradation(qrels, bad, "ap")
+        label_degradation(qrels, bad, "ap", random_state=0)
     assert "This came up with the run 'run1'." in caught.value.__notes__
 
 
 def test_progress_is_shown_when_asked(capsys):
     qrels = make_qrels(n_topics=2, n_documents=8)
     runs = make_runs(qrels, n_runs=2, depth=5)
-    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2)
+    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, random_state=0)
     assert capsys.readouterr().err == ""
-    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, verbose=1)
+    label_degradation(qrels, runs, "ap", shares=[0.5], n_samples=2, verbose=1, random_state=0)
     assert "%" in capsys.readouterr().err

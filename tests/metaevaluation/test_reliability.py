@@ -27,7 +27,7 @@ BY_HAND = [[0.2, 0.6, 0.4], [0.4, 0.7, 0.7]]
 
 
 def test_by_hand():
-    found = reliability(BY_HAND)
+    found = reliability(BY_HAND, random_state=0)
     systems, queries = (0.06 - 0.005) / 3, (0.065 - 0.005) / 2
     assert found.variance_systems == pytest.approx(systems)
     assert found.variance_queries == pytest.approx(queries)
@@ -53,7 +53,7 @@ def test_equals_analysis_of_variance(values):
     table = anova_lm(formula.ols("y ~ C(system) + C(query)", data=long).fit())
     squares = table["sum_sq"] / table["df"]
     residual = squares["Residual"]
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     assert found.variance_systems == pytest.approx((squares["C(system)"] - residual) / 20)
     assert found.variance_queries == pytest.approx((squares["C(query)"] - residual) / 7)
     assert found.variance_residual == pytest.approx(residual)
@@ -63,7 +63,9 @@ def test_phi_without_queries_is_cronbachs_alpha(values):
     # With queries as the items of a test, E rho squared is Cronbach's alpha.
     items, total = values.var(axis=1, ddof=1), values.sum(axis=1).var(ddof=1)
     items = values.var(axis=0, ddof=1).sum()
-    assert reliability(values).e_rho2 == pytest.approx(20 / 19 * (1 - items / total))
+    assert reliability(values, random_state=0).e_rho2 == pytest.approx(
+        20 / 19 * (1 - items / total)
+    )
 
 
 def test_finds_the_variances_that_values_were_drawn_from():
@@ -73,7 +75,7 @@ def test_finds_the_variances_that_values_were_drawn_from():
         + rng.normal(scale=3, size=400)
         + rng.normal(scale=1, size=(300, 400))
     )
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     assert found.variance_systems == pytest.approx(4, rel=0.2)
     assert found.variance_queries == pytest.approx(9, rel=0.2)
     assert found.variance_residual == pytest.approx(1, rel=0.02)
@@ -92,7 +94,7 @@ MATRICES = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 @times(2)
 @given(MATRICES, st.integers(1, 1000))
 def test_bounds(values, n_queries):
-    found = reliability(values, n_queries=n_queries)
+    found = reliability(values, n_queries=n_queries, random_state=0)
     assert found.n_queries == n_queries
     assert 0 <= found.phi <= found.e_rho2 <= 1
     assert min(found.variance_systems, found.variance_queries, found.variance_residual) >= 0
@@ -105,7 +107,7 @@ def test_bounds(values, n_queries):
 @times(2)
 @given(MATRICES, st.floats(0.05, 0.99), st.sampled_from(["phi", "e_rho2"]))
 def test_number_needed_is_the_least_that_is_enough(values, target, kind):
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     needed = found.n_queries_needed(target, kind=kind)
     if found.variance_systems == 0:
         assert needed == math.inf
@@ -119,7 +121,7 @@ def test_number_needed_is_the_least_that_is_enough(values, target, kind):
 def test_number_needed_is_not_one_too_many_by_rounding():
     # Variances 1 and 1 need target / (1 - target) queries: 19.000000000000004 for 0.95.
     values = np.array([[1.0, -1.0], [-1.0, 1.0]]) / 2 + [[1.0], [-1.0]]
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     ratio = found.variance_residual / found.variance_systems
     for wanted in range(1, 200):
         target = wanted / (wanted + ratio)
@@ -127,17 +129,17 @@ def test_number_needed_is_not_one_too_many_by_rounding():
 
 
 def test_numbers_of_queries_may_be_an_array(values):
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     curve = found.project([1, 20, 100])
     assert curve.shape == (3,)
     assert curve[1] == found.phi
     assert isinstance(found.project(np.int64(20)), float)
-    assert reliability(values, n_queries=100).phi == curve[2]
+    assert reliability(values, n_queries=100, random_state=0).phi == curve[2]
 
 
 def test_negative_estimates_are_zero_and_said():
     # Both systems have mean 0.5, and both queries: only the interaction varies.
-    found = reliability([[0.0, 1.0], [1.0, 0.0]])
+    found = reliability([[0.0, 1.0], [1.0, 0.0]], random_state=0)
     assert found.negative == ("systems", "queries")
     assert (found.variance_systems, found.variance_queries) == (0, 0)
     assert found.variance_residual == 1
@@ -147,7 +149,7 @@ def test_negative_estimates_are_zero_and_said():
 
 @pytest.mark.parametrize("values", [np.zeros((3, 4)), np.full((3, 7), 0.1)])
 def test_all_equal(values):
-    found = reliability(values, n_resamples=20)
+    found = reliability(values, n_resamples=20, random_state=0)
     assert found.variance_systems == found.variance_queries == found.variance_residual == 0
     assert found.negative == ()
     assert found.phi == found.e_rho2 == 0
@@ -156,7 +158,7 @@ def test_all_equal(values):
 
 
 def test_systems_alike_on_every_query():
-    found = reliability(np.tile(np.random.RandomState(0).uniform(size=7), (3, 1)))
+    found = reliability(np.tile(np.random.RandomState(0).uniform(size=7), (3, 1)), random_state=0)
     assert found.variance_systems == found.variance_residual == 0
     assert found.phi == found.e_rho2 == 0
 
@@ -164,23 +166,25 @@ def test_systems_alike_on_every_query():
 def test_constant_differences():
     # Differences come again with any query, though queries differ.
     values = np.add(np.random.RandomState(0).uniform(size=7), [[0], [0.1], [0.3]])
-    found = reliability(values, n_resamples=50)
+    found = reliability(values, n_resamples=50, random_state=0)
     assert found.variance_residual == 0
     assert found.e_rho2 == 1
     assert 0 < found.phi < 1
     assert found.n_queries_needed(kind="e_rho2") == 1
     np.testing.assert_array_equal(found.distribution(kind="e_rho2"), 1)
-    flat = reliability(np.repeat([[0.1], [0.2], [0.4]], 5, axis=1))
+    flat = reliability(np.repeat([[0.1], [0.2], [0.4]], 5, axis=1), random_state=0)
     assert flat.phi == flat.e_rho2 == 1
 
 
 def test_order_direction_constant_and_unit_do_not_matter(values):
-    whole = reliability(values).to_frame()["value"]
+    whole = reliability(values, random_state=0).to_frame()["value"]
     rng = np.random.RandomState(1)
     mixed = values[rng.permutation(7)][:, rng.permutation(20)]
-    mixed = reliability(SystemScores(mixed, greater_is_better=False)).to_frame()["value"]
+    mixed = reliability(SystemScores(mixed, greater_is_better=False), random_state=0).to_frame()[
+        "value"
+    ]
     np.testing.assert_allclose(mixed, whole)
-    moved = reliability(10 * values + 5).to_frame()["value"]
+    moved = reliability(10 * values + 5, random_state=0).to_frame()["value"]
     np.testing.assert_allclose(moved, whole * [100, 100, 100, 1, 1])
 
 
@@ -211,7 +215,7 @@ def test_resamples_equal_the_estimates_of_resampled_queries(values):
 
 
 def test_resamples_are_right_on_average(values):
-    found = reliability(values, n_resamples=4000)
+    found = reliability(values, n_resamples=4000, random_state=0)
     systems, queries, residual = found.resampled_variances.mean(axis=0)
     assert systems == pytest.approx(found.variance_systems, rel=0.02)
     assert queries == pytest.approx(found.variance_queries, rel=0.02)
@@ -234,7 +238,7 @@ def test_resamples_come_in_blocks_and_repeat(monkeypatch, values):
 @pytest.mark.parametrize("n_queries", [2, 3])
 def test_resamples_of_one_query_have_only_systems(n_queries):
     values = np.random.RandomState(0).uniform(size=(5, n_queries))
-    found = reliability(values, n_resamples=200)
+    found = reliability(values, n_resamples=200, random_state=0)
     systems, queries, residual = found.resampled_variances.T
     alone = residual == 0
     # All draws are one query with probability 1/2 of two queries, 1/9 of three.
@@ -254,7 +258,7 @@ def test_rounding_of_resamples_is_no_variance():
 
 
 def test_result_is_a_table(values):
-    found = reliability(SystemScores(values, measure="ap"))
+    found = reliability(SystemScores(values, measure="ap"), random_state=0)
     assert found.to_frame().index.tolist() == [
         "variance_systems",
         "variance_queries",
@@ -265,12 +269,12 @@ def test_result_is_a_table(values):
     assert "Reliability of ap of 7 systems for 20 queries" in str(found)
     assert "resampled" not in repr(found)
     assert "interval" not in str(found)
-    text = str(reliability(SystemScores(values, measure="ap"), n_resamples=1000))
+    text = str(reliability(SystemScores(values, measure="ap"), n_resamples=1000, random_state=0))
     assert "20 queries; low and high: 95 % interval, 1,000 resamples of queries" in text
 
 
 def test_bad_parameters(values):
-    found = reliability(values)
+    found = reliability(values, random_state=0)
     with pytest.raises(ValueError, match="n_queries must be a whole number from 1 up"):
         reliability(values, n_queries=0)
     with pytest.raises(ValueError, match="n_resamples must be a whole number from 0 up"):

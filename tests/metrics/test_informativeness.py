@@ -35,7 +35,7 @@ class TestByHand:
     def found(self, **params):
         systems = {name: self.scores(name) for name in "xy"}
         params = {"groups": self.groups, "k": (1, 3), "n_queries": 1} | params
-        return query_informativeness(self.y_true, systems, **params)
+        return query_informativeness(self.y_true, systems, **params, random_state=0)
 
     def test_values(self):
         found = self.found()
@@ -74,7 +74,7 @@ class TestByHand:
         np.testing.assert_allclose(self.found(measure="dcg", k=1).achieved, one.achieved)
         np.testing.assert_allclose(
             self.found(measure="qwa", k=None).expected,
-            random_ranking_bound(self.y_true, "qwa", groups=self.groups).value,
+            random_ranking_bound(self.y_true, "qwa", groups=self.groups, random_state=0).value,
         )
 
 
@@ -83,22 +83,24 @@ def test_gains_ties_and_unjudged_reach_the_measure():
     y_score = [1, 1, NO, 0, 0, 0]
     for params in ({"gains": "exp2"}, {"ties": "best"}, {"ties": "worst"}, {"unjudged": "drop"}):
         found = query_informativeness(
-            y_true, {"x": y_score}, groups=groups, k=2, n_queries=1, **params
+            y_true, {"x": y_score}, groups=groups, k=2, n_queries=1, **params, random_state=0
         )
         achieved = ndcg_score(y_true, y_score, groups=groups, k=2, average=None, **params)
         np.testing.assert_allclose(found.achieved, achieved)
-    plain = query_informativeness(y_true, {"x": y_score}, groups=groups, k=2, n_queries=1)
+    plain = query_informativeness(
+        y_true, {"x": y_score}, groups=groups, k=2, n_queries=1, random_state=0
+    )
     assert plain.achieved[0] != found.achieved[0]
 
 
 def test_undefined_queries():
     y_true, groups = [0, 0, 1, 0, 1, 0, 1, 0], np.repeat(list("abcd"), 2)
     systems = {"x": [1, 2, 1, 2, 2, 1, 2, 1]}
-    level = query_informativeness(y_true, systems, groups=groups, k=1, n_queries=2)
+    level = query_informativeness(y_true, systems, groups=groups, k=1, n_queries=2, random_state=0)
     assert level.difference[0] == 0
     assert level.uninformative.tolist() == [True, True, False, False]
     skipped = query_informativeness(
-        y_true, systems, groups=groups, k=1, n_queries=1, undefined="drop"
+        y_true, systems, groups=groups, k=1, n_queries=1, undefined="drop", random_state=0
     )
     assert np.isnan(skipped.difference[0])
     assert skipped.uninformative.tolist() == [False, True, False, False]
@@ -177,12 +179,14 @@ def test_bad_input(params, message):
         "groups": [1, 1, 2, 2],
     }
     with pytest.raises(ValueError, match=message):
-        query_informativeness(**(usual | params))
+        query_informativeness(**(usual | params), random_state=0)
 
 
 def test_the_system_is_named():
     with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
-        query_informativeness([1, 0], {"x": [1, 2], "y": [1, np.nan]}, groups=[1, 2])
+        query_informativeness(
+            [1, 0], {"x": [1, 2], "y": [1, np.nan]}, groups=[1, 2], random_state=0
+        )
     assert caught.value.__notes__ == ["This came up with the scores of 'y'."]
 
 

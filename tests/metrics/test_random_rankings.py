@@ -43,11 +43,11 @@ def one_query(function, labels, *args, **params):
 
 
 def expected_dcg(labels, average="mean", **params):
-    return random_ranking_bound(labels, "dcg", average=average, **params).value
+    return random_ranking_bound(labels, "dcg", average=average, **params, random_state=0).value
 
 
 def expected_sum_precision(labels, average="mean", **params):
-    return random_ranking_bound(labels, "sp", average=average, **params).value
+    return random_ranking_bound(labels, "sp", average=average, **params, random_state=0).value
 
 
 def bound_of_one(labels, name, **params):
@@ -175,7 +175,7 @@ class TestAnyMeasure:
         groups = rng.integers(0, 20, 600)
         y_true = rng.choice([0.0, 0.0, 1.0, 2.0, np.nan], 600)
         params = {"groups": groups, "k": 7, "average": None}
-        bound = random_ranking_bound(y_true, "dcg", **params)
+        bound = random_ranking_bound(y_true, "dcg", **params, random_state=0)
         np.testing.assert_allclose(bound.value, expected_dcg(y_true, **params))
         assert not bound.standard_error.any()
 
@@ -183,19 +183,27 @@ class TestAnyMeasure:
         y_true, groups = [0, 0, 1, 1], ["a", "a", "b", "b"]
         for method in ("exact", "simulation"):
             params = {"groups": groups, "method": method, "n_samples": 5}
-            skip = random_ranking_bound(y_true, "ndcg", undefined="drop", average=None, **params)
+            skip = random_ranking_bound(
+                y_true, "ndcg", undefined="drop", average=None, **params, random_state=0
+            )
             np.testing.assert_allclose(figures(skip), [[np.nan, 1], [np.nan, 0]], atol=1e-12)
-            half = random_ranking_bound(y_true, "ndcg", undefined=0.5, average=None, **params)
+            half = random_ranking_bound(
+                y_true, "ndcg", undefined=0.5, average=None, **params, random_state=0
+            )
             np.testing.assert_allclose(figures(half), [[0.5, 1], [0, 0]], atol=1e-12)
-            mean = random_ranking_bound(y_true, "ndcg", undefined="drop", **params)
+            mean = random_ranking_bound(y_true, "ndcg", undefined="drop", **params, random_state=0)
             assert figures(mean) == pytest.approx((1, 0), abs=1e-12)
-            none = random_ranking_bound([0], "ndcg", undefined="drop", **(params | {"groups": [1]}))
+            none = random_ranking_bound(
+                [0], "ndcg", undefined="drop", **(params | {"groups": [1]}), random_state=0
+            )
             assert np.isnan(figures(none)).all()
 
     @pytest.mark.parametrize("method", ["exact", "simulation"])
     def test_nothing_judged(self, method):
         y_true = [np.nan, np.nan, 1]
-        bound = random_ranking_bound(y_true, groups=[1, 1, 2], method=method, average=None)
+        bound = random_ranking_bound(
+            y_true, groups=[1, 1, 2], method=method, average=None, random_state=0
+        )
         np.testing.assert_array_equal(bound.value, [0, 1])
         np.testing.assert_array_equal(bound.standard_error, [0, 0])
 
@@ -216,7 +224,7 @@ class TestAnyMeasure:
     )
     def test_bad_input(self, params, message):
         with pytest.raises(ValueError, match=message):
-            random_ranking_bound([1, 0], **({"groups": [1, 1]} | params))
+            random_ranking_bound([1, 0], **({"groups": [1, 1]} | params), random_state=0)
 
     def test_the_cut_off_in_either_place(self):
         named = one_query(random_ranking_bound, [2, 1, 0], "dcg@2").value
@@ -379,7 +387,9 @@ class TestWhatIsNotLinear:
         lower = (1 + d) / 2
         expected = (1 + (d - lower) / lower) / 2
         assert expected == pytest.approx(0.387, abs=5e-4)
-        found = random_ranking_bound([1, 0], "ul_normalized", groups=["q", "q"], n_samples=4000)
+        found = random_ranking_bound(
+            [1, 0], "ul_normalized", groups=["q", "q"], n_samples=4000, random_state=0
+        )
         assert 0 < found.standard_error < 0.02
         assert abs(found.value - expected) < 4 * found.standard_error
 
@@ -389,7 +399,7 @@ class TestWhatIsNotLinear:
         orders = list(permutations(range(4)))
         groups = np.repeat(np.arange(len(orders)), 4)
         values = evaluate(np.tile(pool, len(orders)), -np.ravel(orders), [name], groups=groups)
-        found = random_ranking_bound(pool, name, groups=["q"] * 4)
+        found = random_ranking_bound(pool, name, groups=["q"] * 4, random_state=0)
         assert abs(found.value - values.to_numpy().mean()) < 4 * found.standard_error
 
     def test_exact_is_an_error(self):
@@ -399,6 +409,12 @@ class TestWhatIsNotLinear:
     def test_informativeness_inherits_it(self):
         systems = {"a": [2, 1, 2, 1]}
         found = query_informativeness(
-            [1, 0, 1, 0], systems, groups=[0, 0, 1, 1], measure="ul_normalized", k=None, n_queries=1
+            [1, 0, 1, 0],
+            systems,
+            groups=[0, 0, 1, 1],
+            measure="ul_normalized",
+            k=None,
+            n_queries=1,
+            random_state=0,
         )
         assert found.expected == pytest.approx([0.387, 0.387], abs=0.06)

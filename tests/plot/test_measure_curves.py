@@ -111,7 +111,7 @@ def test_axes_and_styles_are_the_callers(kind):
 
 @pytest.mark.slow
 def test_numbers_of_queries_are_whole():
-    curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5)
+    curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5, random_state=0)
     display = StabilityCurveDisplay.from_curves(curve)
     display.figure_.canvas.draw()
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
@@ -132,7 +132,7 @@ def test_errors(kind):
 
 
 def test_a_curve_of_the_other_kind_is_refused():
-    curve = stability_curve(SCORES["ap"], sizes=[2], n_resamples=5)
+    curve = stability_curve(SCORES["ap"], sizes=[2], n_resamples=5, random_state=0)
     with pytest.raises(ValueError, match="type SensitivityCurve, got StabilityCurve"):
         SensitivityCurveDisplay.from_curves({"ap": curve})
 

@@ -17,8 +17,11 @@ SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), m
     [
         (SCORES, plot.CriticalDifferenceDisplay),
         (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
-        (stability_curve(SCORES, sizes=[5, 10], n_resamples=5), plot.StabilityCurveDisplay),
-        (sensitivity_curve(SCORES, n_resamples=20), plot.SensitivityCurveDisplay),
+        (
+            stability_curve(SCORES, sizes=[5, 10], n_resamples=5, random_state=0),
+            plot.StabilityCurveDisplay,
+        ),
+        (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.SensitivityCurveDisplay),
     ],
 )
 def test_results_are_drawn_by_their_display(result, display):
@@ -33,7 +36,9 @@ def test_options_reach_the_display():
     display = SCORES.plot(test="t", n_shown=2)
     assert display.comparison.test == "t"
     assert len(display.systems) == 2
-    line = stability_curve(SCORES, sizes=[5], n_resamples=5).plot(line_kw={"color": "red"})
+    line = stability_curve(SCORES, sizes=[5], n_resamples=5, random_state=0).plot(
+        line_kw={"color": "red"}
+    )
     assert line.lines_["ap"].get_color() == "red"
 
 

@@ -34,7 +34,8 @@ TOPICS = QRELS["qid"].to_numpy()
 
 
 def curve(**options):
-    return judging_curve(QRELS, RUNS, **{"missing": "empty", "depth": 10} | options)
+    settings = {"missing": "empty", "depth": 10, "random_state": 0} | options
+    return judging_curve(QRELS, RUNS, **settings)
 
 
 def means_of(qrels, measure, **options):

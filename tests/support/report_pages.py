@@ -122,7 +122,8 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
         params = {"gains": None, "unjudged": "zero", "precision": "double"}
         lists = Lists(runs, index, params, k, bool((index.labels < 0).any()))
     found = {
-        name: compare_systems(each, test=test, baseline=baseline) for name, each in scores.items()
+        name: compare_systems(each, test=test, baseline=baseline, random_state=0)
+        for name, each in scores.items()
     }
     html = options.get("html", "r.html")
     page = page_of({"test": test, "baseline": baseline} | options, html)

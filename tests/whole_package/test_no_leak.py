@@ -461,7 +461,7 @@ def test_predicted_labels_are_judged_by_models_that_have_not_seen_them():
     texts |= {"e": "wing word1", "f": "wing word2"}
     found = [
         complete_qrels(
-            rows, {"run": rest}, texts, predictor=LabelPredictor(Memory(remembers))
+            rows, {"run": rest}, texts, predictor=LabelPredictor(Memory(remembers)), random_state=0
         ).quality[["n_held_out", "agreement"]]
         for remembers in (False, True)
     ]

@@ -53,10 +53,10 @@ ON_JUDGMENTS = {
     "two processes": lambda *args: evaluate_runs(*args, n_jobs=2).per_query,
     "score_systems": lambda *args: score_systems(*args)["ap"].to_frame(),
     "label_degradation": lambda *args: label_degradation(
-        *args, shares=[0.5], n_samples=1
+        *args, shares=[0.5], n_samples=1, random_state=0
     ).to_frame(),
     "judging_curve": lambda *args: judging_curve(
-        *args, selections=["pooling"], shares=[0.5], n_samples=1
+        *args, selections=["pooling"], shares=[0.5], n_samples=1, random_state=0
     ).to_frame(),
 }
 ALONE = {
@@ -271,7 +271,7 @@ def form(form_name, tmp_path):
 
 
 # Those of MS MARCO are ranks.
-draw = partial(draw_sample, measures="precision@2", n_total=2)
+draw = partial(draw_sample, measures="precision@2", n_total=2, random_state=0)
 RANKED = {
     name: run.assign(score=-run.groupby("qid")["score"].rank(ascending=False))
     for name, run in RUNS.items()
