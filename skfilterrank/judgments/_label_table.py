@@ -445,7 +445,8 @@ class DocumentVectors:
         """Documents as selection strategies take them: texts, scaled columns or the matrix."""
         table = self._as_table(X)
         if table is None:
-            return self.transform(X).matrix
+            matrix = self._numbers(X)
+            return matrix if self.scaler is None else self.scaler.transform(matrix)
         if self.text is not None:
             return texts_of(table, self.text).tolist()
         return StandardScaler().fit_transform(feature_matrix(table, self.features))

@@ -1,7 +1,5 @@
 """MAXREP: judge first the documents that represent best what is probably relevant."""
 
-import heapq
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -22,11 +20,12 @@ from skfilterrank.judgments._selector import (
 )
 from skfilterrank.judgments._similarity import (
     DECIMALS,
+    blocks_of,
     check_threshold,
     entries_of,
     reaching,
+    running_sums,
     similarity_join,
-    with_diagonal,
 )
 
 
@@ -304,7 +303,14 @@ def _thresholded(X, threshold):
     values, kept = reaching(X.data, round(threshold, DECIMALS))
     rows, columns = X.coords
     kept &= rows != columns
-    return with_diagonal(rows[kept], columns[kept], values[kept], X.shape[0])
+    every = np.arange(X.shape[0])
+    return sparse.coo_array(
+        (
+            np.concatenate((values[kept], np.ones(len(every)))),
+            (np.concatenate((rows[kept], every)), np.concatenate((columns[kept], every))),
+        ),
+        shape=X.shape,
+    ).tocsr()
 
 
 def check_max_terms(max_terms) -> int:
@@ -372,6 +378,7 @@ def _separate_empty(vectors, numbers):
 _SUM_BITS = 61
 # Gains that agree in this many leading bits (12 decimal digits) are a tie.
 _TIE_BITS = 40
+_BLOCK = 1 << 20
 
 
 def facility_location(
@@ -402,8 +409,8 @@ def facility_location(
     -----
     The objective is f(L) = sum_i weights_i max_{j in L} similarity_ij, f(empty) = 0. Gains never
     grow, so unconnected parts of the graph of similarities can be ordered on their own and merged
-    by gain. Of a queue of all documents by the gains they had, only the first is looked at again
-    (lazy greedy choice; Minoux, "Accelerated greedy algorithms", 1978).
+    by gain. Within a part, a choice changes the gains of those documents alone that are similar to
+    one that is represented better now; no others are looked at again.
 
     Weighted similarities are rounded to whole multiples of a power of two, 2^-61 of the largest
     gain in a part. So sums are exact: gains do not drift as they are corrected, do not depend on
@@ -423,9 +430,9 @@ def facility_location(
         rest = rest[np.argsort(part[rest], kind="stable")]
         starts = np.flatnonzero(np.diff(part[rest], prepend=-1))
         first = np.flatnonzero(chosen[rest]) if chosen is not None else rest[:0]
-        own = similarity[rest][:, rest]
-        by_column = own if symmetric else own.T.tocsr()
-        gains[rest] = _greedy_gains(by_column, weights[rest], starts, first)
+        gains[rest] = _greedy_gains(
+            similarity[rest][:, rest], weights[rest], starts, symmetric, first
+        )
     order = np.lexsort((np.arange(n), -_tie_key(gains)))
     return order, gains[order]
 
@@ -439,48 +446,118 @@ def _tie_key(values):
     return (bits + (1 << (drop - 1))) >> drop
 
 
-def _greedy_gains(by_column, weights, starts, first):
-    """Return the gain of each document when chosen, in all parts of the graph.
+def _greedy_gains(similarity, weights, starts, symmetric, first):
+    """Return the gain of each document when chosen, in all parts of the graph at once.
 
     A part's documents stand together, from its start on. Documents of `first` are chosen already.
     """
-    indptr, indices = by_column.indptr, by_column.indices
-    exponents = _exponents(by_column, weights, starts)
-    # What the document of each entry's column stands for in that of its row, in whole numbers.
-    could = np.rint(np.ldexp(weights, exponents)[indices] * by_column.data).astype(np.int64)
-    best = np.zeros(len(weights), dtype=np.int64)
-    entries, _ = entries_of(indptr, first)
-    np.maximum.at(best, indices[entries], could[entries])
-    known = np.zeros(len(weights), dtype=np.int64)
-    columns = np.repeat(np.arange(len(weights)), np.diff(indptr))
-    np.add.at(known, columns, np.maximum(could - best[indices], 0))
-    gains = np.zeros(len(weights), dtype=np.int64)
-    # Gains never grow: the first of the queue whose gain is still as large is the next choice.
-    queue = [(-key, row) for row, key in enumerate(_tie_key(known).tolist()) if key > 0]
-    heapq.heapify(queue)
-    known, ends = known.tolist(), indptr.tolist()
-    while queue:
-        before, row = queue[0]
-        own = slice(ends[row], ends[row + 1])
-        more = np.maximum(could[own] - best[indices[own]], 0)
-        gain = int(np.add.reduce(more))
-        key = before if gain == known[row] else -int(_tie_key(gain))
-        if key == before:
-            heapq.heappop(queue)
-            gains[row] = gain
-            best[indices[own]] += more
-        elif gain:
-            heapq.heapreplace(queue, (key, row))
-            known[row] = gain
-        else:
-            heapq.heappop(queue)
-    return np.ldexp(gains.astype(np.float64), -exponents)
+    parts = _Parts(similarity, weights, starts, symmetric)
+    parts.begin_with(first)
+    gains = np.zeros(len(weights))
+    active = np.arange(len(starts))
+    while True:
+        chosen, active = parts.next_choices(active)
+        if len(chosen) == 0:
+            return gains
+        gains[chosen] = parts.gains_of(chosen)
+        parts.choose(chosen)
 
 
-def _exponents(by_column, weights, starts):
-    """Power of two of each document's part, by which its largest gain fills the whole numbers."""
-    sizes = np.diff(starts, append=len(weights))
-    _, exponents = np.frexp(np.maximum.reduceat(weights, starts))
-    scaled = np.ldexp(weights, -np.repeat(exponents, sizes))
-    largest = np.maximum.reduceat(by_column @ scaled, starts)
-    return np.repeat(_SUM_BITS - exponents - np.frexp(largest)[1], sizes)
+class _Parts:
+    """The state of the greedy choice: how well documents are represented, and what each adds."""
+
+    def __init__(self, similarity, weights, starts, symmetric):
+        self.by_row = similarity
+        self.by_column = similarity if symmetric else similarity.T.tocsr()
+        self.starts = starts
+        self.sizes = np.diff(starts, append=len(weights))
+        self.exponents = np.repeat(self._exponents(weights), self.sizes)
+        self.weights = np.ldexp(weights, self.exponents)
+        self.best = np.zeros(len(weights), dtype=np.int64)
+        self.gains = np.zeros(len(weights), dtype=np.int64)
+        everyone = np.arange(len(weights))
+        for columns in self._blocks(self.by_column, everyone):
+            _, owners, values = self._covered_by(columns)
+            np.add.at(self.gains, columns[owners], values)
+        self.keys = _tie_key(self.gains)
+
+    def _exponents(self, weights):
+        """Power of two for each part, by which its largest gain fills the whole numbers."""
+        _, size = np.frexp(np.maximum.reduceat(weights, self.starts))
+        scaled = np.ldexp(weights, -np.repeat(size, self.sizes))
+        largest = np.maximum.reduceat(self.by_column @ scaled, self.starts)
+        return _SUM_BITS - size - np.frexp(largest)[1]
+
+    def gains_of(self, rows):
+        """Gains as floats."""
+        return np.ldexp(self.gains[rows].astype(np.float64), -self.exponents[rows])
+
+    def _blocks(self, matrix, rows):
+        """Stretches of rows that have a limited number of entries together."""
+        lengths = (matrix.indptr[rows + 1] - matrix.indptr[rows]).astype(np.int64)
+        for begin, end in blocks_of(running_sums(lengths), _BLOCK):
+            yield rows[begin:end]
+
+    def _covered_by(self, columns):
+        """Documents that some choices represent, by which of them, and how well."""
+        entries, owners = entries_of(self.by_column.indptr, columns)
+        covered = self.by_column.indices[entries]
+        return covered, owners, self._whole(covered, self.by_column.data[entries])
+
+    def _whole(self, rows, similarity):
+        """Weighted similarities as whole numbers."""
+        return np.rint(self.weights[rows] * similarity).astype(np.int64)
+
+    def next_choices(self, active):
+        """Document of the largest gain in each active part, and the parts that have one above 0."""
+        if len(active) == 1:
+            start, size = self.starts[active[0]], self.sizes[active[0]]
+            chosen = start + np.array([np.argmax(self.keys[start : start + size])])
+            left = self.keys[chosen] > 0
+            return chosen[left], active[left]
+        if len(active) == 0:
+            return active, active
+        sizes = self.sizes[active]
+        owners = np.repeat(np.arange(len(active)), sizes)
+        firsts = np.cumsum(sizes) - sizes
+        rows = (self.starts[active] - firsts)[owners] + np.arange(len(owners))
+        keys = self.keys[rows]
+        top = np.maximum.reduceat(keys, firsts)
+        hits = np.flatnonzero(keys == top[owners])
+        is_first = np.diff(owners[hits], prepend=-1) > 0
+        chosen = rows[hits[is_first]]
+        left = top > 0
+        return chosen[left], active[left]
+
+    def begin_with(self, chosen):
+        """Take documents, of which a part may have several, before any other."""
+        best = np.zeros_like(self.best)
+        for some in self._blocks(self.by_column, chosen):
+            covered, _, values = self._covered_by(some)
+            np.maximum.at(best, covered, values)
+        rows = np.flatnonzero(best)
+        self._represent(rows, best[rows])
+
+    def choose(self, chosen):
+        """Take one document of each of some parts."""
+        for some in self._blocks(self.by_column, chosen):
+            covered, _, values = self._covered_by(some)
+            better = values > self.best[covered]
+            self._represent(covered[better], values[better])
+
+    def _represent(self, rows, values):
+        """Correct the gains of all that could represent rows which are represented better now."""
+        before = self.best[rows]
+        self.best[rows] = values
+        begin = 0
+        for some in self._blocks(self.by_row, rows):
+            stretch = slice(begin, begin + len(some))
+            entries, owners = entries_of(self.by_row.indptr, some)
+            columns = self.by_row.indices[entries]
+            could = self._whole(some[owners], self.by_row.data[entries])
+            # max(0, could - before) - max(0, could - after)
+            could_after = np.minimum(could, values[stretch][owners])
+            loss = could_after - np.minimum(could, before[stretch][owners])
+            np.subtract.at(self.gains, columns, loss)
+            self.keys[columns] = _tie_key(self.gains[columns])
+            begin = stretch.stop

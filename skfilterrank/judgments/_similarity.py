@@ -18,7 +18,8 @@ _N_PLACES = 64
 # Sizes of the blocks, in multiplications or in cells.
 _PRODUCT_BLOCK = 1 << 22
 _DENSE_BLOCK = 1 << 22
-_COMPARED_ENTRIES = 1 << 20
+_SPREAD_CELLS = 1 << 21
+_COMPARED_ENTRIES = 1 << 18
 # Sparse rows as full as this, if not too many, are joined as dense rows.
 _FULL_SHARE = 0.1
 _FULL_CELLS = 1 << 24
@@ -77,10 +78,7 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
         X = X.toarray()
     join = _sparse_pairs if sparse.issparse(X) else _dense_pairs
     first, second, values = join(X, limit)
-    rows, columns = np.concatenate((first, second)), np.concatenate((second, first))
-    similarity = with_diagonal(rows, columns, np.concatenate((values, values)), X.shape[0])
-    similarity.sort_indices()
-    return similarity
+    return _symmetric(first, second, values, X.shape[0])
 
 
 def check_threshold(threshold) -> float:
@@ -109,12 +107,18 @@ def _checked(X):
     return X
 
 
-def with_diagonal(rows, columns, values, n_rows) -> sparse.csr_array:
-    """Make a square matrix of some entries and a diagonal of ones."""
-    every = np.arange(n_rows, dtype=rows.dtype)
-    entries = np.concatenate((rows, every)), np.concatenate((columns, every))
-    values = np.concatenate((values, np.ones(n_rows)))
-    return sparse.coo_array((values, entries), shape=(n_rows, n_rows)).tocsr()
+def _symmetric(first, second, values, n_rows):
+    """Return a matrix with the values on both sides of a diagonal of ones."""
+    rows = np.arange(n_rows, dtype=first.dtype)
+    similarity = sparse.coo_array(
+        (
+            np.concatenate((values, values, np.ones(n_rows))),
+            (np.concatenate((first, second, rows)), np.concatenate((second, first, rows))),
+        ),
+        shape=(n_rows, n_rows),
+    ).tocsr()
+    similarity.sort_indices()
+    return similarity
 
 
 def _finish(parts):
@@ -153,9 +157,10 @@ def _sparse_pairs(X, limit):
     if X.shape[0] == 0:
         return _finish([])
     cut = _Cut(X, limit - _SLACK)
+    compare = _Comparison(X)
     parts = []
     for first, second in cut.candidates():
-        values, kept = reaching(_dot_products(X, first, second), limit)
+        values, kept = reaching(compare(first, second), limit)
         parts.append((rows[first[kept]], rows[second[kept]], values[kept]))
     return _finish(parts)
 
@@ -259,14 +264,39 @@ class _Cut:
         return dot + self.rest_norm[early] * self.left_from[late, self.place[early]]
 
 
-def _dot_products(X, first, second):
-    """Dot product of rows first[p] and second[p] for every p."""
-    lengths = np.diff(X.indptr).astype(np.int64)
-    values = np.empty(len(first))
-    work = running_sums(lengths[first] + lengths[second])
-    for begin, end in blocks_of(work, _COMPARED_ENTRIES):
-        values[begin:end] = X[first[begin:end]].multiply(X[second[begin:end]]).sum(axis=1)
-    return values
+class _Comparison:
+    """Dot products of given pairs of rows."""
+
+    def __init__(self, X):
+        self.X = X
+        self.lengths = np.diff(X.indptr).astype(np.int64)
+        self.spread = np.zeros((max(1, _SPREAD_CELLS // X.shape[1]), X.shape[1]))
+
+    def __call__(self, first, second):
+        """Dot product of rows first[p] and second[p] for every p; `first` ascends."""
+        values = np.empty(len(first))
+        rows, starts = np.unique(first, return_index=True)
+        starts = np.append(starts, len(first))
+        for low in range(0, len(rows), len(self.spread)):
+            some = rows[low : low + len(self.spread)]
+            begin, end = starts[low], starts[low + len(some)]
+            numbers = np.searchsorted(some, first[begin:end])
+            self._compare(some, numbers, second[begin:end], values[begin:end])
+        return values
+
+    def _compare(self, rows, numbers, second, values):
+        """Compare a few rows, which are written out in full."""
+        X, spread = self.X, self.spread.reshape(-1)
+        entries, owners = entries_of(X.indptr, rows)
+        written = owners * X.shape[1] + X.indices[entries]
+        spread[written] = X.data[entries]
+        for begin, end in blocks_of(running_sums(self.lengths[second]), _COMPARED_ENTRIES):
+            entries, owners = entries_of(X.indptr, second[begin:end])
+            places = (numbers[begin:end] * X.shape[1])[owners] + X.indices[entries]
+            products = spread[places] * X.data[entries]
+            starts = running_sums(self.lengths[second[begin:end]])[:-1]
+            values[begin:end] = np.add.reduceat(products, starts)
+        spread[written] = 0.0
 
 
 def running_sums(values):

@@ -19,6 +19,7 @@ from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from selections import mask
 from skfilterrank.judgments import MaxRepSelector, PriorSelector
+from skfilterrank.judgments import _maxrep as module
 from skfilterrank.judgments._maxrep import facility_location
 
 WORDS = np.array([f"{a}{b}" for a in "bcdfghklmn" for b in ("an", "el", "is", "ot", "um", "y2")])
@@ -476,7 +477,8 @@ def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
 @pytest.mark.parametrize(
     ("density", "seed"), [(0.05, 0), (0.05, 1), (0.2, 2), (0.2, 3), (1.0, 4), (1.0, 5)]
 )
-def test_equals_brute_force_at_any_density(density, seed):
+def test_equals_brute_force_in_blocks(density, seed, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 7)
     rng = np.random.default_rng(seed)
     similarity = rng.uniform(size=(18, 18)) * (rng.uniform(size=(18, 18)) < density)
     if seed % 2:

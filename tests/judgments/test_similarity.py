@@ -42,6 +42,7 @@ def blocks(request, monkeypatch):
     if request.param == "many blocks":
         monkeypatch.setattr(module, "_PRODUCT_BLOCK", 40)
         monkeypatch.setattr(module, "_DENSE_BLOCK", 50)
+        monkeypatch.setattr(module, "_SPREAD_CELLS", 90)
         monkeypatch.setattr(module, "_COMPARED_ENTRIES", 20)
         monkeypatch.setattr(module, "_N_PLACES", 3)
 
