@@ -12,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from skfilterrank._files.states import listed, number, numbers, pair, record
 from skfilterrank._lists.calibrators import fit_calibrator
 from skfilterrank._lists.floats import mean_tolerance
-from skfilterrank._lists.prefixes import best_prefix, places_of_ties
+from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import dcg_bounds
@@ -138,7 +138,7 @@ class ExpectedThreshold(BaseThreshold):
         steps = expected_steps(
             parsed, self.gains_, chances, scores, index, correlation=self.correlation_
         )
-        return np.where(scores >= best_prefix_of_steps(steps, scores, index), 1.0, -1.0)
+        return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
 
     def _chances(self, scores):
         """Compute P(gain >= level) of each row, for each level but the lowest."""
@@ -340,10 +340,14 @@ class PerQueryThreshold(BaseThreshold):
             if parsed.k is not None:
                 is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
             worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
-            steps = ExpectedSteps(
-                np.zeros(index.n_queries), np.maximum(worth, 0.0), np.maximum(-worth, 0.0)
+            thresholds = best_prefix_of_steps(
+                ExpectedSteps(
+                    Ranking(scores, index),
+                    np.zeros(index.n_queries),
+                    np.maximum(worth, 0.0),
+                    np.maximum(-worth, 0.0),
+                )
             )
-            thresholds = best_prefix_of_steps(steps, scores, index)
         return np.where(scores >= thresholds, 1.0, -1.0)
 
     def _features(self, scores, index, parsed):

@@ -281,7 +281,7 @@ class LearnedThreshold(BaseThreshold):
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
         steps = expected_steps(parsed, self.gains_, chances, scores, index, plug_in=True)
-        return path_keys(steps.rises, steps.falls, scores, index, self._cost)
+        return path_keys(steps, self._cost)
 
     def _keys(self, scores, index, columns):
         if missing := [name for name in self.columns_ if name not in columns]:

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.prefixes import best_prefix, places
+from skfilterrank._lists.prefixes import Ranking, best_prefix, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
@@ -49,7 +49,7 @@ def learned(k, gains, scores, groups):
 
 def worth_of(cut, scores, index, k=None):
     parts = expected_worth(
-        cut.gains_, cut._chances(scores), scores, index, k=k, correlation=cut.correlation_
+        cut.gains_, cut._chances(scores), Ranking(scores, index), k=k, correlation=cut.correlation_
     )
     return parts.sum(axis=0)
 
