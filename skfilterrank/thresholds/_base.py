@@ -36,6 +36,7 @@ from skfilterrank.thresholds._drift import (
     warn_of_other_scale,
     warn_of_other_sizes,
 )
+from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
@@ -49,7 +50,6 @@ from skfilterrank.thresholds._judged_scores import (
     values_shown,
     warn_unless_filter_pays,
     warn_without_good,
-    worth_of_answers,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
@@ -84,6 +84,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # True if rows are shown whose score reaches `threshold_`, apart from caps.
     _is_by_score = False
     _takes_weights = False
+    # True if the measure must have an expected value for each prefix of a list.
+    _needs_prefix_values = False
     # Factor on scores of an extreme scale, where learning needs one; see `unit_of`.
     _unit = 1.0
     # False if there is a threshold for each of several parts, and no number `level_`.
@@ -122,8 +124,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return self._keys(judged.scores, judged.index, judged.columns)
 
     def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
-        """Compute the key of each row of whole lists."""
-        raise NotImplementedError
+        """Compute the key of each row of whole lists, by default its score."""
+        return scores
 
     def _restore(self, state, name: str) -> None:
         """Set the learned attributes from a state; errors name its field."""
@@ -337,7 +339,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.confidence_, self.answer_level_ = None, -np.inf
         if self.abstain is None:
             return shown
-        worth = worth_of_answers(judged.lists, shown, parsed)
+        nothing = np.zeros(len(shown), dtype=bool)
+        values, without = values_shown(judged.lists, parsed, shown, nothing)
+        # The gain of each query by its shown rows.
+        worth = values - without
         confidence = Confidence(self.abstain)
         self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
         sure = self.confidence_.out_of_fold_
@@ -693,7 +698,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return read_two_labels(y, self.gains).gains, None
 
     def _parsed(self) -> ParsedMeasure:
-        return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+        parsed = parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+        if self._needs_prefix_values:
+            check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
 
     def _score_measure(self) -> ParsedMeasure:
         """Return the measure of the last fit, which `set_params` does not change."""

@@ -225,9 +225,6 @@ class CertifiedThreshold(TwoScores):
             return self.max_shown
         return most_shown(read_promises(self.risks), self.max_shown)
 
-    def _keys(self, scores, index, columns):
-        return scores
-
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)

@@ -376,9 +376,6 @@ class TunedThreshold(TwoScores):
         )
         self.rule = rule
 
-    def _keys(self, scores, index, columns):
-        return scores
-
     def _fit_rows(self, rows, gains="own"):
         """Fit on rows; "own" gains are those of the parameter."""
         self._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
