@@ -1,9 +1,8 @@
 """Prefixes of ranked lists, and the thresholds below them."""
 
-from functools import cached_property
-
 import numpy as np
 
+from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import mean_tolerance
 
@@ -28,12 +27,15 @@ class Ranking:
         Position of the first row of each list, and number of its rows.
     scores : ndarray of shape (n_rows,)
         Scores in this order.
+    index : GroupIndex
+        The queries.
     """
 
     def __init__(self, scores, index, gains=None):
         keys = (-scores, index.codes())
         self.order = np.lexsort(keys if gains is None else (np.nan_to_num(gains), *keys))
-        self.starts, self.sizes = np.cumsum(index.sizes) - index.sizes, index.sizes
+        self.index, self.sizes = index, index.sizes
+        self.starts = np.cumsum(self.sizes) - self.sizes
         self.scores = scores[self.order]
 
     @cached_property
@@ -66,10 +68,14 @@ class Ranking:
 
     def tie_means(self, values: np.ndarray) -> np.ndarray:
         """Average values in each tie, for each of its rows."""
+        if len(self.ties) == len(values):
+            return values
         return np.repeat(np.add.reduceat(values, self.ties) / self.n_tied, self.n_tied)
 
     def running_sums(self, values: np.ndarray) -> np.ndarray:
         """Sum values up to each row of its list; the sums of a list depend on it alone."""
+        if len(self.sizes) == 1:
+            return np.cumsum(values)
         n_rows = len(self.order)
         index = GroupIndex(np.arange(len(self.sizes)), self.sizes, self.starts, None, n_rows)
         sums = np.empty(n_rows)

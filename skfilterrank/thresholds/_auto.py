@@ -24,9 +24,6 @@ class _Everything(BaseThreshold):
 
     _level = -np.inf
 
-    def _keys(self, scores, index, columns):
-        return scores
-
 
 # Candidates, the simplest first.
 _CANDIDATES = {

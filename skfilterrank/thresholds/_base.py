@@ -34,6 +34,7 @@ from skfilterrank.thresholds._drift import (
     warn_of_other_scale,
     warn_of_other_sizes,
 )
+from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
@@ -47,7 +48,6 @@ from skfilterrank.thresholds._judged_scores import (
     values_shown,
     warn_unless_filter_pays,
     warn_without_good,
-    worth_of_answers,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
@@ -74,12 +74,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     threshold_: float | None
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
-    # True if a second score may decide which rows are hidden; the rule for that.
+    # True if a second score may decide which rows are hidden, and if it does; the rule for that.
     _hides_by_second_score = False
+    _has_two = False
     rule: str | None = None
+    rule_: str
     # True if rows are shown whose score reaches `threshold_`, apart from caps.
     _is_by_score = False
     _takes_weights = False
+    # True if the measure must have an expected value for each prefix of a list.
+    _needs_prefix_values = False
     # Factor on scores of an extreme scale, where learning needs one; see `unit_of`.
     _unit = 1.0
     # False if there is a threshold for each of several parts, and no number `level_`.
@@ -118,8 +122,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return self._keys(judged.scores, judged.index, judged.columns)
 
     def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
-        """Compute the key of each row of whole lists."""
-        raise NotImplementedError
+        """Compute the key of each row of whole lists, by default its score."""
+        return scores
 
     def _restore(self, state, name: str) -> None:
         """Set the learned attributes from a state; errors name its field."""
@@ -256,33 +260,36 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
-        if n_unjudged == len(judged.gains) > 0 and not self._is_fixed:
-            raise InputError(
-                "y holds no judged row: all labels are NaN. Give the label of some rows."
-            )
         if self._is_fixed:
             self._set_level(self._level)
             self.n_unjudged_ = n_unjudged
             return self
+        if n_unjudged == len(judged.gains) > 0:
+            raise InputError(
+                "y holds no judged row: all labels are NaN. Give the label of some rows."
+            )
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
         if has_two:
-            self._begin_with_two_scores(judged)
+            self._check_two_scores(judged)
         if has_two or self._looks_at_lists():
             # Row order breaks ties: the order in which rows came must not matter.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
-        judged = self._prepared(judged)
-        shown, entries = self._fit_levels(judged, parsed)
+        if has_two:
+            judged, shown, entries = self._fit_two_scores(judged, parsed)
+        else:
+            shown, entries = self._fit_levels(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score and not has_two else None
         if judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
             is_shown = shown if shown.dtype == bool else shown > -np.inf
             self.calibration_ = Calibration.of(judged.scores, is_shown, sizes)
-        values = self._measure(judged, parsed, entries, shown)
+        measure = self._measure_two_scores if has_two else self._measure
+        values = measure(judged, parsed, entries, shown)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
@@ -295,13 +302,17 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.level_ = self.threshold_ = level
         self.confidence_, self.answer_level_ = None, -np.inf
 
-    def _begin_with_two_scores(self, judged: JudgedScores) -> None:
+    def _check_two_scores(self, judged: JudgedScores) -> None:
         """Check rows with a second score, and note the rule."""
         raise NotImplementedError
 
-    def _prepared(self, judged):
-        """Return the rows that levels are found on, where others are learned from."""
-        return judged
+    def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
+        """Find the level of the rule; return the rows it was found on, and as `_fit_levels`."""
+        raise NotImplementedError
+
+    def _measure_two_scores(self, judged, parsed, entries, shown):
+        """Measure each query as `_measure` does."""
+        raise NotImplementedError
 
     def _fit_levels(self, judged, parsed):
         """Find the levels; return the rows shown, by what was learned without them, and entries.
@@ -326,7 +337,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.confidence_, self.answer_level_ = None, -np.inf
         if self.abstain is None:
             return shown
-        worth = worth_of_answers(judged.lists, shown, parsed)
+        nothing = np.zeros(len(shown), dtype=bool)
+        values, without = values_shown(judged.lists, parsed, shown, nothing)
+        # The gain of each query by its shown rows.
+        worth = values - without
         confidence = Confidence(self.abstain)
         self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
         sure = self.confidence_.out_of_fold_
@@ -593,10 +607,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Tell whether showing a row depends on more than its own score."""
         # A fitted threshold does not change with parameters that are set before the next fit.
         abstains = vars(self).get("confidence_", self.abstain) is not None
-        is_by_score = self._is_by_score and not abstains
-        if getattr(self, "rule_", None) == "subset":
-            is_by_score = False
-        return not is_by_score or self._caps() != (None, None)
+        if abstains or not self._is_by_score or (self._has_two and self.rule_ == "subset"):
+            return True
+        return self._caps() != (None, None)
 
     def _shows_all(self):
         """Tell whether no threshold divides the scores, so that margins are the scores."""
@@ -683,7 +696,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return read_two_labels(y, self.gains).gains, None
 
     def _parsed(self) -> ParsedMeasure:
-        return parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+        parsed = parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+        if self._needs_prefix_values:
+            check_has_prefix_values(parsed, type(self).__name__)
+        return parsed
 
     def _score_measure(self) -> ParsedMeasure:
         """Return the measure of the last fit, which `set_params` does not change."""
@@ -710,7 +726,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         for name in tuple(vars(self)):
             if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
-        self.caps_ = self.min_shown, self._most_shown()
+        self.caps_, self._has_two = (self.min_shown, self._most_shown()), False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

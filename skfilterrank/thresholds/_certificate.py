@@ -553,15 +553,6 @@ def _raise_too_few(make, steps, promise, confidence, guarantee):
     raise InputError(f"{text}. Give more queries, raise the level{lower}.")
 
 
-def _raise_no_safe_end(promise):
-    """Say that a mean cannot be kept by starting from whichever end looks better."""
-    raise InputError(
-        f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, and for "
-        "others where everything is: no end is the safe one, from which guarantee='expectation' "
-        "has to start. Use guarantee='confidence', or promise the two sides of it one by one."
-    )
-
-
 def _raise_impossible(steps, promise, most):
     """Raise where even the safest threshold does not keep the risk."""
     what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"

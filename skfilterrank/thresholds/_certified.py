@@ -225,49 +225,58 @@ class CertifiedThreshold(TwoScores):
             return self.max_shown
         return most_shown(read_promises(self.risks), self.max_shown)
 
-    def _keys(self, scores, index, columns):
-        return scores
-
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
 
-    def _prepared(self, judged):
-        _check_each_once(judged)
-        if not self._has_two or self.rule_ == "harm":
-            return judged
-        learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
-        self.worth_ = Worth.fit(learned.gains, learned.scores, learned.columns[FILTER_SCORE])
-        worth, _ = self.worth_.of(tested.scores, tested.columns[FILTER_SCORE])
-        # Worths may tie where scores do not, so that the order of ties is found again.
-        tested = tested.take(ties_worst_first(tested.gains, worth, tested.index))
-        return replace(tested, apart=learned)
-
     def _fit_levels(self, judged, parsed):
-        promises, most = read_promises(self.risks), self._most_shown()
-        if not self._has_two:
-            lists = shown_at_most(judged.lists, most)
-            is_whole = ends_behind(most, parsed)
-            ranked = judged.lists if is_whole else lists
-            entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
-            given = {}
-            of_path = {
-                "between": judged.scores if is_whole else None,
-                "scores": judged.scores,
-                "most": most,
-            }
-        else:
-            path = self._learn_path(judged)
-            lists = path.lists_of(judged.lists)
-            given = path.given(lists, [parsed, *(promise.rate for promise in promises)])
-            entries = measured(lists, parsed, given)
-            of_path = {
-                "between": path.keys(),
-                "keys": path.keys(),
-                "levels": path.levels,
-                "most": self._most_of_rule(),
-            }
+        _check_each_once(judged)
+        most = self._most_shown()
+        lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
+        ranked = judged.lists if is_whole else lists
+        entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
+        between = judged.scores if is_whole else None
+        self._certify(
+            judged, parsed, lists, entries, {}, between=between, scores=judged.scores, most=most
+        )
+        keys = self._capped(judged.scores, judged.scores, judged.index)
+        shown = (keys >= self.level_) & (keys > -np.inf)
+        _warn_if_all_hidden(shown, keys, judged)
+        return shown, entries
+
+    def _fit_two_scores(self, judged, parsed):
+        _check_each_once(judged)
+        if self.rule_ != "harm":
+            learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
+            self.worth_ = Worth.fit(learned.gains, learned.scores, learned.columns[FILTER_SCORE])
+            worth, _ = self.worth_.of(tested.scores, tested.columns[FILTER_SCORE])
+            # Worths may tie where scores do not, so that the order of ties is found again.
+            judged = tested.take(ties_worst_first(tested.gains, worth, tested.index))
+            judged = replace(judged, apart=learned)
+        path = self._learn_path(judged)
+        lists, keys = path.lists_of(judged.lists), path.keys()
+        rates = [promise.rate for promise in read_promises(self.risks)]
+        given = path.given(lists, [parsed, *rates])
+        entries, most = measured(lists, parsed, given), self._most_of_rule()
+        self._certify(
+            judged,
+            parsed,
+            lists,
+            entries,
+            given,
+            between=keys,
+            keys=keys,
+            levels=path.levels,
+            most=most,
+        )
+        shown = self._shown_at(path, self.level_)
+        _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
+        return judged, shown, entries
+
+    def _certify(self, judged, parsed, lists, entries, given, **of_path):
+        """Set the curve, the certificate and the level from the values along a path."""
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
+        promises = read_promises(self.risks)
         certificate = certify(
             self.threshold_curve_,
             lists,
@@ -278,17 +287,15 @@ class CertifiedThreshold(TwoScores):
             names=judged.names,
             **of_path,
         )
-        self.certificate_ = _completed(certificate, judged, parsed)
-        if self._has_two:
-            shown = self._shown_at(path, certificate.threshold)
-            _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
-            return shown, entries
-        self.level_ = certificate.threshold
-        keys = self._capped(judged.scores, judged.scores, judged.index)
-        self.confidence_, self.answer_level_ = None, -np.inf
-        shown = (keys >= self.level_) & (keys > -np.inf)
-        _warn_if_all_hidden(shown, keys, judged)
-        return shown, entries
+        value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value
+        self.certificate_ = replace(
+            certificate,
+            # The queries that the model of the scores has seen are not known.
+            assumes_unseen=True,
+            n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
+            value=value,
+        )
+        self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf
 
     def _learn_path(self, judged):
         """Learn the curves, and the levels of the rule, from rows apart."""
@@ -304,6 +311,8 @@ class CertifiedThreshold(TwoScores):
     def _measure(self, judged, parsed, entries, shown):
         # The certificate holds the bounds for new queries: no held-out score is needed.
         return values_shown(judged.lists, parsed, shown)[0]
+
+    _measure_two_scores = _measure
 
     def _rows_as_queries(self, n_rows):
         raise InputError(
@@ -328,14 +337,6 @@ def _warn_if_all_hidden(shown, keys, judged):
             "or judge more queries.",
             FitWarning,
         )
-
-
-def _completed(certificate, judged, parsed):
-    """Complete a certificate by its assumptions about the scores and labels."""
-    n_machine = 0 if judged.machines is None else int(np.count_nonzero(judged.machines))
-    value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value
-    # The queries that the model of the scores has seen are not known.
-    return replace(certificate, assumes_unseen=True, n_machine=n_machine, value=value)
 
 
 def _check_each_once(judged):

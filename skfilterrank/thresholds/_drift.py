@@ -19,31 +19,39 @@ _ENOUGH = 30
 
 
 @dataclass
-class _SeenSizes:
-    """Sizes of the last lists that a model has predicted since its fit."""
+class _Seen:
+    """Lists that a model has predicted since its fit, while there are too few to compare."""
 
-    usual: np.ndarray
-    sizes: np.ndarray
+    fitted_on: object
+    waiting: tuple = ()
     has_warned: bool = False
 
+    @classmethod
+    def of(cls, seen: "WeakKeyDictionary[object, _Seen]", model, fitted_on) -> "_Seen":
+        """Return the lists of a model, none after another fit."""
+        found = seen.get(model)
+        if found is None or found.fitted_on is not fitted_on:
+            seen[model] = found = cls(fitted_on)
+        return found
 
-# Kept apart from the models, so that it is not saved with them.
-_SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
+
+# Kept apart from the models, so that they are not saved with them.
+_SEEN_SIZES: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
+_SEEN_SCORES: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
 
 
 def warn_of_other_sizes(model, scores, index) -> None:
     """Warn once after a fit, where many of the last lists are clearly shorter or longer."""
-    seen = _SEEN_SIZES.get(model)
-    if seen is None or seen.usual is not model.list_sizes_:
-        _SEEN_SIZES[model] = seen = _SeenSizes(model.list_sizes_, np.empty(0))
+    seen = _Seen.of(_SEEN_SIZES, model, model.list_sizes_)
     if seen.has_warned:
         return
-    sizes = np.append(seen.sizes, scored_sizes(scores, index))
+    waiting = (*seen.waiting, scored_sizes(scores, index))
+    sizes = np.concatenate(waiting)
     if len(sizes) < _ENOUGH:
-        seen.sizes = sizes
+        seen.waiting = waiting
         return
-    seen.sizes = sizes[:0]
-    low, high = seen.usual
+    seen.waiting = ()
+    low, high = model.list_sizes_
     others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
     if len(others) <= _FEW * len(sizes):
         return
@@ -161,25 +169,10 @@ def effective_lists(sizes) -> float:
     return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
 
 
-@dataclass
-class _SeenScores:
-    """Scores that a model has predicted since its fit, while there are too few."""
-
-    calibration: Calibration
-    waiting: tuple = ()
-    has_warned: bool = False
-
-
-# Kept apart from the models, so that it is not saved with them.
-_SEEN_SCORES: "WeakKeyDictionary[object, _SeenScores]" = WeakKeyDictionary()
-
-
 def warn_of_other_scale(model, scores, sizes) -> None:
     """Warn once after a fit, where scores of enough lists are clearly on another scale."""
     calibration = model.calibration_
-    seen = _SEEN_SCORES.get(model)
-    if seen is None or seen.calibration is not calibration:
-        _SEEN_SCORES[model] = seen = _SeenScores(calibration)
+    seen = _Seen.of(_SEEN_SCORES, model, calibration)
     if seen.has_warned:
         return
     # Each thread that serves the model works on a copy of its own.

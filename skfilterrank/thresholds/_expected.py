@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._files.states import listed, number, numbers, pair, record
-from skfilterrank._lists.prefixes import best_prefix, places_of_ties
+from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank._lists.ties import mean_tolerance
@@ -20,7 +20,6 @@ from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected_values import (
     ExpectedSteps,
     best_prefix_of_steps,
-    check_has_prefix_values,
     expected_steps,
     is_plain_ndcg_f,
     known_steps,
@@ -100,11 +99,7 @@ class ExpectedThreshold(BaseThreshold):
     """
 
     _level = 0.0
-
-    def _parsed(self):
-        parsed = super()._parsed()
-        check_has_prefix_values(parsed, type(self).__name__)
-        return parsed
+    _needs_prefix_values = True
 
     def _learn(self, judged, parsed):
         gains, scores, codes = judged.gains, judged.scores, judged.codes
@@ -138,7 +133,7 @@ class ExpectedThreshold(BaseThreshold):
         steps = expected_steps(
             parsed, self.gains_, chances, scores, index, correlation=self.correlation_
         )
-        return np.where(scores >= best_prefix_of_steps(steps, scores, index), 1.0, -1.0)
+        return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
 
     def _chances(self, scores):
         """Compute P(gain >= level) of each row, for each level but the lowest."""
@@ -245,7 +240,7 @@ class PerQueryThreshold(BaseThreshold):
 
     Attributes
     ----------
-    regression_ : Worth
+    regression_ : WorthRegression
         Ridge regression on squares and products of the score, the mean of the other scores of the
         list, and the log size of the list.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
@@ -283,11 +278,7 @@ class PerQueryThreshold(BaseThreshold):
 
     # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
     _level = 0.0
-
-    def _parsed(self):
-        parsed = super()._parsed()
-        check_has_prefix_values(parsed, type(self).__name__)
-        return parsed
+    _needs_prefix_values = True
 
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
@@ -320,7 +311,7 @@ class PerQueryThreshold(BaseThreshold):
         learned = np.isfinite(scores) & ~np.isnan(gains)
         if parsed.k is not None:
             learned &= places_of_ties(scores, index) < 2 * parsed.k
-        self.regression_ = Worth.fitted(features[learned], worth[learned])
+        self.regression_ = WorthRegression.fitted(features[learned], worth[learned])
         self.bounds_ = -np.inf, np.inf
         if not is_plain_ndcg_f(parsed):
             # The regression must not predict a fall of a measure that never falls.
@@ -340,10 +331,14 @@ class PerQueryThreshold(BaseThreshold):
             if parsed.k is not None:
                 is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
             worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
-            steps = ExpectedSteps(
-                np.zeros(index.n_queries), np.maximum(worth, 0.0), np.maximum(-worth, 0.0)
+            thresholds = best_prefix_of_steps(
+                ExpectedSteps(
+                    Ranking(scores, index),
+                    np.zeros(index.n_queries),
+                    np.maximum(worth, 0.0),
+                    np.maximum(-worth, 0.0),
+                )
             )
-            thresholds = best_prefix_of_steps(steps, scores, index)
         return np.where(scores >= thresholds, 1.0, -1.0)
 
     def _features(self, scores, index, parsed):
@@ -370,10 +365,10 @@ class PerQueryThreshold(BaseThreshold):
         if {len(row) for row in rows} != {len(worth["products"])}:
             raise InputError(f"{name} must hold as many numbers for each feature.")
         self.bounds_, self._unit = state["bounds"], state.get("unit", 1.0)
-        self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
+        self.regression_ = WorthRegression(**worth | {"products": np.array(worth["products"])})
 
 
-class Worth(NamedTuple):
+class WorthRegression(NamedTuple):
     """A regression of the worth on squares and products of standardised features.
 
     It holds the numbers of four fitted estimators of scikit-learn, whose `predict` takes ten times

@@ -10,7 +10,7 @@ from skfilterrank._lists.additive import RowFacts
 from skfilterrank._lists.entry_steps import Changes, Entries, changes_of_measure, values_at_steps
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import Ranking, places
+from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.ties import mean_tolerance
@@ -35,6 +35,8 @@ class ExpectedSteps(NamedTuple):
 
     Attributes
     ----------
+    ranking : Ranking
+        The ranked lists.
     start : ndarray of shape (n_queries,), float64
         Expected value where nothing is shown.
     rises, falls : ndarray of shape (n_rows,), float64
@@ -42,6 +44,7 @@ class ExpectedSteps(NamedTuple):
         good in some draws and bad in others has both.
     """
 
+    ranking: Ranking
     start: np.ndarray
     rises: np.ndarray
     falls: np.ndarray
@@ -84,15 +87,16 @@ def expected_steps(
         computed at `MOST_PREFIXES` at most, and interpolated between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
+    ranking = Ranking(scores, index)
     if is_plain_ndcg_f(parsed):
-        return _steps_of_ndcg_f(parsed.k, gains, chances, scores, index, correlation)
+        return _steps_of_ndcg_f(parsed.k, gains, chances, ranking, correlation)
     if (weights := _weights_of_gains(parsed, gains)) is not None:
-        return _steps_of_sum(weights, parsed, chances, scores, index)
+        return _steps_of_sum(weights, parsed, chances, ranking)
     if plug_in and parsed.measure.name == "f" and parsed.k is None and not parsed.measure.own_text:
         beta = parsed.options.get("beta", parsed.measure.defaults["beta"])
         beta = parsed.measure.options["beta"](beta, "beta")
-        return _steps_of_f(beta * beta, gains, chances, scores, index)
-    return _steps_of_draws(parsed, gains, chances, scores, index, correlation)
+        return _steps_of_f(beta * beta, gains, chances, ranking)
+    return _steps_of_draws(parsed, gains, chances, ranking, correlation)
 
 
 def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
@@ -146,29 +150,25 @@ def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
     return parsed.measure.name == "ndcg_f" and not parsed.measure.own_text
 
 
-def best_prefix_of_steps(steps: ExpectedSteps, scores, index) -> np.ndarray:
+def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
     """Return for each row the threshold of its query, below the prefix of the highest value.
 
     Parameters
     ----------
     steps : ExpectedSteps
         Expected changes.
-    scores : ndarray of shape (n_rows,), float64
-        What lists are ranked by.
-    index : GroupIndex
-        The queries.
 
     Returns
     -------
     ndarray of shape (n_rows,), float64
         Thresholds, as of :meth:`Ranking.best_thresholds`.
     """
-    ranking = Ranking(scores, index)
+    ranking = steps.ranking
     sums = ranking.running_sums((steps.rises - steps.falls)[ranking.order])
     return ranking.best_thresholds(sums, mean_tolerance(np.append(steps.rises, steps.falls)))
 
 
-def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
+def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
     """Return the highest factor on falls at which the best prefix of its list holds each row.
 
     A prefix is worth ``sum(rises - cost) - factor * sum(falls)``. The best prefix shrinks as the
@@ -176,12 +176,8 @@ def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
 
     Parameters
     ----------
-    rises, falls : ndarray of shape (n_rows,), float64
-        Expected changes, both at least 0.
-    scores : ndarray of shape (n_rows,), float64
-        What lists are ranked by.
-    index : GroupIndex
-        The queries.
+    steps : ExpectedSteps
+        Expected changes.
     cost : float, default=0.0
         What each document of a prefix costs besides.
 
@@ -190,11 +186,11 @@ def path_keys(rises, falls, scores, index, cost=0.0) -> np.ndarray:
     ndarray of shape (n_rows,), float64
         Finite keys, which never rise down a list; documents of equal score share one.
     """
-    ranking = Ranking(scores, index)
+    ranking = steps.ranking
     is_listed, ties = ranking.scores > -np.inf, ranking.ties
     # Ties enter as one step.
-    rise = np.add.reduceat(np.where(is_listed, rises[ranking.order] - cost, 0.0), ties)
-    fall = np.add.reduceat(np.where(is_listed, falls[ranking.order], 0.0), ties)
+    rise = np.add.reduceat(np.where(is_listed, steps.rises[ranking.order] - cost, 0.0), ties)
+    fall = np.add.reduceat(np.where(is_listed, steps.falls[ranking.order], 0.0), ties)
     n_ties = np.add.reduceat(ranking.is_first_of_tie, ranking.starts, dtype=np.intp)
     return ranking.by_row(np.repeat(hull_slopes(rise, fall, n_ties), ranking.n_tied))
 
@@ -292,9 +288,8 @@ def _weights_of_gains(parsed, gains):
     return sign * weights
 
 
-def _steps_of_sum(weights, parsed, chances, scores, index):
+def _steps_of_sum(weights, parsed, chances, ranking):
     """Multiply the expected weight of each document by the worth of its place."""
-    ranking = Ranking(scores, index)
     # The worth of a place, up to the longest list.
     longest = np.zeros(max(1, int(ranking.sizes.max())))
     facts = RowFacts(parsed, longest, GroupIndex.from_groups(np.zeros(len(longest), dtype=int)))
@@ -304,12 +299,11 @@ def _steps_of_sum(weights, parsed, chances, scores, index):
     worth[np.isneginf(ranking.scores)] = 0.0
     of_place, of_kind = ranking.by_row(worth), _of_levels(chances)
     rises, falls = (np.maximum(part, 0.0) @ of_kind * of_place for part in (weights, -weights))
-    return ExpectedSteps(np.zeros(len(ranking.sizes)), rises, falls)
+    return ExpectedSteps(ranking, np.zeros(len(ranking.sizes)), rises, falls)
 
 
-def _steps_of_f(weight, gains, chances, scores, index):
+def _steps_of_f(weight, gains, chances, ranking):
     """Compute steps of (1 + b^2) found / (shown + b^2 m), of expected numbers found and m."""
-    ranking = Ranking(scores, index)
     is_listed = ranking.scores > -np.inf
     relevant = ((gains > 0) @ _of_levels(chances))[ranking.order]
     own = ranking.tie_means(np.where(is_listed, relevant, 0.0))
@@ -322,6 +316,7 @@ def _steps_of_f(weight, gains, chances, scores, index):
         np.where((m > 0) & is_listed, (1.0 + weight) * values, 0.0) for values in (rise, fall)
     )
     return ExpectedSteps(
+        ranking,
         np.zeros(len(ranking.sizes)),
         ranking.by_row(ranking.tie_means(rises)),
         ranking.by_row(ranking.tie_means(falls)),
@@ -338,31 +333,31 @@ def _of_levels(chances):
 # nDCG_f, with draws of its normaliser E[1 / (I - W)] alone.
 
 
-def _steps_of_ndcg_f(k, gains, chances, scores, index, correlation):
+def _steps_of_ndcg_f(k, gains, chances, ranking, correlation):
     """Compute expected rises and falls of nDCG_f."""
-    ranking = Ranking(scores, index)
     discount = 1.0 / np.log2(ranking.place + 2.0)
     if k is not None:
         discount[ranking.place >= k] = 0.0
     discount = ranking.tie_means(discount)
-    worth = np.abs(expected_worth(gains, chances, scores, index, k=k, correlation=correlation))
+    worth = np.abs(expected_worth(gains, chances, ranking, k=k, correlation=correlation))
     rises, falls = (
         ranking.by_row(ranking.tie_means(part[ranking.order]) * discount) for part in worth
     )
     # Nothing shown: -W / (I - W), which no cut changes.
-    return ExpectedSteps(np.zeros(len(ranking.sizes)), rises, falls)
+    return ExpectedSteps(ranking, np.zeros(len(ranking.sizes)), rises, falls)
 
 
-def expected_worth(gains, chances, scores, index, *, k, correlation=0.0) -> np.ndarray:
+def expected_worth(gains, chances, ranking, *, k, correlation=0.0) -> np.ndarray:
     """Compute E[max(gain, 0) / (I - W)] and E[min(gain, 0) / (I - W)] of each row.
 
     The result has shape (2, n_rows), with 0 where a row scores -inf.
     """
-    is_listed = scores > -np.inf
+    index, place = ranking.index, ranking.by_row(ranking.place)
+    is_listed = ranking.by_row(ranking.scores > -np.inf)
     chances = np.where(is_listed, chances, 0.0)
-    place = places(scores, index)
-    parts = np.maximum(gains, 0.0), np.minimum(gains, 0.0)
-    worth = np.zeros((2, len(scores)))
+    parts = np.array([np.maximum(gains, 0.0), np.minimum(gains, 0.0)]).T
+    rises = (parts[1:] - parts[:-1]) / N_DRAWS
+    worth = np.zeros((len(place), 2))
     for block in index.blocks(max_cells=_MOST_CELLS):
         # Masks of shape (n_draws, n_queries, n_documents) of gains that reach each level. Lengths
         # are powers of two, so that lists share draws.
@@ -372,17 +367,13 @@ def expected_worth(gains, chances, scores, index, *, k, correlation=0.0) -> np.n
         n_listed = index.take(is_listed, block, False).sum(axis=-1)
         n_reached = [each.sum(axis=-1) for each in reached]
         inverse = _inverse_span(gains, n_reached, n_listed, k)
-        means = [
-            np.repeat(part[0] * inverse.mean(axis=0)[:, None], block.width, 1) for part in parts
-        ]
-        for level, each in enumerate(reached):
-            summed = np.einsum("dq,dqn->qn", inverse, each)
-            for mean, part in zip(means, parts):
-                mean += (part[level + 1] - part[level]) / N_DRAWS * summed
-        for row, mean in zip(worth, means):
-            index.put(row, block, mean)
-    worth[:, ~is_listed] = 0.0
-    return worth
+        means = np.empty((len(n_listed), block.width, 2))
+        means[:] = (parts[0] * inverse.mean(axis=0)[:, None])[:, None]
+        for rise, each in zip(rises, reached):
+            means += rise * np.einsum("dq,dqn->qn", inverse, each)[:, :, None]
+        index.put(worth, block, means)
+    worth[~is_listed] = 0.0
+    return worth.T
 
 
 def _inverse_span(gains, n_reached, n_listed, k):
@@ -407,9 +398,8 @@ def _inverse_span(gains, n_reached, n_listed, k):
 # Any other measure: the mean over draws of all gains.
 
 
-def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
+def _steps_of_draws(parsed, gains, chances, ranking, correlation):
     """Compute expected rises and falls by the measure's own values for drawn gains."""
-    ranking = Ranking(scores, index)
     order, starts, sizes = ranking.order, ranking.starts, ranking.sizes
     place, number = ranking.place, ranking.tie_number
     step, is_long = _grid(number, place, starts, sizes, parsed.k)
@@ -417,7 +407,7 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
         # Ties of long lists have a fixed order, so that sums over places apply: worst first.
         mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
         code = np.repeat(np.arange(len(sizes)), sizes)
-        ranking.order = order = order[np.lexsort((mean, number, code))]
+        order = order[np.lexsort((mean, number, code))]
     n_listed = np.add.reduceat(ranking.scores > -np.inf, starts, dtype=np.intp)
     found = np.zeros(len(sizes)), np.zeros(len(order)), np.zeros(len(order))
     draw = partial(_draw_lists, found, parsed, gains, chances[:, order], correlation)
@@ -428,7 +418,9 @@ def _steps_of_draws(parsed, gains, chances, scores, index, correlation):
     n_draws = N_DRAWS if is_sum else _N_DRAWS_BY_PREFIX
     entered = number if is_sum else step
     draw(n_draws, long, starts, n_listed, place, place, entered, not is_sum)
-    return ExpectedSteps(found[0], *map(ranking.by_row, found[1:]))
+    by_row = np.empty((2, len(order)))
+    by_row[:, order] = found[1:]
+    return ExpectedSteps(ranking, found[0], *by_row)
 
 
 def _draw_lists(

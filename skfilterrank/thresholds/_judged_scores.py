@@ -276,13 +276,6 @@ def _block_shown(block, index, shown, ties):
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
 
 
-def worth_of_answers(lists: RankedLists, shown: np.ndarray, parsed: ParsedMeasure) -> np.ndarray:
-    """Compute what each query gains in the measure by its shown rows, compared with nothing."""
-    nothing = np.zeros(len(shown), dtype=bool)
-    values, without = values_shown(lists, parsed, shown, nothing)
-    return values - without
-
-
 def warn_without_good(gains: np.ndarray) -> None:
     """Warn where labels forbid documents and call none good, so that hiding all is best."""
     if (gains < 0).any() and not (gains > 0).any():

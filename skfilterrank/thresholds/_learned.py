@@ -16,7 +16,6 @@ from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_lis
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._expected_values import (
-    check_has_prefix_values,
     expected_steps,
     path_keys,
 )
@@ -145,6 +144,7 @@ class LearnedThreshold(BaseThreshold):
     """
 
     _column_names = None
+    _needs_prefix_values = True
 
     def __init__(
         self,
@@ -170,11 +170,6 @@ class LearnedThreshold(BaseThreshold):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _parsed(self):
-        parsed = super()._parsed()
-        check_has_prefix_values(parsed, type(self).__name__)
-        return parsed
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
@@ -281,7 +276,7 @@ class LearnedThreshold(BaseThreshold):
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
         steps = expected_steps(parsed, self.gains_, chances, scores, index, plug_in=True)
-        return path_keys(steps.rises, steps.falls, scores, index, self._cost)
+        return path_keys(steps, self._cost)
 
     def _keys(self, scores, index, columns):
         if missing := [name for name in self.columns_ if name not in columns]:

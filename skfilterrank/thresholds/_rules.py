@@ -104,9 +104,6 @@ class FixedThreshold(BaseThreshold):
         check_level(self.threshold)
         super()._check_parameters(parsed)
 
-    def _keys(self, scores, index, columns):
-        return scores
-
     def _fit_rows(self, rows):
         self._refuse_with_rows("abstain")
         return self.fit()

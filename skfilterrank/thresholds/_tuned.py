@@ -53,22 +53,12 @@ class TwoScores(BaseThreshold):
     _column_names = (FILTER_SCORE,)
     _hides_by_second_score = True
 
-    @property
-    def _has_two(self):
-        return hasattr(self, "rule_")
-
-    def _begin_with_two_scores(self, judged):
-        self._check_two_scores(judged)
-        self.rule_ = self.rule or "ratio"
-
-    def _fit_levels(self, judged, parsed):
-        if not self._has_two:
-            return super()._fit_levels(judged, parsed)
+    def _fit_two_scores(self, judged, parsed):
         path = self._learn_path(judged)
         lists = path.lists_of(judged.lists)
         entries = measured(lists, parsed, path.given(lists, [parsed]))
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        return self._shown_at(path, self.threshold_curve_.best_threshold), entries
+        return judged, self._shown_at(path, self.threshold_curve_.best_threshold), entries
 
     def _shown_at(self, path, level):
         """Set the level; return the scores that order the shown rows."""
@@ -122,9 +112,9 @@ class TwoScores(BaseThreshold):
             )
         return curves[0], worth, harm
 
-    def _measure(self, judged, parsed, entries, shown):
-        if not self._has_two or judged.clusters.min() == judged.clusters.max():
-            return super()._measure(judged, parsed, entries, shown)
+    def _measure_two_scores(self, judged, parsed, entries, shown):
+        if judged.clusters.min() == judged.clusters.max():
+            return self._measure(judged, parsed, entries, shown)
         values, plain = values_shown(judged.lists, parsed, shown, self._unfiltered(judged))
         # Levels are chosen in the folds of the curves.
         held_out = np.empty(len(values))
@@ -138,7 +128,7 @@ class TwoScores(BaseThreshold):
         return values
 
     def _check_two_scores(self, judged):
-        """Raise for filter scores that say nothing about harm; warn of few forbidden rows."""
+        """Note the rule; raise for filter scores without use, warn of few forbidden rows."""
         check_choice(self.rule, "rule", (*RULES, None))
         for name in ("abstain", "min_shown"):
             if getattr(self, name) is not None:
@@ -168,18 +158,18 @@ class TwoScores(BaseThreshold):
                 "by filter_scores may be chance. Judge more forbidden documents.",
                 FitWarning,
             )
+        self._has_two, self.rule_ = True, self.rule or "ratio"
 
     # Serving.
 
     def _checked(self, scores, groups, filter_scores):
         scores, index, columns = super()._checked(scores, groups, filter_scores)
-        has_two = self._has_two
-        if has_two and FILTER_SCORE not in columns:
-            raise InputError(
-                f"filter_scores is missing: rule={self.rule_!r} hides by a second score. Pass "
-                "filter_scores=, as in fit."
-            )
-        if has_two:
+        if self._has_two:
+            if FILTER_SCORE not in columns:
+                raise InputError(
+                    f"filter_scores is missing: rule={self.rule_!r} hides by a second score. Pass "
+                    "filter_scores=, as in fit."
+                )
             _check_finite(columns[FILTER_SCORE])
         elif FILTER_SCORE in columns:
             raise InputError(
@@ -224,7 +214,7 @@ class TwoScores(BaseThreshold):
         if state.get("rule") != "harm":
             fields |= {"gain": _CURVE, "harm": _CURVE}
         state = record(fields)(state, name)
-        self.rule_, self.worth_ = state["rule"], None
+        self._has_two, self.rule_, self.worth_ = True, state["rule"], None
         if self.rule_ != "harm":
             gain, harm = (RisingCurve(**state[each]) for each in ("gain", "harm"))
             self.worth_ = Worth(gain, harm)
@@ -385,9 +375,6 @@ class TunedThreshold(TwoScores):
             measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
         )
         self.rule = rule
-
-    def _keys(self, scores, index, columns):
-        return scores
 
     def _fit_rows(self, rows, gains="own"):
         """Fit on rows; "own" gains are those of the parameter."""

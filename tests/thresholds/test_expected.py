@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.prefixes import best_prefix, places
+from skfilterrank._lists.prefixes import Ranking, best_prefix, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning
@@ -25,7 +25,7 @@ from skfilterrank.thresholds import (
     threshold_curve,
 )
 from skfilterrank.thresholds._expected import (
-    Worth,
+    WorthRegression,
     normalised_gains,
     score_and_rest,
 )
@@ -49,7 +49,7 @@ def learned(k, gains, scores, groups):
 
 def worth_of(cut, scores, index, k=None):
     parts = expected_worth(
-        cut.gains_, cut._chances(scores), scores, index, k=k, correlation=cut.correlation_
+        cut.gains_, cut._chances(scores), Ranking(scores, index), k=k, correlation=cut.correlation_
     )
     return parts.sum(axis=0)
 
@@ -467,9 +467,9 @@ def test_the_regression_is_that_of_its_estimators():
     model = make_pipeline(
         StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
     ).fit(features, worth)
-    found = Worth.fitted(features, worth).predict(features)
+    found = WorthRegression.fitted(features, worth).predict(features)
     np.testing.assert_allclose(found, model.predict(features), rtol=1e-10, atol=1e-12)
-    assert Worth.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200
+    assert WorthRegression.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200
 
 
 @pytest.mark.slow

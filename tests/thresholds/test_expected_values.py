@@ -10,6 +10,7 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.thresholds._expected_values import (
+    ExpectedSteps,
     _weights_of_gains,
     best_prefix_of_steps,
     check_has_prefix_values,
@@ -145,7 +146,8 @@ def test_keys_tell_the_best_prefix_at_every_factor(cost):
     scores[rng.random(150) < 0.1] = -INF
     rises, falls = rng.random(150), rng.random(150)
     index = GroupIndex.from_groups(groups)
-    keys = path_keys(rises, falls, scores, index, cost)
+    ranking = Ranking(scores, index)
+    keys = path_keys(ExpectedSteps(ranking, np.zeros(12), rises, falls), cost)
     for factor in (0.1, 0.7, 1.0, 1.9, 6.0):
         for query in range(12):
             own = (groups == query) & (scores > -INF)
@@ -163,7 +165,7 @@ def test_best_prefix_takes_the_longest_of_equal_ones():
     parsed = parse_measure("recall")
     scores, index = np.array([3.0, 2, 1]), GroupIndex.from_groups([0] * 3)
     steps = expected_steps(parsed, [0.0, 1.0], np.array([[0.5, 0.0, 0.0]]), scores, index)
-    assert best_prefix_of_steps(steps, scores, index).tolist() == [-INF] * 3
+    assert best_prefix_of_steps(steps).tolist() == [-INF] * 3
 
 
 @pytest.mark.slow
