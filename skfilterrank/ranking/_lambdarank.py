@@ -202,7 +202,7 @@ class LambdaRankRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what `gamma` says
-        """Whether there is nothing to learn without query ids: `gamma` learns from each row."""
+        """True if there is nothing to learn without query ids: `gamma` learns from each row."""
         return not self.gamma
 
     @all_or_nothing

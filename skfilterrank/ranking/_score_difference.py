@@ -26,7 +26,7 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreDifference(Result):
-    """What each feature adds to the difference of two scores; made by :func:`score_difference`.
+    """Contributions of features to the difference of two scores; made by :func:`score_difference`.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
 
 
 def _threshold(model, X, row, groups):
-    """What the score of a row is compared with."""
+    """Score or threshold that the score of a row is compared with."""
     thresholds = None
     if isinstance(model, RankAndFilter):
         thresholds = model._scores_and_thresholds(X, groups)[1]
@@ -239,7 +239,7 @@ def _names_after(pipeline, names):
 
 
 def _signed(estimator, parts, scores):
-    """Contributions to what the score grows with, and whether these are log-odds."""
+    """Compute contributions to the raw score, and tell if these are log-odds."""
     is_probability = is_classifier(estimator) and hasattr(estimator, "predict_proba")
     tolerance = _TOLERANCE if is_probability else _TOLERANCE * np.abs(parts).sum(axis=1).max()
     # A classifier's sums speak for its second class, which need not be the good one.
@@ -254,7 +254,7 @@ def _signed(estimator, parts, scores):
 
 
 def contributions(estimator, X) -> np.ndarray:
-    """What features add to the raw score of each row, and in the last column what all rows have.
+    """Compute contributions of features to the raw score of each row; the last column is common.
 
     Shape (n_rows, n_features + 1); a row's sum is its raw score, of classifiers the log-odds.
     """
