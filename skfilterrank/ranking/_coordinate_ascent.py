@@ -56,8 +56,8 @@ class CoordinateAscentRanker(FeatureRanker):
         Ridge penalty of that regression, of features divided by their spread.
     penalty : float, default=0.0
         Gain that a step of a weight must bring for each standard deviation of the scores that it
-        moves the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to 0.1,
-        the weights stay closer to the start, which overfits less where features are many and
+        moves the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to
+        0.1, the weights stay closer to the start, which overfits less where features are many and
         queries are few.
     n_restarts : int, default=0
         Number of further starts, from random weights. The best of all starts is kept.

@@ -59,7 +59,7 @@ class ScoreDifference(Result):
     scale: str
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each feature, largest contribution first.
+        """Return a row for each feature, largest contribution first.
 
         Returns
         -------
@@ -191,7 +191,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
 
 
 def _threshold(model, X, row, groups):
-    """Score or threshold that the score of a row is compared with."""
+    """Find the threshold that the score of a row is compared with."""
     thresholds = None
     if isinstance(model, RankAndFilter):
         thresholds = model._scores_and_thresholds(X, groups)[1]
@@ -204,7 +204,7 @@ def _threshold(model, X, row, groups):
 
 
 def _raw_scores(model, X, groups):
-    """Scores before anything is filtered."""
+    """Compute scores before anything is filtered."""
     if not hasattr(model, "predict"):
         raise InputError(f"model must be a fitted estimator, got {brief(model)}.")
     try:
@@ -216,7 +216,7 @@ def _raw_scores(model, X, groups):
 
 
 def _innermost(model, X, groups):
-    """The estimator that scores, X as it sees it, and the names of its features or None."""
+    """Return the estimator that scores, its own X, and the names of its features or None."""
     names = feature_names(X)
     while isinstance(model, WrappingRanker | BaseSearchCV | Pipeline | FrozenEstimator):
         if isinstance(model, Pipeline):
@@ -231,7 +231,7 @@ def _innermost(model, X, groups):
 
 
 def _names_after(pipeline, names):
-    """Names of what comes out of a Pipeline, None where some step does not know."""
+    """Return the names of a Pipeline's output, None where some step does not know."""
     try:
         return pipeline.get_feature_names_out(names) if pipeline.steps else names
     except (AttributeError, ValueError):
@@ -287,12 +287,12 @@ def contributions(estimator, X) -> np.ndarray:
 
 
 def _dense(X):
-    """The rows, of which there are one or two."""
+    """Return the one or two rows as a dense array."""
     return X.toarray() if sparse.issparse(X) else X
 
 
 def _of_xgboost(estimator, X):
-    """TreeSHAP of the trees that predict."""
+    """Compute TreeSHAP of the trees that predict."""
     from xgboost import DMatrix
 
     matrix = DMatrix(X, missing=estimator.missing, enable_categorical=True)
@@ -302,7 +302,7 @@ def _of_xgboost(estimator, X):
 
 
 def _of_weights(estimator, X):
-    """Weights times values."""
+    """Multiply weights by values."""
     weights = np.atleast_2d(estimator.coef_)
     parts = [weights[:1] * np.asarray(X, dtype=np.float64)] * len(weights)
     offset = np.ravel(getattr(estimator, "intercept_", 0.0))[0]
@@ -310,7 +310,7 @@ def _of_weights(estimator, X):
 
 
 def _of_thresholds(ranker, X):
-    """Sums of the rounds of each feature."""
+    """Add up the rounds of each feature."""
     parts = np.zeros((len(X), X.shape[1] + 1))
     rounds = zip(ranker.features_, ranker.thresholds_, ranker.missing_above_, ranker.alphas_)
     for feature, threshold, missing_above, alpha in islice(rounds, ranker.best_iteration_):
