@@ -78,7 +78,7 @@ class LambdaRankRanker(FeatureRanker):
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions. Where `gamma` is above 0, documents that score below 0 are filtered
         first. Training and `eval_set` go by nDCG_f@k whatever it is.
     random_state : int, RandomState instance or None, default=None

@@ -113,7 +113,7 @@ def make_ranker(
         Of a loss: linear models (None, too), gradient-boosted trees (LightGBM), or the mean of
         both. The two LambdaRank losses always use trees. A method has no choice of learner.
     features : transformer, dict, or None, default=None
-        What turns X into numbers without looking at labels, such as
+        Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
         "trees". None takes X as numbers; the linear learners of losses standardise it, with
         missing values at the mean.

@@ -52,7 +52,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
     n_jobs : int or None, default=None
         Classifiers fitted at a time; results do not depend on it.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
 
     Attributes

@@ -37,16 +37,16 @@ class ScoreDifference(Result):
     other_values : ndarray of shape (n_features,) or None
         Their values in the other document; None where the other is the threshold.
     contributions : ndarray of shape (n_features,), dtype float64
-        What each adds to the difference.
+        Contribution of each feature to the difference.
     baseline : float
-        What the difference has besides: 0 between documents. Against the threshold, what all
+        Common part of the difference: 0 between documents. Against the threshold, what all
         documents have minus the threshold: the intercept of a linear model, the mean score of the
         training rows of trees.
     difference : float
         The score of the document minus that of the other, or minus the threshold: the sum of all
         contributions and the baseline. Above 0 the document stands higher, or is shown.
     scale : {"score", "log-odds"}
-        What the difference is one of. Probabilities of a classifier are no sums; their log-odds
+        Scale of the difference. Probabilities of a classifier are no sums; their log-odds
         are.
     """
 
@@ -111,7 +111,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     Returns
     -------
     ScoreDifference
-        What each feature adds; its `str` is a table.
+        Contributions of features; its `str` is a table.
 
     Raises
     ------

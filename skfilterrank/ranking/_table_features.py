@@ -31,7 +31,7 @@ from skfilterrank.ranking._text_features import (
 
 
 class ColumnsEqual(_NamedColumns):
-    """Say whether two columns of a row hold the same value, 1.0 or 0.0.
+    """Equality of two columns of a row, 1.0 or 0.0.
 
     Parameters
     ----------
