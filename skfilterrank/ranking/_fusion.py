@@ -622,7 +622,14 @@ def fuse_runs(
             "what any run retrieves."
         )
     kept = kept[np.lexsort((-documents[kept], -fused[kept], queries[kept]))]
-    run = table.index[kept].to_frame(index=False).assign(score=fused[kept])
+    query_ids, document_ids = cast(pd.MultiIndex, table.index).levels
+    run = pd.DataFrame(
+        {
+            "qid": query_ids.take(queries[kept]),
+            "docno": document_ids.take(documents[kept]),
+            "score": fused[kept],
+        }
+    )
     return (
         run if depth is None else run.groupby("qid", sort=False).head(depth).reset_index(drop=True)
     )
@@ -660,15 +667,17 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
                 f"{brief(run['qid'].iloc[row])}: keep one of the rows."
             )
         column[own] = run["score"]
-    codes = np.divmod(pool, documents.n_queries)
     # Levels as wide as the data: the codes are those of the sorted ids.
     index = pd.MultiIndex(
         levels=[queries.query_ids, documents.query_ids],
-        codes=list(codes),  # type: ignore[arg-type]  # arrays do, too
+        codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too
         names=["qid", "docno"],
         verify_integrity=False,
     )
-    return pd.DataFrame(values.T, index=index, columns=list(columns), copy=False), *codes
+    table = pd.DataFrame(values.T, index=index, columns=list(columns), copy=False)
+    # Narrow integers, which sort faster.
+    query_codes, document_codes = map(np.asarray, index.codes)
+    return table, query_codes, document_codes
 
 
 def _number_ids(columns, key) -> GroupIndex:
