@@ -63,7 +63,11 @@ BY_PLACE = {
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
 }
-GENERATORS = ("make_rank_and_filter", "make_marketplace")
+GENERATORS = (
+    *("make_rank_and_filter", "make_marketplace"),
+    # They make estimators, or fit one, whose default is None.
+    *("make_ranker", "make_text_features", "fuse_runs"),
+)
 
 
 def is_filled_in(thing):
