@@ -172,7 +172,10 @@ class Semeval:
             "query": "qid",
             "order": "position",
         }
-        forms = (make_text_features(**columns, output=form) for form in ("sparse", "dense"))
+        forms = (
+            make_text_features(**columns, output=form, random_state=0)
+            for form in ("sparse", "dense")
+        )
         return tuple(form.fit_transform(self.table) for form in forms)
 
 

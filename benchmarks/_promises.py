@@ -101,7 +101,9 @@ def semeval(folder):
         "query": "qid",
         "order": "position",
     }
-    model = make_ranker("bce", learner="linear", features=make_text_features(**columns))
+    model = make_ranker(
+        "bce", learner="linear", features=make_text_features(**columns), random_state=0
+    )
     scores = np.empty(len(X))
     for train, test in GroupKFold(5, shuffle=True, random_state=0).split(X, groups=X["qid"]):
         fitted = RankAndFilter(model, threshold=None)

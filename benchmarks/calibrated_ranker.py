@@ -61,7 +61,7 @@ def mq2007(data):
 def semeval(data):
     """Training rows, test rows, gains and k; features are computed once."""
     folder = data / "semeval2016-cqa"
-    features = make_text_features(**COLUMNS, output="dense")
+    features = make_text_features(**COLUMNS, output="dense", random_state=0)
     X, y, groups = read(folder / "train-part2.jsonl.gz")
     X_dev, y_dev, groups_dev = read(folder / "dev.jsonl.gz")
     train = make_pipeline(features).fit(X)

@@ -97,13 +97,18 @@ class Outcome(NamedTuple):
 def methods():
     """All unfitted rankers by name."""
     assert set(SETTINGS) == set(get_ranker_names("method"))
-    made = {name: make_ranker(name, **SETTINGS[name]) for name in get_ranker_names("method")}
-    return made | {loss: make_ranker(loss) for loss in LOSSES}
+    made = {
+        name: make_ranker(name, random_state=0, **SETTINGS[name])
+        for name in get_ranker_names("method")
+    }
+    return made | {loss: make_ranker(loss, random_state=0) for loss in LOSSES}
 
 
 def numbers(seen, *others):
     """Standardised features of some texts, fitted to those of `seen`."""
-    features = make_pipeline(make_text_features(**COLUMNS, output="dense"), StandardScaler())
+    features = make_pipeline(
+        make_text_features(**COLUMNS, output="dense", random_state=0), StandardScaler()
+    )
     features.fit(seen)
     return [features.transform(texts) for texts in others]
 
@@ -290,7 +295,7 @@ def promise(task, found, tables, form, level):
 def impossible(task):
     """What is said where no threshold could be promised."""
     safe = CertifiedThreshold({RISK: STRICTER}, confidence_level=CONFIDENCE)
-    model = RankAndFilter(make_ranker("ordinal"), safe, measure=f"ndcg_f@{K}")
+    model = RankAndFilter(make_ranker("ordinal", random_state=0), safe, measure=f"ndcg_f@{K}")
     try:
         model.fit(task.X, task.gains, groups=task.groups)
     except ValueError as error:

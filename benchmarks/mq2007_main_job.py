@@ -35,7 +35,7 @@ def main():
             for kind in THRESHOLDS:
                 begin = time.perf_counter()
                 model = RankAndFilter(
-                    make_ranker(loss, learner="trees"),
+                    make_ranker(loss, learner="trees", random_state=0),
                     THRESHOLDS[kind],
                     gains=GAINS,
                     measure=f"ndcg_f@{K}",

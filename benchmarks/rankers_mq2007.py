@@ -339,7 +339,7 @@ def measured(make, train, dev):
 def forum_data(folder):
     """Standardized features, labels and questions of the two parts."""
     parts = [read(folder / f"{name}.jsonl.gz") for name in ("train-part2", "dev")]
-    features = make_text_features(**COLUMNS, output="dense").fit(parts[0][0])
+    features = make_text_features(**COLUMNS, output="dense", random_state=0).fit(parts[0][0])
     matrices = [features.transform(part[0]) for part in parts]
     scaler = StandardScaler().fit(matrices[0])
     return [

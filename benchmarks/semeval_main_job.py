@@ -70,13 +70,13 @@ def compare(train, dev, gains, learner):
     ]
     features = {
         "linear": make_text_features(**COLUMNS),
-        "trees": make_text_features(**COLUMNS, output="dense"),
+        "trees": make_text_features(**COLUMNS, output="dense", random_state=0),
     }
     scores, tuned, seconds = {}, {}, {}
     for loss in get_ranker_names("loss"):
         begin = time.perf_counter()
         model = RankAndFilter(
-            make_ranker(loss, learner=learner, features=features),
+            make_ranker(loss, learner=learner, features=features, random_state=0),
             gains=gains,
             measure=f"ndcg_f@{K}",
             cv=splits,

@@ -41,6 +41,7 @@ text = make_text_features(
     query="qid",
     order="position",
     output="dense",
+    random_state=0,
 )
 # Every second question; features are learned once, from texts alone, for all losses.
 rows, rows_dev = (each.data["qid"].factorize()[0] % 2 == 0 for each in (train, dev))
@@ -51,7 +52,10 @@ groups_dev = dev.groups[rows_dev]
 systems = {}
 for loss in ("bce", "mse", "ordinal", "weighted-ordinal"):
     model = RankAndFilter(
-        make_ranker(loss, learner="linear"), gains=GAINS, measure="ndcg_f@3", cv=3
+        make_ranker(loss, learner="linear", random_state=0),
+        gains=GAINS,
+        measure="ndcg_f@3",
+        cv=3,
     )
     model.fit(X, target, groups=groups)
     systems[loss] = model.predict(X_dev)

@@ -47,7 +47,7 @@ if not folder.is_dir():
 train, test = (read_letor(folder / f"S{part}.txt.gz", sparse=False) for part in (1, 5))
 models = {
     "RF": make_ranker("random_forest", n_estimators=25, min_samples_leaf=5, random_state=0),
-    "L2LR": make_ranker("logistic"),
+    "L2LR": make_ranker("logistic", random_state=0),
     "LMART": make_ranker("lambdamart", n_estimators=50, learning_rate=0.1, random_state=0),
 }
 predictions = {

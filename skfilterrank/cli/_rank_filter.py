@@ -87,7 +87,9 @@ def _features(columns, kind):
     if columns["text"] is not None:
         others = {role: names for role, names in columns.items() if role != "text"}
         output = "sparse" if kind == "linear" else "dense"
-        return make_text_features(document=columns["text"], **others, query="qid", output=output)
+        return make_text_features(
+            document=columns["text"], **others, query="qid", output=output, random_state=0
+        )
     impute = SimpleImputer(keep_empty_features=True)
     scaled = Pipeline([("impute", impute), ("scale", StandardScaler())])
     numeric = scaled if kind == "linear" else "passthrough"

@@ -27,7 +27,7 @@ from skfilterrank.judgments import (
 from skfilterrank.metaevaluation._judged_pool import TEXT, over_runs
 from skfilterrank.metrics import unjudged_bounds
 
-_STRATEGIES = {
+_STRATEGIES: dict[str, Any] = {
     "maxrep": MaxRepSelector,
     "mtc": MTCSelector,
     "mtf": MoveToFrontSelector,

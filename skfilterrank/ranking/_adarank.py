@@ -16,17 +16,8 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._boosting import (
-    BoostedRanker,
-    HeldOutCurve,
-    first_best,
-    rows_with_order,
-)
-from skfilterrank.ranking._feature_ranker import (
-    MeasuredRows,
-    QueryRows,
-    column,
-)
+from skfilterrank.ranking._boosting import BoostedRanker, first_best, rows_with_order
+from skfilterrank.ranking._feature_ranker import MeasuredRows, QueryRows, column
 
 
 class AdaRankRanker(BoostedRanker):
@@ -38,7 +29,7 @@ class AdaRankRanker(BoostedRanker):
     Parameters
     ----------
     measure : str, default="ndcg_f@10"
-        What to optimize: a name of the measure table with a cut-off and options where wanted,
+        Measure to optimize: a name of the measure table with a cut-off and options where wanted,
         such as "ap", "ndcg_f@10" or "rbp(persistence=0.9)"; see
         :func:`skfilterrank.metrics.get_measure_names`. Its values must lie in [-1, 1] for the
         gains in hand. Of measures for which lower is better, 1 - value is maximized. Equal scores
@@ -115,7 +106,7 @@ class AdaRankRanker(BoostedRanker):
     Features are used as they are: one in a larger unit weighs more in the sum. Bring them to one
     scale first, within each query or by a scaler in a Pipeline.
 
-    What [1]_ leaves open:
+    Details that [1]_ leaves open:
 
     * The weights of the queries differ by a factor of e at most, so that one strong feature stays
       the best for ever, and more of it leaves the ranking of :math:`f_t` as it is. A feature that
@@ -221,17 +212,10 @@ class AdaRankRanker(BoostedRanker):
         rows, held_out = self._rows_and_held_out(
             X, y, groups, eval_set, eval_groups, reset=not continued
         )
-        held_out = [HeldOutCurve(held, parsed) for held in held_out]
-        learner = FeatureBoosting(
-            rows,
-            parsed,
-            both_directions=self.both_directions,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-        )
+        learner = FeatureBoosting(rows, parsed, self)
         if continued:
             self._check_continues(len(self.alphas_))
-            learner.resume(self.features_, self.alphas_, self.train_scores_)
+            learner.resume(self)
         n_best = self._run_rounds(learner, held_out, parsed)
         self.features_ = np.array(learner.features, dtype=np.int64)
         self.alphas_ = np.array(learner.alphas, dtype=np.float64)
@@ -293,14 +277,24 @@ _LARGEST_WORTH = 1 - 1e-9
 class FeatureBoosting:
     """The rounds of AdaRank on the training rows."""
 
-    def __init__(self, rows: QueryRows, parsed: ParsedMeasure, *, both_directions, tol, n_jobs):
+    def __init__(self, rows: QueryRows, parsed: ParsedMeasure, ranker: AdaRankRanker):
         self.features: list[int] = []
         self.alphas: list[float] = []
         self.train_scores: list[float] = []
-        self._tol = tol
+        self._tol = ranker.tol
         rows = rows_with_order(rows)
         if len(rows.gains):
-            rows = _rows_that_count(rows, parsed)
+            strength = _Strength(rows, parsed)
+            # NaN, where the measure is undefined, is not greater than anything.
+            matters = strength(rows.gains) > strength(-rows.gains) + ROUNDING_OF_MEANS
+            if not matters.any():
+                raise InputError(
+                    f"measure={brief(parsed.text)} has no value, or the same for all orders, in "
+                    f"each of the {len(matters)} training queries of different gains: there is "
+                    "nothing to learn by it. Choose another cut-off or measure. "
+                    f"{optimizable_measures()}"
+                )
+            rows = rows.take(np.repeat(matters, GroupIndex.from_groups(rows.queries).sizes))
         self.X = rows.X
         self.n_queries = len(np.unique(rows.queries))
         if not self.n_queries:
@@ -310,14 +304,17 @@ class FeatureBoosting:
         self._scores = np.zeros(len(rows.gains))
         self._served = self._strength(self._scores)
         n_features = self.X.shape[1]
-        signs = [1.0, -1.0] if both_directions else [1.0]
+        signs = [1.0, -1.0] if ranker.both_directions else [1.0]
         self._signs = np.repeat(signs, n_features)
         self._numbers = np.tile(np.arange(n_features), len(signs))
-        # Of each feature, and of each feature upside down: how well it ranks each query.
+
+        def strength_of_feature(number, sign):
+            return self._strength(sign * column(self.X, number))
+
+        # One row for each feature, and for each with its order reversed; a column for each query.
         self._weak = np.array(
-            Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(_strength_of_feature)(self._strength, self.X, number, sign)
-                for number, sign in zip(self._numbers, self._signs)
+            Parallel(n_jobs=ranker.n_jobs, prefer="threads")(
+                delayed(strength_of_feature)(*each) for each in zip(self._numbers, self._signs)
             )
         )
 
@@ -325,18 +322,19 @@ class FeatureBoosting:
     def n_rounds(self):
         return len(self.alphas)
 
-    def resume(self, features, alphas, train_scores):
+    def resume(self, ranker):
         """Take up the rounds of an earlier fit."""
-        self.features, self.alphas = features.tolist(), alphas.tolist()
-        self.train_scores = train_scores.tolist()
+        self.features, self.alphas = ranker.features_.tolist(), ranker.alphas_.tolist()
+        self.train_scores = ranker.train_scores_.tolist()
         if self.n_queries and self.alphas:
             for number in range(self.n_rounds):
                 self._scores += self.contribution(number, self.X)
             self._served = self._strength(self._scores)
 
     def step(self) -> bool:
-        """Add a feature; False where none improves the measure."""
-        if not self.n_queries or self._is_perfect():
+        """Add a feature, and return True; return False where none improves the measure."""
+        # Training ends once no order serves the training queries better.
+        if not self.n_queries or self._served.mean() >= self._highest - ROUNDING_OF_MEANS:
             return False
         weights = (
             softmax(-self._served) if self.alphas else np.full(self.n_queries, 1 / self.n_queries)
@@ -352,7 +350,7 @@ class FeatureBoosting:
         return False
 
     def _add(self, feature, alpha):
-        """Add a feature if that improves the measure; whether it does."""
+        """Add a feature if that improves the measure, and return True if it does."""
         scores = self._scores + alpha * column(self.X, feature)
         served = self._strength(scores)
         is_better = served.mean() > self._served.mean() + self._tol
@@ -364,16 +362,12 @@ class FeatureBoosting:
         return is_better
 
     def contribution(self, number, X):
-        """Scores that a round adds to those of X."""
+        """Compute the scores that a round adds to those of X."""
         return self.alphas[number] * column(X, self.features[number])
-
-    def _is_perfect(self):
-        """Whether no order serves the training queries better."""
-        return self._served.mean() >= self._highest - ROUNDING_OF_MEANS
 
 
 class _Strength:
-    """The measure of each query as AdaRank wants it: greater is better, in [-1, 1]."""
+    """The measure of each query in the form that AdaRank needs: greater is better, in [-1, 1]."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
         self._measure = MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
@@ -381,7 +375,7 @@ class _Strength:
         self._lowest = -1.0 if self._entry.greater_is_better else 0.0
 
     def __call__(self, scores) -> np.ndarray:
-        """One value per query, NaN where undefined."""
+        """Measure each query, NaN where undefined."""
         values = self._measure.per_query(scores)
         outside = (values < self._lowest - 1e-9) | (values > 1 + 1e-9)
         if outside.any():
@@ -393,28 +387,8 @@ class _Strength:
         return values if self._entry.greater_is_better else 1 - values
 
 
-def _rows_that_count(rows, parsed):
-    """The rows of queries whose order matters to the measure."""
-    strength = _Strength(rows, parsed)
-    # NaN, where the measure is undefined, is not greater than anything.
-    matters = strength(rows.gains) > strength(-rows.gains) + ROUNDING_OF_MEANS
-    if not matters.any():
-        raise InputError(
-            f"measure={brief(parsed.text)} has no value, or the same for all orders, in each of "
-            f"the {len(matters)} training queries of different gains: there is nothing to learn "
-            f"by it. Choose another cut-off or measure. {optimizable_measures()}"
-        )
-    sizes = GroupIndex.from_groups(rows.queries).sizes
-    return rows.take(np.repeat(matters, sizes))
-
-
-def _strength_of_feature(strength, X, number, sign):
-    """Measure of each query, ranked by one feature alone."""
-    return strength(sign * column(X, number))
-
-
 def is_optimizable(entry: Measure) -> bool:
-    """Whether a measure is a mean of values that are in range and depend on the order."""
+    """Tell if a measure is a mean of values that are in range and depend on the order."""
     low, high = entry.value_range
     least = -1.0 if entry.greater_is_better else 0.0
     is_mean = entry.over_queries == "mean"
@@ -422,6 +396,6 @@ def is_optimizable(entry: Measure) -> bool:
 
 
 def optimizable_measures():
-    """The measures that can be optimized, as text."""
+    """Name the measures that can be optimized, in a sentence."""
     names = sorted(name for name, entry in MEASURES.items() if is_optimizable(entry))
-    return f"Those that can be optimized: {', '.join(names)}."
+    return f"Measures that can be optimized: {', '.join(names)}."

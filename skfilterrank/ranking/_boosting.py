@@ -12,7 +12,7 @@ from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, Qu
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:
-    """The rows of queries with two different gains, sorted by query and then gain."""
+    """Select the queries with two different gains, sorted by query and then gain."""
     order = np.lexsort((rows.gains, rows.queries))
     queries, gains = rows.queries[order], rows.gains[order]
     starts = np.flatnonzero(np.append(True, queries[1:] != queries[:-1]))
@@ -43,19 +43,31 @@ class BoostedRanker(FeatureRanker):
                 "earlier fit, with warm_start=True: raise it, or use warm_start=False."
             )
 
-    def _run_rounds(self, learner, held_out, parsed) -> int:
-        """Run the rounds, set `evals_result_`, and return how many rounds predict."""
-        n_best = run_rounds(
-            learner,
-            held_out,
-            n_rounds=self.n_estimators,
-            patience=self.early_stopping_rounds,
-            verbose=self.verbose,
-        )
+    def _run_rounds(self, learner, held_out: list[QueryRows], parsed: ParsedMeasure) -> int:
+        """Add rounds until there are so many, nothing is left to learn, or held-out sets stall.
+
+        Rounds that the learner has already, from an earlier fit, are measured again and not learned
+        again. `learner` has `n_rounds`, ``step()``, which adds a round or returns False, and
+        ``contribution(number, X)``. Sets `evals_result_`, and returns the number of rounds that
+        predict: all, or the first whose mean over the held-out sets is best.
+        """
+        curves = [HeldOutCurve(rows, parsed) for rows in held_out]
+        patience, best, n_best = self.early_stopping_rounds, -np.inf, 0
+        rounds = range(self.n_estimators)
+        for number in tqdm(rounds, desc="rounds", unit="round", disable=not self.verbose):
+            if number == learner.n_rounds and not learner.step():
+                break
+            values = [curve.add(learner.contribution(number, curve.X)) for curve in curves]
+            if patience is not None:
+                mean = float(np.mean(values))
+                if mean > best:
+                    best, n_best = mean, number + 1
+                elif number + 1 - n_best >= patience:
+                    break
         self.evals_result_ = {
-            f"valid_{number}": {parsed.text: held.curve} for number, held in enumerate(held_out)
+            f"valid_{number}": {parsed.text: curve.values} for number, curve in enumerate(curves)
         }
-        return learner.n_rounds if n_best is None else n_best
+        return learner.n_rounds if patience is None else n_best
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -73,41 +85,19 @@ class HeldOutCurve:
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
         self.X = rows.X
-        self.curve: list[float] = []
+        self.values: list[float] = []
         self._scores = np.zeros(len(rows.gains))
         index = GroupIndex.from_groups(rows.queries)
         self._measure = MeasuredRows(parsed, rows.gains, index)
 
     def add(self, contribution) -> float:
-        """Measure the set after one more round; the value, negated where lower is better."""
+        """Measure the set after one more round; return the value, negated where lower is better."""
         self._scores += contribution
-        self.curve.append(self._measure.mean(self._scores))
-        return self._measure.sign * self.curve[-1]
-
-
-def run_rounds(learner, held_out: list[HeldOutCurve], *, n_rounds, patience, verbose) -> int | None:
-    """Add rounds until there are so many, nothing is left to learn, or the held-out sets stall.
-
-    Rounds that the learner has already, from an earlier fit, are measured again and not learned
-    again. `learner` has `n_rounds`, ``step()``, which adds a round or returns False, and
-    ``contribution(number, X)``. Returns the first number of rounds whose mean over the held-out
-    sets is best, and None where none are to stop by.
-    """
-    best, n_best = -np.inf, 0
-    for number in tqdm(range(n_rounds), desc="rounds", unit="round", disable=not verbose):
-        if number == learner.n_rounds and not learner.step():
-            break
-        values = [held.add(learner.contribution(number, held.X)) for held in held_out]
-        if patience is not None:
-            mean = float(np.mean(values))
-            if mean > best:
-                best, n_best = mean, number + 1
-            elif number + 1 - n_best >= patience:
-                break
-    return None if patience is None else n_best
+        self.values.append(self._measure.mean(self._scores))
+        return self._measure.sign * self.values[-1]
 
 
 def first_best(values) -> int:
-    """Index of the highest of some shares, the first of those that only rounding keeps apart."""
+    """Find the index of the highest share, the first of several that differ by rounding alone."""
     # Shares of all pairs add up more rounding than means over queries.
     return int(np.argmax(values >= values.max() - 1e-10))

@@ -23,11 +23,7 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._feature_ranker import (
-    FeatureRanker,
-    MeasuredRows,
-    column,
-)
+from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
 from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count_crossings
 
 
@@ -42,7 +38,7 @@ class CoordinateAscentRanker(FeatureRanker):
     Parameters
     ----------
     measure : str, default="ndcg_f@10"
-        What to optimize: a name of the measure table, with a cut-off and options where wanted,
+        Measure to optimize: a name of the measure table, with a cut-off and options where wanted,
         such as "ap", "rbp(persistence=0.9)" or "ul_normalized(measure=dcg)@10"; see
         :func:`skfilterrank.metrics.get_measure_names` and the Notes. Where lower values are
         better, such as of "forbidden@3", it is minimized.
@@ -59,9 +55,9 @@ class CoordinateAscentRanker(FeatureRanker):
     init_alpha : float, default=1.0
         Ridge penalty of that regression, of features divided by their spread.
     penalty : float, default=0.0
-        What a step of a weight must gain, for each standard deviation of the scores that it moves
-        the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to 0.1,
-        the weights stay closer to the start, which overfits less where features are many and
+        Gain that a step of a weight must bring for each standard deviation of the scores that it
+        moves the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to
+        0.1, the weights stay closer to the start, which overfits less where features are many and
         queries are few.
     n_restarts : int, default=0
         Number of further starts, from random weights. The best of all starts is kept.
@@ -281,7 +277,13 @@ class CoordinateAscentRanker(FeatureRanker):
             queries=() if self.filter else (index.codes(), index.sizes),
             objective=objective,
             search=self._search(objective),
-            held_out=[_of_held_out(held, parsed) for held in held_out],
+            held_out=[
+                (
+                    Columns(held.X),
+                    MeasuredRows(parsed, held.gains, GroupIndex.from_groups(held.queries)),
+                )
+                for held in held_out
+            ],
             max_iter=self.max_iter,
             tol=self.tol,
             patience=self.early_stopping_rounds,
@@ -320,7 +322,7 @@ class CoordinateAscentRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what `filter` says
-        """Whether there is nothing to learn without query ids: filtering needs none."""
+        """True if there is nothing to learn without query ids: filtering needs none."""
         return not self.filter
 
     def _lost_without_groups(self) -> str:
@@ -329,7 +331,7 @@ class CoordinateAscentRanker(FeatureRanker):
         )
 
     def _without_filtered(self, scores):
-        """Scores, below 0 filtered where a threshold was learned."""
+        """Filter scores below 0 where a threshold was learned."""
         return np.where(scores >= 0, scores, -np.inf) if self.filter else scores
 
     def _check_parameters(self) -> ParsedMeasure:
@@ -349,7 +351,7 @@ class CoordinateAscentRanker(FeatureRanker):
         return parsed
 
     def _search(self, objective):
-        """The exact line search where there is one."""
+        """Make the exact line search where there is one, else one that tries candidates."""
         terms = objective.as_sum()
         most = np.inf if self.max_crossings is None else self.max_crossings * len(objective.gains)
         if terms is None or count_crossings(terms, objective.index) > most:
@@ -357,7 +359,7 @@ class CoordinateAscentRanker(FeatureRanker):
         return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
 
     def _ascents(self, problem, last):
-        """The results of all starts."""
+        """Optimize from all starts."""
         random_state = check_random_state(self.random_state)
         seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_restarts + 1)
         bar = tqdm(
@@ -374,15 +376,7 @@ class CoordinateAscentRanker(FeatureRanker):
             if number == 0 and last is not None:
                 coef = np.where(problem.spreads > 0, last, 0.0)
             else:
-                coef = make_start(
-                    init,
-                    problem.columns,
-                    problem.objective,
-                    problem.spreads,
-                    rng,
-                    alpha=self.init_alpha,
-                    within=not self.filter,
-                )
+                coef = make_start(init, problem, rng, self.init_alpha)
             threshold = None
             if self.filter:
                 threshold = problem.objective.best_threshold(problem.columns.scores(coef))
@@ -394,7 +388,7 @@ class CoordinateAscentRanker(FeatureRanker):
             )
 
     def _keep(self, ascents, parsed, sign):
-        """Set what is learned from the best start: the first of several."""
+        """Set the attributes learned from the best start, the first of several."""
         best = max(ascents, key=lambda ascent: ascent.value)
         self.coef_ = best.coef
         self.threshold_ = 0.0 if best.threshold is None else float(best.threshold)
@@ -407,11 +401,6 @@ class CoordinateAscentRanker(FeatureRanker):
             name: {parsed.text: [sign * value for value in values]}
             for name, values in curves.items()
         }
-
-
-def _of_held_out(rows, parsed):
-    """Columns and objective of a held-out set."""
-    return Columns(rows.X), MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
 
 
 # The place of the threshold among the coordinates.
@@ -521,7 +510,7 @@ class Problem:
         return ascent
 
     def _record(self, ascent, coef, threshold):
-        """Compute scores anew, and note what they reach."""
+        """Compute scores anew, and record their values."""
         scores = self.columns.scores(coef)
         value = self.objective(scores, threshold)
         ascent.history.append(value)
@@ -530,7 +519,7 @@ class Problem:
         return scores, value
 
     def _is_best(self, ascent):
-        """Whether the latest weights are to be kept; with early stopping, the best held out are."""
+        """Tell if the latest weights are to be kept; with early stopping, the best held out are."""
         if self.patience is None:
             return True
         means = np.mean(ascent.held_out, axis=0)
@@ -555,7 +544,7 @@ class Objective(MeasuredRows):
         super().__init__(parsed, gains, index, ties="worst")
 
     def as_sum(self) -> Additive | None:
-        """The measure as a sum over documents, None where it is not one."""
+        """Return the measure as a sum over documents, None where it is not one."""
         return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
 
     def check_filterable(self) -> None:
@@ -577,14 +566,14 @@ class Objective(MeasuredRows):
 
     @property
     def has_pair(self) -> bool:
-        """Whether some query has two different gains."""
+        """True if some query has two different gains."""
         codes = self.index.codes()
         highest = np.full(self.index.n_queries, -np.inf)
         np.maximum.at(highest, codes, self.gains)
         return bool((self.gains != highest[codes]).any())
 
     def best_threshold(self, scores) -> float:
-        """The threshold of the highest mean, finite also where all or nothing is best shown."""
+        """Find the threshold of the highest mean, finite even if all or nothing is best shown."""
         lists = RankedLists(self.gains, scores, groups=self.index)
         threshold, _ = EntryValues.of(lists, self.parsed).best()
         if np.isfinite(threshold):
@@ -620,14 +609,13 @@ INITS = ("least_squares", "uniform")
 _MOST_STEPS = 500
 
 
-def make_start(
-    init: str, columns, objective, spreads, rng, *, alpha: float, within: bool
-) -> np.ndarray:
-    """Weights of shape (n_features,); 0 for features without spread.
+def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
+    """Make weights of shape (n_features,), 0 for features without spread.
 
-    `alpha` is the penalty of a regression, and `within` says whether it is one of differences
-    within queries.
+    `alpha` is the penalty of "least_squares": a ridge regression of the gains, where scores vary
+    within queries one of differences within queries.
     """
+    columns, spreads = problem.columns, problem.spreads
     usable = spreads > 0
     n_usable = np.count_nonzero(usable)
     if not n_usable:
@@ -638,35 +626,25 @@ def make_start(
         return inverse / n_usable
     if init == "random":
         return rng.normal(size=len(spreads)) * inverse
-    return _regression(columns, objective, inverse, alpha, within)
-
-
-def _regression(columns, objective, inverse, alpha, within):
-    """Ridge regression of the gains, by conjugate gradients: sparse features stay sparse."""
-    codes = objective.index.codes() if within else np.zeros(columns.n_rows, dtype=np.intp)
-    sizes = np.bincount(codes)
+    codes, sizes = problem.queries or (np.zeros(columns.n_rows, dtype=np.intp), [columns.n_rows])
+    sizes = np.asarray(sizes)
 
     def centred(values):
         return values - (np.bincount(codes, values) / sizes)[codes]
 
     def product(coef):
-        return columns.transposed(centred(columns.product(coef * inverse))) * inverse + (
-            alpha * coef
-        )
+        return columns.X.T @ centred(columns.X @ (coef * inverse)) * inverse + (alpha * coef)
 
+    # By conjugate gradients, so that sparse features stay sparse.
     n = len(inverse)
-    right = columns.transposed(centred(objective.gains)) * inverse
-    scaled, _ = cg(
-        LinearOperator((n, n), matvec=product, dtype=np.float64),
-        right,
-        rtol=1e-8,
-        maxiter=_MOST_STEPS,
-    )
+    system = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    right = columns.X.T @ centred(problem.objective.gains) * inverse
+    scaled, _ = cg(system, right, rtol=1e-8, maxiter=_MOST_STEPS)
     return scaled * inverse
 
 
 def spread(values, codes=None, sizes=None) -> float:
-    """Standard deviation, within queries where their codes and sizes are given.
+    """Compute the standard deviation, within queries where their codes and sizes are given.
 
     0 for values that vary by no more than rounding.
     """
@@ -691,36 +669,28 @@ class Columns:
         self.is_sparse = sparse.issparse(X)
         self.n_rows, self.n_columns = X.shape
         if self.is_sparse:
-            self._X = sparse.csc_array(X, dtype=np.float64)
+            self.X = sparse.csc_array(X, dtype=np.float64)
         else:
-            self._X = np.asfortranarray(X, dtype=np.float64)
+            self.X = np.asfortranarray(X, dtype=np.float64)
 
     def __getitem__(self, j) -> np.ndarray:
-        """Column j; shape (n_rows,), read only."""
-        return column(self._X, j)
+        """Return column j, of shape (n_rows,), read only."""
+        return column(self.X, j)
 
     def scores(self, coef) -> np.ndarray:
-        """Sum of features times weights, added up in the same order for every row.
+        """Add up features times weights, in the same order for every row.
 
         A matrix product of numpy may give equal rows scores that differ in the last digit.
         """
         if self.is_sparse:
-            return self._X @ coef
+            return self.X @ coef
         scores = np.zeros(self.n_rows)
         for j in np.flatnonzero(coef):
-            scores += coef[j] * self._X[:, j]
+            scores += coef[j] * self.X[:, j]
         return scores
 
-    def product(self, coef) -> np.ndarray:
-        """The same as a matrix product, where speed matters and the last digit does not."""
-        return self._X @ coef
-
-    def transposed(self, values) -> np.ndarray:
-        """Product of the transposed matrix with one value per row."""
-        return self._X.T @ values
-
     def spreads(self, index: GroupIndex | None) -> np.ndarray:
-        """Standard deviation of each column, within queries where an index is given.
+        """Compute the standard deviation of each column, within queries where an index is given.
 
         Columns that vary by no more than rounding have 0.
         """

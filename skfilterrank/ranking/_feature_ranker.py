@@ -42,7 +42,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
 
     takes_unjudged = True
     _sparse_format = "csc"
-    # Whether NaN is a missing value of a feature, or an error.
+    # True takes NaN as a missing value of a feature, False makes it an error.
     _takes_nan = False
 
     def _check_features(self, X, *, groups=None, reset=False):

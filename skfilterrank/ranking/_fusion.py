@@ -1,10 +1,13 @@
 """RankFusion and fuse_runs: several systems' scores, or runs, as one."""
 
+import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, cast, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.parallel import Parallel, delayed
@@ -43,7 +46,6 @@ from skfilterrank.ranking._fusion_methods import (
     FILTERED,
     METHODS,
     NORMALIZATIONS,
-    Settings,
     fuse,
     is_filtered,
     normalized,
@@ -270,13 +272,11 @@ class RankFusion(RankerMixin, BaseEstimator):
             learner is not linear or cannot learn from this.
         """
         settings = self._check_parameters()
-        learner = self._make_learner()
         groups = self._find_groups(X, y, groups)
         scores = self._check_X(X, reset=True)
         # Later changes of the parameters count from the next fit on.
-        method = self.method if learner is None else None
-        self._how = {"method": method, "settings": settings, "filtered": self.filtered}
-        if learner is None:
+        self._settings = settings
+        if not self._is_learned():
             n_labels = len(as_gains(y, self.gains, name="y"))
             if n_labels != len(scores):
                 raise InputError(f"y has {n_labels} labels but X has {len(scores)} rows.")
@@ -284,6 +284,7 @@ class RankFusion(RankerMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             self.weights_ = _check_weights(self.weights, list(names))
             return self
+        learner = self._make_learner()
         if groups is None:
             self._check_single_rows(learner)
             groups = np.arange(len(scores))
@@ -292,7 +293,17 @@ class RankFusion(RankerMixin, BaseEstimator):
         data = prepare_rows(learner, X, y, index, gains=self.gains)
         self.n_unjudged_ = data.n_unjudged
         self.learner_ = data.fit(learner)
-        self._read_weights()
+        coef = np.ravel(getattr(self.learner_, "coef_", ()))
+        if coef.shape != (self.n_features_in_,):
+            raise InputError(
+                "method must be a linear estimator, which has a coef_ with one weight for each of "
+                f"the {self.n_features_in_} systems once it is fitted; "
+                f"{type(final_step(self.learner_)).__name__} has not."
+            )
+        self.weights_ = coef.astype(np.float64)
+        # CoordinateAscentRanker subtracts its threshold from its scores.
+        intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
+        self.intercept_ = float(np.ravel(intercept)[0])
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -321,18 +332,18 @@ class RankFusion(RankerMixin, BaseEstimator):
         groups = find_groups(groups, X)
         if not len(scores):
             return np.empty(0)
-        is_learned, normalize = self._how["method"] is None, self._how["settings"].normalize
+        is_learned, normalize = self._settings["method"] is None, self._settings["normalize"]
         if groups is None and is_learned and normalize is None:
             groups = np.arange(len(scores))
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         if not is_learned:
-            return fuse(scores, self.weights_, index, **self._how)
+            return fuse(scores, self.weights_, index, **self._settings)
         fused = normalized(scores, index, normalize) @ self.weights_ + self.intercept_
-        fused[is_filtered(scores > -np.inf, self._how["filtered"])] = -np.inf
+        fused[is_filtered(scores > -np.inf, self._settings["filtered"])] = -np.inf
         return fused
 
-    def _check_parameters(self) -> Settings:
-        """Raise for parameters that are out of range; return those that methods depend on."""
+    def _check_parameters(self) -> dict[str, Any]:
+        """Raise for parameters that are out of range; return those that `fuse` takes."""
         if isinstance(self.method, str):
             check_choice(self.method, "method", [*METHODS, *LEARNED])
         elif isinstance(self.method, type) or not hasattr(self.method, "fit"):
@@ -342,31 +353,32 @@ class RankFusion(RankerMixin, BaseEstimator):
             )
         check_choice(self.normalize, "normalize", NORMALIZATIONS)
         check_choice(self.filtered, "filtered", FILTERED)
-        rrf_k = check_number(self.rrf_k, "rrf_k", least=0)
-        persistence = check_share(self.persistence, "persistence")
+        settings = {
+            "method": None if self._is_learned() else self.method,
+            "normalize": self.normalize,
+            "rrf_k": check_number(self.rrf_k, "rrf_k", least=0),
+            "persistence": check_share(self.persistence, "persistence"),
+            "filtered": self.filtered,
+        }
         if self.weights is not None and self._is_learned():
             raise InputError(
                 f"weights are learned by method={brief(self.method)}, got {brief(self.weights)}: "
                 "leave weights out, or take a fixed method such as 'combsum'."
             )
-        return Settings(self.normalize, rrf_k, persistence)
+        return settings
 
     def _is_learned(self):
         return not isinstance(self.method, str) or self.method in LEARNED
 
     def _make_learner(self):
-        """Return the unfitted learner, None for a fixed method."""
-        if not self._is_learned():
-            return None
-        if not isinstance(self.method, str):
-            return self.method
+        """Return the unfitted learner of the weights."""
         if self.method == "logistic":
             return LogisticRegression(max_iter=1000)
-        return CoordinateAscentRanker(
-            measure=self.measure,  # type: ignore[arg-type]  # which checks it
-            init="uniform",
-            random_state=self.random_state,
-        )
+        if self.method == "coordinate_ascent":
+            return CoordinateAscentRanker(
+                measure=cast(str, self.measure), init="uniform", random_state=self.random_state
+            )
+        return self.method
 
     def _check_X(self, X, *, reset):
         """Return the scores, -inf where not retrieved."""
@@ -412,26 +424,25 @@ class RankFusion(RankerMixin, BaseEstimator):
             FitWarning,
         )
 
-    def _read_weights(self):
-        """Set weights and intercept from the fitted learner."""
-        coef = np.ravel(getattr(self.learner_, "coef_", ()))
-        if coef.shape != (self.n_features_in_,):
-            raise InputError(
-                "method must be a linear estimator, which has a coef_ with one weight for each of "
-                f"the {self.n_features_in_} systems once it is fitted; "
-                f"{type(final_step(self.learner_)).__name__} has not."
-            )
-        self.weights_ = coef.astype(np.float64)
-        # CoordinateAscentRanker subtracts its threshold from its scores.
-        intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
-        self.intercept_ = float(np.ravel(intercept)[0])
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
 
+_Path = str | os.PathLike
+
+
+@overload
+def fuse_runs(
+    runs: _Path | Sequence[_Path] | Mapping[Any, _Path | IO | pd.DataFrame],
+    method: Any = "rrf",
+    **settings: Any,
+) -> pd.DataFrame: ...
+@overload
+def fuse_runs(
+    runs: np.ndarray | pd.DataFrame | Mapping[Any, ArrayLike], method: Any = "rrf", **settings: Any
+) -> np.ndarray: ...
 def fuse_runs(
     runs,
     method="rrf",
@@ -445,7 +456,7 @@ def fuse_runs(
     n_jobs: int | None = None,
     verbose: int = 0,
     **settings,
-) -> pd.DataFrame | np.ndarray:
+):
     """Fuse runs, or several systems' scores of the same rows, into one.
 
     Queries with judgments are fused by weights that were learned from other queries, so that the
@@ -573,7 +584,7 @@ def fuse_runs(
         )
     if isinstance(qrels, Mapping) and not is_by_topic(qrels):
         raise InputTypeError(f"qrels must be labels or judgments, got a dict of systems: {ORDER}")
-    is_table = not _are_runs(runs)
+    is_table = _is_score_table(runs, groups)
     if is_table:
         if depth is not None:
             raise InputError("depth is for runs: leave it out, a score is returned for each row.")
@@ -582,80 +593,25 @@ def fuse_runs(
         index = check_groups(
             groups, *carriers, n_rows=len(scores), carrier="the scores as a DataFrame"
         )
-        labels, tie_keys = qrels, None
+        labels, documents = qrels, None
     else:
         if groups is not None:
             raise InputError(
                 "groups is for scores: runs hold their queries themselves, leave it out."
             )
-        table = score_table(runs)
+        table, queries, documents = score_table(runs)
         scores, names = table.to_numpy(), list(table.columns)
-        queries, documents = (np.asarray(codes) for codes in table.index.codes)
-        index, tie_keys = GroupIndex.from_groups(queries), documents
+        index = GroupIndex.from_groups(queries)
         labels = qrels if is_fixed else _labels(table, qrels)
     if is_fixed:
-        fused = fuse(
-            scores,
-            _check_weights(fusion.weights, names),
-            index,
-            method=fusion.method,
-            settings=fusion._check_parameters(),
-            filtered=fusion.filtered,
-            tie_keys=tie_keys,
-        )
+        weights = _check_weights(fusion.weights, names)
+        fused = fuse(scores, weights, index, tie_keys=documents, **fusion._check_parameters())
     else:
         if isinstance(fusion, RankFusion) and fusion.random_state is None:
             fusion.set_params(random_state=random_state)
         fused = _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
-    return fused if is_table else _as_run(table, fused, depth)
-
-
-def score_table(runs) -> pd.DataFrame:
-    """Return scores of several runs side by side, -inf where a run does not retrieve a document.
-
-    Index levels "qid" and "docno", sorted; a column for each run.
-    """
-    columns = read_runs(runs)
-    queries, documents = (_index_of(columns, key) for key in ("qid", "docno"))
-    pairs = queries.codes().astype(np.int64) * documents.n_queries + documents.codes()
-    pool, rows = np.unique(pairs, return_inverse=True)
-    values = np.full((len(columns), len(pool)), -np.inf)
-    begin = 0
-    for column, (name, own) in zip(values, columns.items()):
-        end = begin + len(own["score"])
-        mine = rows[begin:end]
-        repeated = pd.Series(mine).duplicated()
-        if repeated.any():
-            row = int(repeated.argmax())
-            raise InputError(
-                f"run {brief(name)} holds document {brief(own['docno'].iloc[row])} twice in topic "
-                f"{brief(own['qid'].iloc[row])}: keep one of the rows."
-            )
-        column[mine] = own["score"]
-        begin = end
-    # Levels as wide as the data: the codes are those of the sorted ids.
-    index = pd.MultiIndex(
-        levels=[queries.query_ids, documents.query_ids],
-        codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too
-        names=["qid", "docno"],
-        verify_integrity=False,
-    )
-    return pd.DataFrame(values.T, index=index, columns=list(columns), copy=False)
-
-
-def _index_of(columns, key):
-    """Return the ids of all runs, numbered in sorted order."""
-    parts = [own[key] for own in columns.values()]
-    ids = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    try:
-        return GroupIndex.from_groups(ids)
-    except ValueError as error:
-        raise InputError(f"column {brief(key)} of the runs: {error}") from None
-
-
-def _as_run(table, fused, depth):
-    """Return the fused run of a score table, in trec_eval's order."""
-    queries, documents = (np.asarray(codes) for codes in table.index.codes)
+    if documents is None:
+        return fused
     kept = np.flatnonzero(fused > -np.inf)
     if not len(kept):
         raise InputError(
@@ -663,7 +619,7 @@ def _as_run(table, fused, depth):
             "what any run retrieves."
         )
     kept = kept[np.lexsort((-documents[kept], -fused[kept], queries[kept]))]
-    query_ids, document_ids = table.index.levels
+    query_ids, document_ids = cast(pd.MultiIndex, table.index).levels
     run = pd.DataFrame(
         {
             "qid": query_ids.take(queries[kept]),
@@ -671,15 +627,64 @@ def _as_run(table, fused, depth):
             "score": fused[kept],
         }
     )
-    if depth is None:
-        return run
-    return run.groupby("qid", sort=False).head(depth).reset_index(drop=True)
+    return (
+        run if depth is None else run.groupby("qid", sort=False).head(depth).reset_index(drop=True)
+    )
 
 
-def _are_runs(runs):
-    """Tell runs in any form, also a wrong one, from a table of scores."""
+def _is_score_table(runs, groups) -> bool:
+    """Tell a table of scores from runs in any form, also a wrong one."""
     columns = getattr(runs, "columns", ())
-    return are_runs(runs) or hasattr(runs, "read") or {"qid", "docno"} <= set(columns)
+    if are_runs(runs) or hasattr(runs, "read") or {"qid", "docno"} <= set(columns):
+        return False
+    if groups is not None:
+        return True
+    if isinstance(runs, Mapping):
+        return bool(runs) and all(hasattr(scores, "__len__") for scores in runs.values())
+    return hasattr(runs, "shape") or bool(isinstance(runs, list | tuple) and runs)
+
+
+def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return scores of runs side by side, -inf where not retrieved, with codes of both ids.
+
+    The table has index levels "qid" and "docno", sorted, and a column for each run.
+    """
+    columns = read_runs(runs)
+    queries, documents = (_number_ids(columns, key) for key in ("qid", "docno"))
+    pairs = queries.codes().astype(np.int64) * documents.n_queries + documents.codes()
+    pool, rows = np.unique(pairs, return_inverse=True)
+    values = np.full((len(columns), len(pool)), -np.inf)
+    ends = np.cumsum([len(run) for run in columns.values()])
+    for column, (name, run), own in zip(values, columns.items(), np.split(rows, ends)):
+        repeated = pd.Series(own).duplicated()
+        if repeated.any():
+            row = int(repeated.argmax())
+            raise InputError(
+                f"run {brief(name)} holds document {brief(run['docno'].iloc[row])} twice in topic "
+                f"{brief(run['qid'].iloc[row])}: keep one of the rows."
+            )
+        column[own] = run["score"]
+    # Levels as wide as the data: the codes are those of the sorted ids.
+    index = pd.MultiIndex(
+        levels=[queries.query_ids, documents.query_ids],
+        codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too
+        names=["qid", "docno"],
+        verify_integrity=False,
+    )
+    table = pd.DataFrame(values.T, index=index, columns=list(columns), copy=False)
+    # Narrow integers, which sort faster.
+    query_codes, document_codes = map(np.asarray, index.codes)
+    return table, query_codes, document_codes
+
+
+def _number_ids(columns, key) -> GroupIndex:
+    """Number the ids of all runs in sorted order."""
+    parts = [run[key] for run in columns.values()]
+    ids = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    try:
+        return GroupIndex.from_groups(ids)
+    except ValueError as error:
+        raise InputError(f"column {brief(key)} of the runs: {error}") from None
 
 
 def _as_fusion(method, settings):

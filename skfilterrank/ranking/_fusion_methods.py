@@ -1,8 +1,5 @@
 """The methods of fusion: lists on one scale, and scores or ranks combined over systems."""
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
 from skfilterrank._lists.checks import cached_property
@@ -14,79 +11,34 @@ FILTERED = ("any", "all", "majority")
 _CELLS = 1 << 20
 
 
-class Lists:
-    """The systems' lists for all queries.
+def fuse(scores, weights, index, *, method, filtered, tie_keys=None, **settings) -> np.ndarray:
+    """Compute the fused score of each row, -inf where filtered.
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, n_systems), dtype float64
-        Scores, -inf where a system does not retrieve the row.
+    scores : ndarray of shape (n_rows, n_systems), dtype float64
+        -inf where a system does not retrieve the row.
+    weights : ndarray of shape (n_systems,)
+        Weight of each system; 0 leaves it out.
     index : GroupIndex
-        The queries of the rows.
+        Queries of the rows.
+    method, filtered : str
+        Parameters of RankFusion.
     tie_keys : ndarray of shape (n_rows,), default=None
-        What orders equal scores, descending; None gives them the mean of their ranks.
+        Order of rows of equal score, descending. None gives them the mean of their ranks.
+    **settings
+        `normalize`, `rrf_k` and `persistence` of RankFusion.
     """
-
-    def __init__(self, values, index: GroupIndex, tie_keys=None):
-        self.values, self.index, self.tie_keys = values, index, tie_keys
-        self.retrieved = values > -np.inf
-
-    @cached_property
-    def ranks(self) -> np.ndarray:
-        """Rank of each retrieved row in its list, from 1; 1 elsewhere."""
-        return list_ranks(self.values, self.index, self.tie_keys)
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """Length of the list that each row stands in, or would."""
-        return self.over_query(np.add, self.retrieved.astype(np.float64))
-
-    def over_query(self, ufunc, values) -> np.ndarray:
-        """A ufunc over the rows of each query, given back to every row."""
-        order = self.index.row_order()
-        starts = np.cumsum(self.index.sizes) - self.index.sizes
-        per_query = ufunc.reduceat(values[order], starts, axis=0)
-        result = np.empty_like(values)
-        result[order] = np.repeat(per_query, self.index.sizes, axis=0)
-        return result
-
-
-class Settings(NamedTuple):
-    """What methods depend on."""
-
-    normalize: str | None
-    rrf_k: float
-    persistence: float
-
-
-class Method(NamedTuple):
-    """A method of fusion.
-
-    Attributes
-    ----------
-    gives : callable
-        From lists and settings to an array of shape (n_rows, n_systems): what each list gives to
-        each row, NaN where nothing.
-    combine : callable
-        From this array, the weights of the systems and the queries to one score per row.
-    """
-
-    gives: Callable[[Lists, Settings], np.ndarray]
-    combine: Callable[[np.ndarray, np.ndarray, GroupIndex], np.ndarray]
-
-
-def fuse(matrix, weights, index, *, method, settings, filtered, tie_keys=None):
-    """Fused score of each row; `tie_keys` order equal scores, descending, else ranks are means."""
     used = weights > 0
-    lists = Lists(matrix[:, used], index, tie_keys)
-    gives, combine = METHODS[method]
-    fused = combine(gives(lists, settings), weights[used], index)
+    lists = Lists(scores[:, used], index, tie_keys)
+    contribution, combine = METHODS[method]
+    fused = combine(contribution(lists, settings), weights[used], index)
     fused[is_filtered(lists.retrieved, filtered)] = -np.inf
     return fused
 
 
 def is_filtered(retrieved, filtered) -> np.ndarray:
-    """Which rows the systems filter together."""
+    """Make a mask of the rows that the systems filter together."""
     n_systems, n_kept = retrieved.shape[1], np.count_nonzero(retrieved, axis=1)
     if filtered == "any":
         return n_kept < n_systems
@@ -95,70 +47,75 @@ def is_filtered(retrieved, filtered) -> np.ndarray:
     return n_kept == 0
 
 
+class Lists:
+    """The systems' lists for all queries; parameters as in :func:`fuse`."""
+
+    def __init__(self, values, index: GroupIndex, tie_keys=None):
+        self.values, self.index, self.tie_keys = values, index, tie_keys
+        self.retrieved = values > -np.inf
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Rank of each retrieved row in its list, from 1; 1 elsewhere."""
+        codes, ranks = self.index.codes(), np.ones(self.values.shape)
+        for column, scores in enumerate(self.values.T):
+            rows = np.flatnonzero(scores > -np.inf)
+            keys: tuple = (-scores[rows], codes[rows])
+            if self.tie_keys is not None:
+                keys = (-self.tie_keys[rows], *keys)
+            rows = rows[np.lexsort(keys)]
+            query, ordered = codes[rows], scores[rows]
+            new_query = np.append(True, query[1:] != query[:-1])[: len(rows)]
+            heads = np.flatnonzero(new_query)
+            places = np.arange(1.0, len(rows) + 1)
+            places -= np.repeat(heads, np.diff(heads, append=len(rows)))
+            if self.tie_keys is None and len(rows):
+                ties = np.flatnonzero(new_query | np.append(True, ordered[1:] != ordered[:-1]))
+                sizes = np.diff(ties, append=len(rows))
+                places = np.repeat(places[ties] + (sizes - 1) / 2, sizes)
+            ranks[rows, column] = places
+        return ranks
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Length of each system's list for the query of each row."""
+        return self.over_query(np.add, self.retrieved.astype(np.float64))
+
+    @cached_property
+    def n_candidates(self) -> np.ndarray:
+        """Number of rows of the query that some system retrieves, of shape (n_rows, 1)."""
+        is_candidate = self.retrieved.any(axis=1, keepdims=True).astype(np.float64)
+        return self.over_query(np.add, is_candidate)
+
+    def over_query(self, ufunc, values) -> np.ndarray:
+        """Reduce the rows of each query by a ufunc, and return the result for every row."""
+        order = self.index.row_order()
+        starts = np.cumsum(self.index.sizes) - self.index.sizes
+        per_query = ufunc.reduceat(values[order], starts, axis=0)
+        result = np.empty_like(values)
+        result[order] = np.repeat(per_query, self.index.sizes, axis=0)
+        return result
+
+
 def scaled(lists: Lists, normalize) -> np.ndarray:
-    """Scores on one scale, NaN where a system says nothing of a row."""
+    """Bring scores to one scale, NaN where a system contributes nothing to a row."""
     with np.errstate(invalid="ignore", divide="ignore"):
         values = NORMALIZATIONS[normalize](lists)
-    if normalize == "borda":  # which has points for whatever some other system retrieves
+    if normalize == "borda":  # which has points for rows that some other system retrieves
         return values
     return np.where(lists.retrieved, values, np.nan)
 
 
 def normalized(values, index: GroupIndex, normalize) -> np.ndarray:
-    """Scores on one scale, 0 where a system says nothing of a row."""
-    found = scaled(Lists(values, index), normalize)
-    return np.where(np.isnan(found), 0.0, found)
+    """Bring scores to one scale, 0 where a system contributes nothing to a row."""
+    return _filled(0.0, scaled(Lists(values, index), normalize))
 
 
 def borda_points(lists: Lists) -> np.ndarray:
-    """Candidates less those ranked above; candidates that a system leaves out share the rest."""
-    n_candidates = _n_candidates(lists)
-    points = n_candidates + 1.0 - lists.ranks
-    points = np.where(lists.retrieved, points, (n_candidates - lists.lengths + 1.0) / 2)
+    """Count candidates less those ranked above; candidates that a system omits share the rest."""
+    points = lists.n_candidates + 1.0 - lists.ranks
+    points = np.where(lists.retrieved, points, (lists.n_candidates - lists.lengths + 1.0) / 2)
     return np.where(lists.retrieved.any(axis=1, keepdims=True), points, np.nan)
-
-
-def list_ranks(values, index: GroupIndex, tie_keys=None) -> np.ndarray:
-    """Rank of each retrieved row in its system's list for its query, from 1; 1 elsewhere.
-
-    Rows of equal score share the mean of their ranks, unless `tie_keys` order them, descending.
-    """
-    codes = index.codes()
-    ranks = np.ones(values.shape)
-    for column, scores in enumerate(values.T):
-        rows = np.flatnonzero(scores > -np.inf)
-        keys: tuple = (-scores[rows], codes[rows])
-        if tie_keys is not None:
-            keys = (-tie_keys[rows], *keys)
-        rows = rows[np.lexsort(keys)]
-        query, ordered = codes[rows], scores[rows]
-        new_query = np.append(True, query[1:] != query[:-1])[: len(rows)]
-        heads = np.flatnonzero(new_query)
-        places = np.arange(1.0, len(rows) + 1) - np.repeat(heads, np.diff(heads, append=len(rows)))
-        if tie_keys is None and len(rows):
-            ties = np.flatnonzero(new_query | np.append(True, ordered[1:] != ordered[:-1]))
-            sizes = np.diff(ties, append=len(rows))
-            places = np.repeat(places[ties] + (sizes - 1) / 2, sizes)
-        ranks[rows, column] = places
-    return ranks
-
-
-def _n_candidates(lists):
-    """Number of rows of the query that some system retrieves."""
-    is_candidate = lists.retrieved.any(axis=1, keepdims=True).astype(np.float64)
-    return lists.over_query(np.add, is_candidate)
-
-
-def _as_they_are(lists):
-    return lists.values
-
-
-def _by_rank(lists):
-    return 1.0 - (lists.ranks - 1.0) / lists.lengths
-
-
-def _by_points(lists):
-    return borda_points(lists) / _n_candidates(lists)
 
 
 def _minmax(lists):
@@ -169,10 +126,9 @@ def _minmax(lists):
     return np.divide(lists.values / 2 - low, spread, where=high > low, out=np.ones_like(low))
 
 
-def _shares(lists):
-    # What is over the lowest score, so that a list sums to 1.
-    over = np.where(lists.retrieved, _minmax(lists), 0.0)
-    return over / lists.over_query(np.add, over)
+def _sum_to_one(lists):
+    above_lowest = np.where(lists.retrieved, _minmax(lists), 0.0)
+    return above_lowest / lists.over_query(np.add, above_lowest)
 
 
 def _over_max(lists):
@@ -203,23 +159,23 @@ NORMALIZATIONS = {
     "minmax": _minmax,
     "zscore": _zscore,
     "max": _over_max,
-    "sum": _shares,
-    "rank": _by_rank,
-    "borda": _by_points,
-    None: _as_they_are,
+    "sum": _sum_to_one,
+    "rank": lambda lists: 1.0 - (lists.ranks - 1.0) / lists.lengths,
+    "borda": lambda lists: borda_points(lists) / lists.n_candidates,
+    None: lambda lists: lists.values,
 }
 
 
+# Contributions of the systems from lists and settings: an array of shape (n_rows, n_systems), NaN
+# where a system contributes nothing.
+
+
 def _scores(lists, settings):
-    return scaled(lists, settings.normalize)
+    return scaled(lists, settings["normalize"])
 
 
 def _ranks(lists, settings):
     return np.where(lists.retrieved, lists.ranks, np.nan)
-
-
-def _reciprocal(lists, settings):
-    return 1.0 / (settings.rrf_k + _ranks(lists, settings))
 
 
 def _inverse_square(lists, settings):
@@ -227,37 +183,20 @@ def _inverse_square(lists, settings):
 
 
 def _rank_biased(lists, settings):
-    persistence = settings.persistence
+    persistence = settings["persistence"]
     return (1.0 - persistence) * persistence ** (_ranks(lists, settings) - 1.0)
 
 
-def _points(lists, settings):
-    return borda_points(lists)
+# Combinations of the contributions, by the weights of the systems, to one score for each row.
 
 
 def _sum(given, weights, index):
     # Sorted, so that the systems' order does not change a bit.
-    return np.sort(_with(0.0, given * weights), axis=1).sum(axis=1)
+    return np.sort(_filled(0.0, given * weights), axis=1).sum(axis=1)
 
 
 def _sum_times_lists(given, weights, index):
     return _sum(given, weights, index) * _n_lists(given)
-
-
-def _sum_times_log_lists(given, weights, index):
-    return _sum(given, weights, index) * np.log(np.maximum(_n_lists(given), 1))
-
-
-def _mean(given, weights, index):
-    return _sum(given, weights, index) / np.maximum(_n_lists(given), 1)
-
-
-def _highest(given, weights, index):
-    return _with(-np.inf, given * weights).max(axis=1)
-
-
-def _lowest(given, weights, index):
-    return _with(np.inf, given * weights).min(axis=1)
 
 
 def _median(given, weights, index):
@@ -269,19 +208,18 @@ def _median(given, weights, index):
 
 
 def _majorities(ranks, weights, index):
-    """1, and 1 more for each row behind by the majority of votes, 1/2 for each on a par."""
+    """Give each row 1, and 1 for each row that a majority puts behind it, 1/2 for each on a par."""
     result, behind_all = np.ones(len(ranks)), len(ranks) + 1.0
     for rows in np.split(index.row_order(), np.cumsum(index.sizes)[:-1]):
         rows = rows[~np.isnan(ranks[rows]).all(axis=1)]
-        places = _with(behind_all, ranks[rows])
+        places = _filled(behind_all, ranks[rows])
         for begin in range(0, len(rows), size := max(1, _CELLS // max(1, len(rows)))):
             block = places[begin : begin + size]
             margins = np.zeros((len(block), len(rows)))
             # Systems of one weight are counted, so that their order does not change a bit.
             for weight in np.unique(weights):
-                columns = np.flatnonzero(weights == weight)
                 votes = np.zeros(margins.shape, dtype=np.int32)
-                for column in columns:
+                for column in np.flatnonzero(weights == weight):
                     votes += places[:, column] > block[:, column, None]
                     votes -= places[:, column] < block[:, column, None]
                 margins += weight * votes
@@ -292,7 +230,7 @@ def _majorities(ranks, weights, index):
     return result
 
 
-def _with(filler, given):
+def _filled(filler, given):
     return np.where(np.isnan(given), filler, given)
 
 
@@ -300,17 +238,21 @@ def _n_lists(given):
     return np.count_nonzero(~np.isnan(given), axis=1)
 
 
+# Contributions and their combination.
 METHODS = {
-    "rrf": Method(_reciprocal, _sum),
-    "isr": Method(_inverse_square, _sum_times_lists),
-    "log_isr": Method(_inverse_square, _sum_times_log_lists),
-    "rbc": Method(_rank_biased, _sum),
-    "borda": Method(_points, _sum),
-    "condorcet": Method(_ranks, _majorities),
-    "combsum": Method(_scores, _sum),
-    "combmnz": Method(_scores, _sum_times_lists),
-    "combanz": Method(_scores, _mean),
-    "combmed": Method(_scores, _median),
-    "combmax": Method(_scores, _highest),
-    "combmin": Method(_scores, _lowest),
+    "rrf": (lambda lists, how: 1.0 / (how["rrf_k"] + _ranks(lists, how)), _sum),
+    "isr": (_inverse_square, _sum_times_lists),
+    "log_isr": (
+        _inverse_square,
+        lambda given, *how: _sum(given, *how) * np.log(np.maximum(_n_lists(given), 1)),
+    ),
+    "rbc": (_rank_biased, _sum),
+    "borda": (lambda lists, how: borda_points(lists), _sum),
+    "condorcet": (_ranks, _majorities),
+    "combsum": (_scores, _sum),
+    "combmnz": (_scores, _sum_times_lists),
+    "combanz": (_scores, lambda given, *how: _sum(given, *how) / np.maximum(_n_lists(given), 1)),
+    "combmed": (_scores, _median),
+    "combmax": (_scores, lambda given, w, _: _filled(-np.inf, given * w).max(axis=1)),
+    "combmin": (_scores, lambda given, w, _: _filled(np.inf, given * w).min(axis=1)),
 }

@@ -182,7 +182,7 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
     """
     check_share(fraction, "validation_fraction")
     judged = np.broadcast_to(judged, codes.shape)
-    # Of these alone something can be measured.
+    # Only judged queries can be measured.
     queries = np.unique(codes[judged])
     n_held = max(1, round(fraction * len(queries)))
     if n_held >= len(queries):

@@ -78,7 +78,7 @@ class LambdaRankRanker(FeatureRanker):
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions. Where `gamma` is above 0, documents that score below 0 are filtered
         first. Training and `eval_set` go by nDCG_f@k whatever it is.
     random_state : int, RandomState instance or None, default=None
@@ -202,7 +202,7 @@ class LambdaRankRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what `gamma` says
-        """Whether there is nothing to learn without query ids: `gamma` learns from each row."""
+        """True if there is nothing to learn without query ids: `gamma` learns from each row."""
         return not self.gamma
 
     @all_or_nothing
@@ -321,7 +321,7 @@ class LambdaRankRanker(FeatureRanker):
         return params | further_parameters(self.params, type(self).__name__)
 
     def _n_threads(self):
-        """LightGBM's number of threads, 0 where it decides."""
+        """Return LightGBM's number of threads, 0 where it decides."""
         return 0 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
     def _lost_without_groups(self) -> str:
@@ -334,11 +334,11 @@ class LambdaRankRanker(FeatureRanker):
         )
 
     def _without_filtered(self, scores):
-        """Scores, below 0 filtered where the loss has made 0 a threshold."""
+        """Filter scores below 0 where the loss has made 0 a threshold."""
         return np.where(scores >= 0, scores, -np.inf) if self.gamma > 0 else scores
 
     def _measure(self, held_out):
-        """Function that LightGBM calls for each held-out set after each tree."""
+        """Make the function that LightGBM calls for each held-out set after each tree."""
         name = "ndcg_f" if self.k is None else f"ndcg_f@{self.k}"
 
         def measure(scores, dataset):
@@ -352,7 +352,7 @@ class LambdaRankRanker(FeatureRanker):
         return measure
 
     def _callbacks(self, held_out):
-        """Recording, printing and early stopping."""
+        """Make the callbacks for recording, printing and early stopping."""
         if not held_out:
             return []
         lgb = _lightgbm()
@@ -370,7 +370,7 @@ def _lightgbm():
 
 
 def _datasets(held_out, train):
-    """Dataset, gains and queries of each held-out set."""
+    """Make dataset, gains and queries of each held-out set."""
     sets = []
     for X, gains, queries in held_out:
         dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
@@ -379,7 +379,7 @@ def _datasets(held_out, train):
 
 
 def _objective(loss, train):
-    """The loss as LightGBM wants it."""
+    """Make the loss in LightGBM's form."""
     train.construct()
     if not any(train.feature_num_bin(feature) for feature in range(train.num_feature())):
         # With no feature to split on LightGBM refuses an objective of ours; its own leaves all
@@ -390,7 +390,7 @@ def _objective(loss, train):
 
 
 def _lightgbm_matrix(X):
-    """LightGBM knows sparse matrices, not sparse arrays."""
+    """Return X in a form that LightGBM reads: sparse matrices, not sparse arrays."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
@@ -454,12 +454,12 @@ _FIXED = ("objective", "objective_type", "app", "application", "loss", "metric",
 
 
 def tree_parameters(estimator) -> dict:
-    """Parameters of the estimator's trees, by LightGBM's names."""
+    """Return parameters of the estimator's trees, by LightGBM's names."""
     return {_LIGHTGBM_NAMES[name][0]: getattr(estimator, name) for name in _TREE_PARAMETERS}
 
 
 def further_parameters(params, owner: str) -> dict:
-    """A user's own parameters, none of which the estimator called `owner` sets itself."""
+    """Return a user's own parameters; raise for those that the estimator `owner` sets itself."""
     if params is None:
         return {}
     if not isinstance(params, dict):

@@ -99,7 +99,7 @@ class LambdaObjective:
             self._is_good = gains > 0
 
     def __call__(self, scores, dataset=None):
-        """Gradient and hessian of each row, in the form LightGBM calls its objective."""
+        """Compute gradient and hessian of each row, as LightGBM calls its objective."""
         n_rows = len(scores)
         # Padding reads from and writes to the cell behind the last row.
         scores = np.append(scores, _PADDING)
@@ -129,7 +129,7 @@ class LambdaObjective:
         return block.rows.take(order), block.gains.take(order), ranked.astype(self.dtype)
 
     def _derivatives(self, scores, gains, last):
-        """Sums over the pairs of each document, in ranked order."""
+        """Add up the pairs of each document, in ranked order."""
         pushes, curvature = np.zeros_like(scores), np.zeros_like(scores)
         total = np.zeros(len(scores), dtype=self.dtype)
         offset = None
@@ -166,7 +166,7 @@ class LambdaObjective:
 
 
 def _pairs(scores, gains, upper, lower, lead, offset):
-    """Push of the upper document of each pair and curvature, without the factors of sigmoid."""
+    """Compute push of the upper document of each pair and curvature, without sigmoid's factors."""
     distance = scores[:, upper, None] - scores[:, None, lower]
     with np.errstate(over="ignore"):
         chance = np.exp(distance)
@@ -217,7 +217,7 @@ def _paired_queries(gains, index, spread, tie_keys, dtype):
 
 
 def row_keys(X):
-    """A number for each row that depends on its features alone, whatever the format of X."""
+    """Number the rows by their features alone, whatever the format of X."""
     multipliers = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64) | 1
     if sparse.issparse(X):
         bits = sparse.csr_array((_bits(X.data), X.indices, X.indptr), shape=X.shape)
@@ -230,5 +230,5 @@ def row_keys(X):
 
 
 def _bits(values):
-    """The bits of float64 values as integers, the same for 0.0 and -0.0."""
+    """Return the bits of float64 values as integers, the same for 0.0 and -0.0."""
     return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)

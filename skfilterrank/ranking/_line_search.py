@@ -48,12 +48,12 @@ class _Block(NamedTuple):
 
 
 def is_long(sizes, k: int | None) -> np.ndarray:
-    """Which queries have so many documents that only those near the first k places are compared."""
+    """Mark queries so long that only documents near the first k places are compared."""
     return np.zeros(len(sizes), dtype=bool) if k is None else sizes > max(_LONG, _LONG_TIMES * k)
 
 
 def count_crossings(terms: Additive, index: GroupIndex) -> int:
-    """Number of crossings that the search looks at for one weight, long queries left out."""
+    """Count the crossings that the search looks at for one weight, long queries left out."""
     counts = np.bincount(index.codes(), terms.weights != 0, minlength=index.n_queries)
     return int((counts * index.sizes)[~is_long(index.sizes, terms.k)].sum())
 
@@ -72,7 +72,7 @@ class LineSearch:
     sign : float, default=1.0
         -1 where lower values of the measure are better.
     penalty : float, default=0.0
-        What a step must gain for each unit of its length.
+        Gain that a step must bring for each unit of its length.
 
     Notes
     -----
@@ -127,14 +127,14 @@ class LineSearch:
             )
 
     def steps(self, scores, feature, threshold: float | None = None) -> Steps:
-        """The mean over queries as a function of t, up to a constant; higher is better.
+        """Compute the mean over queries as a function of t, up to a constant; higher is better.
 
         Parameters
         ----------
         scores : ndarray of shape (n_rows,)
             Scores at t = 0.
         feature : ndarray of shape (n_rows,)
-            What t is the weight of.
+            The feature whose weight is t.
         threshold : float or None
             Documents that score less are filtered. Only for terms without levels, which go to 0.
         """
@@ -156,7 +156,7 @@ class LineSearch:
         return Steps(times[order], changes[order] * (self._sign / self.n_queries))
 
     def best(self, scores, feature, threshold, unit: float) -> float:
-        """The best t, or 0 where t = 0 is as good; `unit` is a step that changes scores well."""
+        """Find the best t, 0 where t = 0 is as good; `unit` is a step that changes scores well."""
         return best_time(self.steps(scores, feature, threshold), unit, self._penalty)
 
     def _block_changes(self, block, scores, feature, threshold):
@@ -187,7 +187,7 @@ class LineSearch:
             yield self._changes(crossings, weights, block.queries[owner[part]], edges)
 
     def _changes(self, crossings, weights, queries, edges):
-        """What crossings change in the documents' terms, between the edges where there are some."""
+        """Compute the changes of the documents' terms at crossings, between the edges if any."""
         times, moves, is_special, place, level, shown = crossings
         levels = None
         if shown is not None:
@@ -210,7 +210,7 @@ class LineSearch:
 
 
 def _crossings(a, x, owner, column, marks, *, has_threshold):
-    """When each document is crossed, in which direction and by whom, and how it stands before.
+    """Find when each document is crossed, in which direction and by which, and its first place.
 
     Returns times (ascending, NaN after the last), moves of its place (1, -1 or 0), whether the
     other is special (marked, or the threshold), and the first place, level and whether it is shown.
@@ -250,7 +250,7 @@ def _crossings(a, x, owner, column, marks, *, has_threshold):
 
 
 def _running(first, moves):
-    """`first`, and what it is after each of the moves."""
+    """Return `first`, and its value after each of the moves."""
     result = np.empty((len(moves), moves.shape[1] + 1), dtype=np.int32)
     result[:, 0] = first
     result[:, 1:] = moves
@@ -258,7 +258,7 @@ def _running(first, moves):
 
 
 def _finished(changes, queries, first, finish):
-    """Changes of ``finish(value)`` from those of the values, query by query in order of time."""
+    """Compute changes of ``finish(value)`` from changes of the values, in order of time."""
     if not len(changes):
         return changes
     is_first = np.append(True, queries[1:] != queries[:-1])
@@ -272,7 +272,7 @@ def _finished(changes, queries, first, finish):
 
 
 def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
-    """The t of the highest value; of several, the one nearest to 0, where t is now.
+    """Find the t of the highest value; of several, the one nearest to 0, where t is now.
 
     The value of an interval is less by `penalty` for each `unit` of the step that is taken to it.
     Intervals that are too short for the rounding of scores are left out.
@@ -299,7 +299,7 @@ def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
 
 
 def between(times, position, unit: float):
-    """The middle between the steps around each position, or `unit` beyond the outermost one."""
+    """Find the middle between the steps around each position, or `unit` beyond the outermost."""
     last = len(times) - 1
     left, right = times[np.maximum(position - 1, 0)], times[np.minimum(position, last)]
     # At either end both are the outermost step.
@@ -321,7 +321,7 @@ class CandidateSearch:
     n_candidates : int
         How many points are tried each time.
     penalty : float, default=0.0
-        What a step must gain for each unit of its length.
+        Gain that a step must bring for each unit of its length.
     max_crossings : int or None, default=None
         Where there are more crossings for each row, on average, some documents stand for all.
     """
@@ -338,7 +338,7 @@ class CandidateSearch:
         )
         n_crossings = count_crossings(every, objective.index)
         if max_crossings is not None and n_crossings > max_crossings * len(objective.gains):
-            # Every so-maniest in the order of queries and gains: a share of each gain of each.
+            # Evenly spaced in the order of queries and gains, so that each gain has its share.
             order = np.lexsort((objective.gains, objective.index.codes()))
             counted = order[every.weights[order] != 0]
             some = counted[:: -(-n_crossings // _ENOUGH)]
@@ -347,7 +347,7 @@ class CandidateSearch:
         self._search = LineSearch(every, objective.gains, objective.index)
 
     def best(self, scores, feature, threshold, unit: float) -> float:
-        """The t that is best of those tried; 0 where none is better than now."""
+        """Find the best t of those tried, 0 where none is better than now."""
         times = self._search.steps(scores, feature, threshold).times
         best_t, best_value = 0.0, self._objective(scores, threshold)
         first, last = 0, len(times)
@@ -424,7 +424,7 @@ def stretches(scores, feature, n_places: int):
 
 
 def _cut(scores, feature, begin, end):
-    """Middle one of the crossings of neighbours within a stretch; None where none cross."""
+    """Find the middle of the crossings of neighbours within a stretch, None where none cross."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
     times = times[(times > begin) & (times < end)]
@@ -434,9 +434,9 @@ def _cut(scores, feature, begin, end):
 
 
 def _may_matter(scores, feature, left, right, n_places):
-    """Which documents may stand in the first places somewhere between two ends."""
+    """Mark documents that may stand in the first places somewhere between two ends."""
     values = [end.of_score * scores + end.of_feature * feature for end in (left, right)]
-    # Those that are first in the middle are among the first ones at both ends, or nearly.
+    # Documents that are first in the middle are among the first ones at both ends, or nearly.
     top = np.argpartition(-(values[0] + values[1]), n_places - 1)[:n_places]
     below = []
     for end, value in zip((left, right), values):

@@ -46,7 +46,7 @@ _TREES = {
 
 
 def get_ranker_names(kind: str | None = None) -> list[str]:
-    """Names that :func:`make_ranker` knows.
+    """List the names that :func:`make_ranker` knows.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def make_ranker(
         Of a loss: linear models (None, too), gradient-boosted trees (LightGBM), or the mean of
         both. The two LambdaRank losses always use trees. A method has no choice of learner.
     features : transformer, dict, or None, default=None
-        What turns X into numbers without looking at labels, such as
+        Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
         "trees". None takes X as numbers; the linear learners of losses standardise it, with
         missing values at the mean.
@@ -255,7 +255,7 @@ _MEMBERS = {"linear": _linear_member, "trees": _trees_member}
 
 
 def _after_features(features, kind, model):
-    """A Pipeline of the features that suit the kind of model, and the model."""
+    """Make a Pipeline of the features that suit the kind of model, and the model."""
     if isinstance(features, dict):
         if kind not in features:
             raise InputError(f"features must have the key {kind!r}, got {brief(features)}.")
@@ -370,7 +370,7 @@ class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEsti
         return self.scaler_.transform(X)
 
     def _fitted_inner(self):
-        """The fitted scaler, or None."""
+        """Return the fitted scaler, or None."""
         return getattr(self, "scaler_", None)
 
     def __sklearn_tags__(self):

@@ -47,7 +47,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
     n_jobs : int or None, default=None
         Classifiers fitted at a time; results do not depend on it.
     measure : str, default="ndcg_f"
-        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
 
     Attributes
@@ -209,7 +209,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         return above @ self._step_weights
 
     def predict_level_proba(self, X, groups=None) -> np.ndarray:
-        """Probability that each row's gain exceeds each level but the highest.
+        """Compute the probability that each row's gain exceeds each level but the highest.
 
         Parameters
         ----------
@@ -235,10 +235,10 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         return above
 
     def _unfitted_inner(self):
-        """The classifier that is cloned for each level."""
+        """Return the classifier that is cloned for each level."""
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def _fitted_inner(self):
-        """The first classifier, or None where one level needed none."""
+        """Return the first classifier, or None where one level needed none."""
         classifiers = getattr(self, "estimators_", None)
         return classifiers[0] if classifiers else None

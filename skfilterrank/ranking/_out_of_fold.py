@@ -103,16 +103,16 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
         held_out = rows.held_out([FittedFold(final, None, 0.0, 0.0)], score_gains)
         return OutOfFold(final, [], held_out, True)
     refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
-    rescale = refit and needs_rescaling(model.rescale, estimator)
-    folds = fit_folds(
-        rows,
-        estimator,
-        splits,
-        score_gains,
-        keep=rescale or not refit,
-        n_jobs=model.n_jobs,
-        verbose=model.verbose,
+    rescale = refit and model.rescale
+    if rescale == "auto":
+        rescale = not has_fixed_scale(estimator)
+    parts = Parallel(n_jobs=model.n_jobs if rows.are_in_memory else None, return_as="generator")(
+        delayed(_fit_fold)(rows, estimator, split, score_gains, keep=rescale or not refit)
+        for split in splits
     )
+    # leave=None: a bar under another bar goes when it is done.
+    bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
+    folds = list(tqdm(parts, total=len(splits), **bar))
     final = rows.fit(estimator) if refit else folds[0].estimator
     scales = None
     if rescale:
@@ -120,18 +120,6 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
         scales = rows.scales(models, splits, score_gains)
     held_out = rows.held_out(folds, score_gains, splits, scales)
     return OutOfFold(final, folds, held_out, not (refit or rows.tears_queries(splits)))
-
-
-def fit_folds(
-    rows, estimator, splits, score_gains, *, keep=False, n_jobs=None, verbose=0
-) -> list[FittedFold]:
-    """Fit and score every fold; the result does not depend on `n_jobs`."""
-    folds = Parallel(n_jobs=n_jobs if rows.are_in_memory else None, return_as="generator")(
-        delayed(_fit_fold)(rows, estimator, split, score_gains, keep) for split in splits
-    )
-    # leave=None: a bar under another bar goes when it is done.
-    bar = tqdm(folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None)
-    return list(bar)
 
 
 def _fit_fold(rows, estimator, split, score_gains, keep):
@@ -341,11 +329,6 @@ def count_shared(left, right):
     seen[0, left] = True
     seen[1, right] = True
     return np.count_nonzero(seen.all(axis=0))
-
-
-def needs_rescaling(rescale, estimator) -> bool:
-    """Tell if the folds' scores are to be put on one scale; "auto": unless they have one."""
-    return not has_fixed_scale(estimator) if rescale == "auto" else rescale
 
 
 def to_scale(scores, own, final) -> np.ndarray:

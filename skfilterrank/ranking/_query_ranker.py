@@ -22,7 +22,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     """A ranker that fits any classifier, regressor or ranker with one query id per row.
 
     LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's a number per
-    row and sorted rows, a classifier to be told which documents are good. Inside this, all of them
+    row and sorted rows, a classifier a target of good documents. Inside this, all of them
     are fitted with the labels as they are and with `groups`, rows in any order, so that
     scikit-learn's model selection can fit them. Nothing is hidden.
 

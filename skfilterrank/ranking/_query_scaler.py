@@ -133,7 +133,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return _SCALES[self.method](pd.DataFrame(values), index.codes())
 
     def _check_features(self, X, *, reset):
-        """A dense matrix of float64, NaN where missing."""
+        """Return a dense matrix of float64, NaN where missing."""
         check_container(X)
         refuse_dates(X)
         if hasattr(X, "tocsr"):
@@ -154,7 +154,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _standardize(frame, codes):
-    """Deviations from the mean, over their standard deviation."""
+    """Divide deviations from the mean by their standard deviation."""
     queries = frame.groupby(codes)
     span = (queries.max() - queries.min()).to_numpy()[codes]
     # Parts of the range, whose squares stay in range; where there is none, rounding would deviate.
@@ -164,7 +164,7 @@ def _standardize(frame, codes):
 
 
 def _min_max(frame, codes):
-    """Distance from the lowest, over the range."""
+    """Divide distances from the lowest by the range."""
     queries = frame.groupby(codes)
     low = queries.min().to_numpy()[codes]
     span = queries.max().to_numpy()[codes] - low
@@ -172,14 +172,14 @@ def _min_max(frame, codes):
 
 
 def _rank(frame, codes):
-    """Share of the others that are lower, half of those that are equal."""
+    """Compute the share of the others that are lower, plus half of the equal ones."""
     queries = frame.groupby(codes)
     n_others = queries.count().to_numpy()[codes] - 1
     return _divide(queries.rank() - 1, n_others, n_others > 0, 0.5)
 
 
 def _divide(values, by, where, otherwise=0.0):
-    """A quotient, where there is something to divide by; NaN stays NaN."""
+    """Divide where the divisor is not 0; NaN stays NaN."""
     values = values.to_numpy()
     quotient = np.divide(values, by, out=np.full(values.shape, otherwise), where=where)
     quotient[np.isnan(values)] = np.nan

@@ -545,7 +545,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return self._filtered("rank", X, groups)
 
     def _filtered(self, method, X, groups):
-        """Ask the threshold about the scores of the rows."""
+        """Apply the threshold to the scores of the rows."""
         check_is_fitted(self)
         if is_dask(X):
             return serve_partitions(self, method, X, groups)

@@ -16,7 +16,6 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.ranking._boosting import (
     BoostedRanker,
-    HeldOutCurve,
     first_best,
     rows_with_order,
 )
@@ -42,7 +41,7 @@ class RankBoostRanker(BoostedRanker):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Only their
         order counts, unless ``pair_weights="gain"``; gains below 0 are gains like others.
     pair_weights : {"equal", "query", "gain"}, default="equal"
-        What a pair counts before the first round: "equal" takes all pairs alike, so that a query
+        Weight of a pair before the first round: "equal" takes all pairs alike, so that a query
         counts by the number of its pairs; "query" divides by that number, so that all queries
         count alike; "gain" takes the difference of the two gains.
     n_estimators : int, default=300
@@ -51,7 +50,7 @@ class RankBoostRanker(BoostedRanker):
         A feature of more distinct values than this is cut at its quantiles into so many bins;
         thresholds lie between bins. At least 2.
     measure : str, default="ndcg_f@10"
-        What is measured on `eval_set`, and by `score`: a name of the measure table with a cut-off
+        Measure on `eval_set` and of `score`: a name of the measure table with a cut-off
         and options where wanted; see :func:`skfilterrank.metrics.get_measure_names`.
     early_stopping_rounds : int or None, default=None
         Stop when `measure` on `eval_set` has not improved for this many rounds, and
@@ -77,7 +76,7 @@ class RankBoostRanker(BoostedRanker):
     missing_above_ : ndarray of shape (n_rounds,), dtype bool
         Whether a missing value (NaN) counts as above the threshold.
     alphas_ : ndarray of shape (n_rounds,), dtype float64
-        What a document above the threshold gets, below 0 where low values speak for it.
+        Score of a document above the threshold, below 0 where low values speak for it.
     train_loss_ : ndarray of shape (n_rounds,), dtype float64
         The loss over the training pairs after each round: falls from 1 towards 0, and is never
         below the (weighted) share of pairs in the wrong order or tied.
@@ -211,7 +210,6 @@ class RankBoostRanker(BoostedRanker):
         rows, held_out = self._rows_and_held_out(
             X, y, groups, eval_set, eval_groups, reset=not continued
         )
-        held_out = [HeldOutCurve(held, parsed) for held in held_out]
         learner = _ThresholdBoosting(rows, self)
         if continued:
             self._check_continues(len(self.alphas_))
@@ -250,7 +248,7 @@ class RankBoostRanker(BoostedRanker):
         return scores
 
     def _rounds(self):
-        """Feature, threshold, default and weight of each round."""
+        """List feature, threshold, default and weight of each round."""
         parts = (self.features_, self.thresholds_, self.missing_above_, self.alphas_)
         return list(zip(*(part.tolist() for part in parts)))
 
@@ -293,8 +291,11 @@ class _ThresholdBoosting:
             self._potential, _ = self._pairs.potential(self._scores)
 
     def step(self) -> bool:
-        """Add a weak ranker; False where none orders pairs better than it misorders others."""
-        if not self._has_pairs() or self._orders_all():
+        """Add a weak ranker, and return True; return False where none is of use."""
+        # Training ends once the weak ranker added last orders all pairs.
+        if not self._has_pairs() or (
+            self.rounds and abs(self.rounds[-1][3]) >= np.arctanh(_LARGEST_R)
+        ):
             return False
         above, missing = self._bins.sums_above(self._potential)
         is_above = np.abs(above + missing) > np.abs(above) + _SMALLEST_R
@@ -311,16 +312,12 @@ class _ThresholdBoosting:
         return True
 
     def contribution(self, number, X):
-        """Scores that a round adds to those of X."""
+        """Compute the scores that a round adds to those of X."""
         return _contribution(self.rounds[number], X)
-
-    def _orders_all(self):
-        """Whether the weak ranker added last orders all pairs."""
-        return self.n_rounds > 0 and abs(self.rounds[-1][3]) >= np.arctanh(_LARGEST_R)
 
 
 def _contribution(round_, X):
-    """Scores that a round adds to those of X."""
+    """Compute the scores that a round adds to those of X."""
     feature, threshold, missing_above, alpha = round_
     values = column(X, feature)
     above = values > threshold
@@ -378,7 +375,7 @@ class PairDistribution:
         self._log_total = logsumexp((worse + self._log_scale)[self._cell])
 
     def potential(self, scores) -> tuple[np.ndarray, float]:
-        """Each document's weight as the better of pairs less that as the worse, and the loss.
+        """Compute each document's weight as the better less that as the worse, and the loss.
 
         The loss is the mean of ``exp(s_k - s_i)`` under D_0, of which D is the share of each pair.
         """
@@ -394,7 +391,7 @@ class PairDistribution:
         )
 
     def _log_sums(self, scores):
-        """Of each cell, log of the sums of exp(s) below and of exp(-s) above, as pairs weigh."""
+        """Compute the log of weighted sums of exp(s) below each cell, and of exp(-s) above."""
         below = self._sums_below(self._of_cells(scores), self._level, self._step)
         step = None
         if self._step is not None:
@@ -405,12 +402,12 @@ class PairDistribution:
         return below, above[::-1]
 
     def _of_cells(self, scores):
-        """Log of the sum of exp(scores) of each cell."""
+        """Compute the log of the sum of exp(scores) of each cell."""
         highest = np.maximum.reduceat(scores, self._starts)
         return highest + np.log(np.add.reduceat(np.exp(scores - highest[self._cell]), self._starts))
 
     def _sums_below(self, values, level, step):
-        """Log sums over the cells of lower level, weighted by the difference of the gains if so."""
+        """Compute log sums over the cells of lower level, weighted by gain differences if asked."""
         running = _running_log_sums(values, level)
         below = np.append(-np.inf, running[:-1])
         below[level == 0] = -np.inf
@@ -421,7 +418,7 @@ class PairDistribution:
 
 
 def _running_log_sums(values, level):
-    """Log of running sums of exp(values) over the levels of each query, in log2(levels) passes."""
+    """Compute the log of running sums of exp(values) over each query's levels."""
     total = values.copy()
     reach = 1
     while reach <= level.max():
@@ -432,7 +429,7 @@ def _running_log_sums(values, level):
 
 
 class BinnedFeatures:
-    """The rows of X by which of a few thresholds of each feature they exceed.
+    """The rows of X in bins between a few thresholds of each feature.
 
     The bins of all features stand in one row, feature by feature: first the bin of missing values
     (NaN), then those between thresholds, ascending.
@@ -450,8 +447,8 @@ class BinnedFeatures:
     Attributes
     ----------
     thresholds : ndarray of shape (n_bins,), dtype float64
-        What the values in the bins above exceed: -inf for the bin of missing values. In the last
-        bin of a feature, NaN.
+        Number that the values in the bins above exceed: -inf for the bin of missing values, NaN in
+        the last bin of a feature.
     features : ndarray of shape (n_bins,), dtype int64
         The feature of each bin.
     """
@@ -480,7 +477,7 @@ class BinnedFeatures:
             self._zeros = self._starts + [1 + np.searchsorted(cut, 0.0) for cut in cuts]
 
     def sums(self, values) -> np.ndarray:
-        """Sum of `values` (n_rows,) over the rows of each bin."""
+        """Add up `values` (n_rows,) over the rows of each bin."""
         sums = np.empty(self._ends[-1])
         if self._zeros is None:
             for start, end, codes in zip(self._starts, self._ends, self._codes):
@@ -491,14 +488,14 @@ class BinnedFeatures:
         return sums
 
     def sums_above(self, values) -> tuple[np.ndarray, np.ndarray]:
-        """Sum over the bins of the feature above each bin, and over its missing values."""
+        """Add up the bins of the feature above each bin, and its missing values."""
         sums = self.sums(values)
         running = np.cumsum(sums)
         return running[self._ends - 1][self.features] - running, sums[self._starts][self.features]
 
 
 def _bin_dense(X, number, max_bins, dtype):
-    """Thresholds of a column, and the bin of each row."""
+    """Find the thresholds of a column, and the bin of each row."""
     values = X[:, number].astype(np.float64)
     present = ~np.isnan(values)
     cuts = find_thresholds(*np.unique(values[present], return_counts=True), max_bins)
@@ -506,7 +503,7 @@ def _bin_dense(X, number, max_bins, dtype):
 
 
 def _bin_sparse(X, number, max_bins, dtype):
-    """Thresholds of a column, and the bin of each stored cell."""
+    """Find the thresholds of a column, and the bin of each stored cell."""
     values = X.data[X.indptr[number] : X.indptr[number + 1]].astype(np.float64)
     present = ~np.isnan(values)
     n_zeros = X.shape[0] - len(values)
@@ -521,12 +518,12 @@ def _bin_sparse(X, number, max_bins, dtype):
 
 
 def _codes(values, present, cuts):
-    """0 for missing values, else 1 plus the number of thresholds below the value."""
+    """Number the bins: 0 for missing values, else 1 plus the number of thresholds below."""
     return np.where(present, 1 + np.searchsorted(cuts, values), 0)
 
 
 def find_thresholds(distinct, counts, max_bins) -> np.ndarray:
-    """At most ``max_bins - 1`` thresholds between distinct values, ascending.
+    """Find at most ``max_bins - 1`` thresholds between distinct values, ascending.
 
     Halfway between two neighbours: all of them, or those at the quantiles.
     """

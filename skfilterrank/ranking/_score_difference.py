@@ -27,7 +27,7 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreDifference(Result):
-    """What each feature adds to the difference of two scores; made by :func:`score_difference`.
+    """Contributions of features to the difference of two scores; made by :func:`score_difference`.
 
     Attributes
     ----------
@@ -38,16 +38,16 @@ class ScoreDifference(Result):
     other_values : ndarray of shape (n_features,) or None
         Their values in the other document; None where the other is the threshold.
     contributions : ndarray of shape (n_features,), dtype float64
-        What each adds to the difference.
+        Contribution of each feature to the difference.
     baseline : float
-        What the difference has besides: 0 between documents. Against the threshold, what all
+        Common part of the difference: 0 between documents. Against the threshold, what all
         documents have minus the threshold: the intercept of a linear model, the mean score of the
         training rows of trees.
     difference : float
         The score of the document minus that of the other, or minus the threshold: the sum of all
         contributions and the baseline. Above 0 the document stands higher, or is shown.
     scale : {"score", "log-odds"}
-        What the difference is one of. Probabilities of a classifier are no sums; their log-odds
+        Scale of the difference. Probabilities of a classifier are no sums; their log-odds
         are.
     """
 
@@ -60,7 +60,7 @@ class ScoreDifference(Result):
     scale: str
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each feature, largest contribution first.
+        """Return a row for each feature, largest contribution first.
 
         Returns
         -------
@@ -112,7 +112,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     Returns
     -------
     ScoreDifference
-        What each feature adds; its `str` is a table.
+        Contributions of features; its `str` is a table.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
 
 
 def _threshold(model, X, row, groups):
-    """What the score of a row is compared with."""
+    """Find the threshold that the score of a row is compared with."""
     thresholds = None
     if isinstance(model, RankAndFilter):
         thresholds = model._scores_and_thresholds(X, groups)[1]
@@ -205,7 +205,7 @@ def _threshold(model, X, row, groups):
 
 
 def _raw_scores(model, X, groups):
-    """Scores before anything is filtered."""
+    """Compute scores before anything is filtered."""
     if not hasattr(model, "predict"):
         raise InputError(f"model must be a fitted estimator, got {brief(model)}.")
     try:
@@ -217,7 +217,7 @@ def _raw_scores(model, X, groups):
 
 
 def _innermost(model, X, groups):
-    """The estimator that scores, X as it sees it, and the names of its features or None."""
+    """Return the estimator that scores, its own X, and the names of its features or None."""
     names = feature_names(X)
     while isinstance(model, WrappingRanker | BaseSearchCV | Pipeline | FrozenEstimator):
         if isinstance(model, Pipeline):
@@ -232,7 +232,7 @@ def _innermost(model, X, groups):
 
 
 def _names_after(pipeline, names):
-    """Names of what comes out of a Pipeline, None where some step does not know."""
+    """Return the names of a Pipeline's output, None where some step does not know."""
     try:
         return pipeline.get_feature_names_out(names) if pipeline.steps else names
     except (AttributeError, ValueError):
@@ -240,7 +240,7 @@ def _names_after(pipeline, names):
 
 
 def _signed(estimator, parts, scores):
-    """Contributions to what the score grows with, and whether these are log-odds."""
+    """Compute contributions to the raw score, and tell if these are log-odds."""
     is_probability = is_classifier(estimator) and hasattr(estimator, "predict_proba")
     tolerance = _TOLERANCE if is_probability else _TOLERANCE * np.abs(parts).sum(axis=1).max()
     # A classifier's sums speak for its second class, which need not be the good one.
@@ -255,7 +255,7 @@ def _signed(estimator, parts, scores):
 
 
 def contributions(estimator, X) -> np.ndarray:
-    """What features add to the raw score of each row, and in the last column what all rows have.
+    """Compute contributions of features to the raw score of each row; the last column is common.
 
     Shape (n_rows, n_features + 1); a row's sum is its raw score, of classifiers the log-odds.
     """
@@ -288,12 +288,12 @@ def contributions(estimator, X) -> np.ndarray:
 
 
 def _dense(X):
-    """The rows, of which there are one or two."""
+    """Return the one or two rows as a dense array."""
     return X.toarray() if sparse.issparse(X) else X
 
 
 def _of_xgboost(estimator, X):
-    """TreeSHAP of the trees that predict."""
+    """Compute TreeSHAP of the trees that predict."""
     from xgboost import DMatrix
 
     matrix = DMatrix(X, missing=estimator.missing, enable_categorical=True)
@@ -303,7 +303,7 @@ def _of_xgboost(estimator, X):
 
 
 def _of_weights(estimator, X):
-    """Weights times values."""
+    """Multiply weights by values."""
     weights = np.atleast_2d(estimator.coef_)
     parts = [weights[:1] * np.asarray(X, dtype=np.float64)] * len(weights)
     offset = np.ravel(getattr(estimator, "intercept_", 0.0))[0]
@@ -311,7 +311,7 @@ def _of_weights(estimator, X):
 
 
 def _of_thresholds(ranker, X):
-    """Sums of the rounds of each feature."""
+    """Add up the rounds of each feature."""
     parts = np.zeros((len(X), X.shape[1] + 1))
     rounds = zip(ranker.features_, ranker.thresholds_, ranker.missing_above_, ranker.alphas_)
     for feature, threshold, missing_above, alpha in islice(rounds, ranker.best_iteration_):

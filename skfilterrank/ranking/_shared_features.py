@@ -82,12 +82,12 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
         return _remember(fitted, X, lambda: (fitted, fitted.transform(X)))[1]
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the features, where the transformer knows them; ndarray of str."""
+        """Return the names of the features, where the transformer knows them; ndarray of str."""
         check_is_fitted(self)
         return self.transformer_.get_feature_names_out(input_features)
 
     def _fitted_inner(self):
-        """The fitted transformer, or None."""
+        """Return the fitted transformer, or None."""
         return getattr(self, "transformer_", None)
 
     def __sklearn_tags__(self):
@@ -103,7 +103,7 @@ def _fit_transform(transformer, X):
 
 
 def _remember(fitted, what, compute):
-    """(transformer, result) as `compute` returns them; inside the context computed once."""
+    """Return (transformer, result) of `compute`, which runs once inside the context."""
     cache = _cache.get()
     if cache is None:
         return compute()

@@ -31,7 +31,7 @@ from skfilterrank.ranking._text_features import (
 
 
 class ColumnsEqual(_NamedColumns):
-    """Say whether two columns of a row hold the same value, 1.0 or 0.0.
+    """Equality of two columns of a row, 1.0 or 0.0.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def make_text_features(
     order: str | None = None,
     output: str = "sparse",
     n_components: int = 100,
-    random_state: int | None = 0,
+    random_state=None,
 ) -> ColumnTransformer:
     """Make the features of a judged table with text columns.
 
@@ -270,8 +270,8 @@ def make_text_features(
         other features to 1, which suits trees.
     n_components : int, default=100
         Dimensions of the reduced tf-idf when `output` is "dense".
-    random_state : int or None, default=0
-        Seed of the reduction.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the reduction, which is random where `output` is "dense".
 
     Returns
     -------

@@ -71,7 +71,7 @@ class TrainingRows:
     def with_held_out(self, rows) -> "TrainingRows":
         """Return these rows with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
-        # What scores start from, held-out ones do too; they count alike.
+        # Scores of held-out rows start from these parameters, too.
         starts = {
             ROWS_OF_SETS[plain][0]: value
             for name, value in self.fit_params.items()
@@ -106,9 +106,7 @@ class TrainingRows:
 
     def score_fold(self, fitted, split, score_gains) -> np.ndarray:
         """Score the held-out rows of a split."""
-        return self._scores(fitted, split[1], score_gains)
-
-    def _scores(self, fitted, rows, score_gains):
+        _, rows = split
         X = safe_indexing(self.X, rows)
         return document_scores(fitted, X, groups=self.groups[rows], gains=score_gains)
 
@@ -127,7 +125,8 @@ class TrainingRows:
             chosen = np.zeros(int(self.groups.max()) + 1, dtype=bool)
             chosen[np.flatnonzero(np.bincount(self.groups[rows]))[::step]] = True
             rows = rows[chosen[self.groups[rows]]]
-        scores = self._scores(fitted, rows, score_gains).astype(np.float64, copy=False)
+        scores = self.score_fold(fitted, (None, rows), score_gains)
+        scores = scores.astype(np.float64, copy=False)
         scores = scores[self.judged[rows] & np.isfinite(scores)]
         if not len(scores):
             return 0.0, 0.0
@@ -220,7 +219,12 @@ def prepare_rows(
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
     if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
-        _check_order(estimator, row_gains[judged])
+        known = row_gains[judged]
+        if (known == known[0]).all():
+            raise InputError(
+                f"all {n_judged} judged rows have the gain {known[0]:g}: "
+                f"{type(final_step(estimator)).__name__} has no order to learn. Check y and gains=."
+            )
     encoder = TargetEncoder(kind, row_gains)
     columns: dict = {}
     if fit_params:
@@ -237,9 +241,13 @@ def prepare_rows(
     elif columns:
         raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
     codes, labels = _number_queries(estimator, groups, n_rows, without_groups), label_array(y)
+    known = encoder.encode(row_gains[judged], labels[judged])
+    # Targets of unjudged rows are never read.
+    row_targets = np.zeros(n_rows, dtype=known.dtype)
+    row_targets[judged] = known
     return TrainingRows(
         X=X,
-        target=_encode_judged(encoder, row_gains, labels, judged),
+        target=row_targets,
         gains=row_gains,
         labels=labels,
         groups=codes,
@@ -253,26 +261,6 @@ def prepare_rows(
 def _read_fit_params(fit_params, judged, encoder):
     """Check parameters of `fit`; return those of the rows, and those of held-out sets."""
     fit_params, columns = split_columns(fit_params)
-    _refuse_other_queries(fit_params)
-    for name, value in fit_params.items():
-        if name.rpartition("__")[2] == "sample_weight" and value is not None:
-            _check_weights(value, name, judged)
-    return {
-        name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()
-    }, columns
-
-
-def _metrics_of_targets(value, encoder):
-    """Return a parameter of `fit`, in which our metrics know the encoder of gains."""
-    if isinstance(value, LightGBMMetric):
-        return value.of_targets(encoder)
-    if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
-        return [_metrics_of_targets(each, encoder) for each in value]
-    return value
-
-
-def _refuse_other_queries(fit_params):
-    """Raise for queries in the form of another library."""
     for name in OTHER_EVAL_GROUPS & fit_params.keys():
         raise InputError(
             f"{name} came, and fit takes the queries of held-out sets as eval_groups=, the query "
@@ -285,6 +273,31 @@ def _refuse_other_queries(fit_params):
         raise InputError(
             f"{name} came, and fit takes queries as groups=, the query id of each row: {remedy}."
         )
+    for name, values in fit_params.items():
+        if name.rpartition("__")[2] != "sample_weight" or values is None:
+            continue
+        n_entries = count_rows(values, name)
+        if n_entries != len(judged):
+            raise InputError(f"{name} has {n_entries} entries but X has {len(judged)} rows.")
+        weights = check_numbers(values, name, entry="weight")[judged]
+        bad = ~(np.isfinite(weights) & (weights >= 0))
+        if bad.any():
+            raise InputError(
+                f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
+                f"{counted(bad.sum(), 'judged row')}."
+            )
+    return {
+        name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()
+    }, columns
+
+
+def _metrics_of_targets(value, encoder):
+    """Return a parameter of `fit`, in which our metrics know the encoder of gains."""
+    if isinstance(value, LightGBMMetric):
+        return value.of_targets(encoder)
+    if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
+        return [_metrics_of_targets(each, encoder) for each in value]
+    return value
 
 
 def _refuse_rankers_in_ensembles(estimator):
@@ -359,39 +372,6 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
             "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
         )
-
-
-def _check_weights(values, name, judged):
-    """Raise for weights of judged rows that are no numbers from 0 up."""
-    n_entries, n_rows = count_rows(values, name), len(judged)
-    if n_entries != n_rows:
-        raise InputError(f"{name} has {n_entries} entries but X has {n_rows} rows.")
-    weights = check_numbers(values, name, entry="weight")[judged]
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if bad.any():
-        raise InputError(
-            f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
-            f"{counted(bad.sum(), 'judged row')}."
-        )
-
-
-def _check_order(estimator, gains):
-    """Raise for a ranker whose gains are all equal."""
-    if (gains == gains[0]).all():
-        raise InputError(
-            f"all {len(gains)} judged rows have the gain {gains[0]:g}: "
-            f"{type(final_step(estimator)).__name__} has no order to learn. Check y and gains=."
-        )
-
-
-def _encode_judged(encoder, gains, labels, judged):
-    """Compute the targets of all rows; those of unjudged rows are never read."""
-    if judged.all():
-        return encoder.encode(gains, labels)
-    known = encoder.encode(gains[judged], labels[judged])
-    target = np.zeros(len(gains), dtype=known.dtype)
-    target[judged] = known
-    return target
 
 
 def resolve_target(estimator, target: str) -> str:

@@ -26,7 +26,6 @@ from skfilterrank.metrics import (
 from skfilterrank.ranking import (
     CalibratedRanker,
     CoordinateAscentRanker,
-    FilterAll,
     FilterOnly,
     LambdaRankRanker,
     QueryRanker,
@@ -291,7 +290,10 @@ def test_queries_reach_the_prediction_of_what_is_inside(data):
 
 def test_the_empty_list_has_a_score(data):
     X, y, groups = data
-    empty = FilterAll(measure="ndcg_f@3", gains={-1: -2, 1: 1, 2: 2}).fit(X, y, groups=groups)
+    hides_all = RankAndFilter(
+        LogisticRegression(), np.inf, measure="ndcg_f@3", gains={-1: -2, 1: 1, 2: 2}
+    )
+    empty = hides_all.fit(X, y, groups=groups)
     expected = ndcg_f_score(np.where(y < 0, -2.0, y), np.full(len(y), -np.inf), groups=groups, k=3)
     assert empty.score(X, y, groups=groups) == expected
     model = FilterOnly(

@@ -225,7 +225,10 @@ def test_verbose_shows_a_bar(small, capsys):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"measure": "dcg@10"}, r"cannot be optimized.*\[-inf, inf\].*Those.*: .*ap, bpref"),
+        (
+            {"measure": "dcg@10"},
+            r"cannot be optimized.*\[-inf, inf\].*Measures that can.*: .*ap, bpref",
+        ),
         ({"measure": "search_length"}, "cannot be optimized.*ndcg_f"),
         ({"measure": "judged@3"}, "cannot be optimized.*does not depend on the order"),
         ({"measure": "ndgc"}, "'ndgc' is not a measure"),

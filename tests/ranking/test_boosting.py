@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
     RankBoostRanker,
+    _boosting,
 )
-from skfilterrank.ranking._boosting import run_rounds
 
 
 def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
@@ -98,11 +99,13 @@ class Curve:
 
 
 @pytest.mark.parametrize(
-    ("patience", "n_best", "n_rounds"), [(None, None, 5), (1, 3, 4), (2, 3, 5), (3, 3, 5)]
+    ("patience", "n_best", "n_rounds"), [(None, 5, 5), (1, 3, 4), (2, 3, 5), (3, 3, 5)]
 )
-def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds):
+def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds, monkeypatch):
     # The means are 0.15, 0.3, 0.4, 0.3, 0.4: the first of the best is round 3.
     held_out = [Curve(0.1, 0.5, 0.2, 0.3, 0.5), Curve(0.2, 0.1, 0.6, 0.3, 0.3)]
     learner = Counter()
-    found = run_rounds(learner, held_out, n_rounds=5, patience=patience, verbose=0)
+    monkeypatch.setattr(_boosting, "HeldOutCurve", lambda rows, parsed: rows)
+    ranker = AdaRankRanker(n_estimators=5, early_stopping_rounds=patience)
+    found = ranker._run_rounds(learner, held_out, parse_measure("ap"))
     assert (found, learner.n_rounds) == (n_best, n_rounds)

@@ -13,7 +13,6 @@ from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,
     CoordinateAscentRanker,
-    FilterAll,
     FilterOnly,
     LambdaRankRanker,
     OrdinalRanker,
@@ -93,7 +92,6 @@ ESTIMATORS = {
         "logistic", normalize=None, gains=odd_is_good
     ),
     "RankFusion(Ridge(), normalize=None)": RankFusion(Ridge(), normalize=None),
-    "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge(), threshold=0.0)),
 }
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
-from skfilterrank.ranking import FilterAll, RankAndFilter, compare_rankers
+from skfilterrank.ranking import RankAndFilter, RankFusion, compare_rankers
 from skfilterrank.thresholds import LargestGap
 
 X, Y, GROUPS, _ = make_rank_and_filter(n_queries=150, random_state=0)
@@ -187,7 +187,7 @@ def test_queries_from_an_index_and_shuffled_rows():
     [
         ({}, "models must be a dict"),
         ([MODELS["bce"]], "models must be a dict"),
-        ({"all": FilterAll()}, "'all' is a FilterAll: wrap it as RankAndFilter"),
+        ({"all": RankFusion()}, "'all' is a RankFusion: wrap it as RankAndFilter"),
         (
             MODELS | {"deep": RankAndFilter(Ridge(), measure="ndcg_f@9")},
             "bce: ndcg_f@3, .* deep: ndcg_f@9",

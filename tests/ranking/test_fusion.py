@@ -213,7 +213,7 @@ class TestRuns:
         assert found["score"][0] == found["score"][1]
 
     def test_table(self):
-        table = score_table({"words": WORDS, "links": LINKS})
+        table, *_ = score_table({"words": WORDS, "links": LINKS})
         assert list(table.index) == [
             ("1", "a"), ("1", "b"), ("1", "c"), ("1", "d"), ("2", "a"), ("3", "x"),
         ]  # fmt: skip
@@ -223,7 +223,7 @@ class TestRuns:
     @pytest.mark.slow
     def test_the_same_as_scores_where_nothing_is_tied(self):
         runs = {"words": WORDS.drop(index=2), "links": LINKS}
-        table = score_table(runs)
+        table, *_ = score_table(runs)
         for method in METHODS:
             values = pd.Series(fuse_runs(table, method=method), index=table.index)
             found = fuse_runs(runs, method=method).set_index(["qid", "docno"])["score"]

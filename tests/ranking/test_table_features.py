@@ -123,7 +123,7 @@ def test_categories_of_fewer_than_ten_rows_count_as_one():
 @pytest.mark.slow
 @pytest.mark.parametrize(("output", "deviation"), [("sparse", 0.1), ("dense", 1.0)])
 def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
-    features = make_text_features(**RECIPE, output=output)
+    features = make_text_features(**RECIPE, output=output, random_state=0)
     found = features.fit_transform(table)
     assert sparse.issparse(found) == (output == "sparse")
     found = found.toarray() if output == "sparse" else found
@@ -147,7 +147,9 @@ def test_a_list_of_one():
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_order_of_rows_does_not_matter(table, output):
-    features = make_text_features(**RECIPE, output=output, n_components=2).fit(table)
+    features = make_text_features(**RECIPE, output=output, n_components=2, random_state=0).fit(
+        table
+    )
     shuffled = table.iloc[[5, 2, 0, 4, 3, 1]]
     expected = pd.DataFrame(_dense(features.transform(table)), index=table.index)
     out = _dense(features.transform(shuffled))
@@ -184,7 +186,7 @@ def model_files():
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_life_in_a_pipeline(table, output, model_files):
-    features = make_text_features(**RECIPE, output=output, n_components=3)
+    features = make_text_features(**RECIPE, output=output, n_components=3, random_state=0)
     model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
     expected = model.predict_proba(table)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
@@ -199,7 +201,9 @@ def test_life_in_a_pipeline(table, output, model_files):
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_names_match_columns(table, output):
-    features = make_text_features(**RECIPE, output=output, n_components=3).fit(table)
+    features = make_text_features(**RECIPE, output=output, n_components=3, random_state=0).fit(
+        table
+    )
     out = features.transform(table)
     assert out.shape == (6, len(features.get_feature_names_out()))
     assert isinstance(out, np.ndarray) == (output == "dense")

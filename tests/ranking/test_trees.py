@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import MissingPackageError
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import (
     RankAndFilter,
@@ -128,21 +129,51 @@ def test_ranknet_learns_from_every_pair():
 
 
 @pytest.mark.parametrize(
-    ("package", "maker", "needed_by"),
+    ("package", "maker", "message"),
     [
-        ("lightgbm", lambda: make_ranker("lambdamart"), "lambdarank"),
-        ("lightgbm", lambda: make_ranker("bce", learner="trees"), "learner='trees'"),
-        ("xgboost", lambda: make_ranker("ranknet"), "ranknet"),
-        ("catboost", lambda: make_ranker("listnet", backend="catboost"), "listnet"),
+        (
+            "lightgbm",
+            lambda: make_ranker("lambdamart"),
+            "lambdarank needs lightgbm, which is not installed: pip install lightgbm",
+        ),
+        (
+            "lightgbm",
+            lambda: make_ranker("bce", learner="trees"),
+            "learner='trees' needs lightgbm, which is not installed: pip install lightgbm",
+        ),
+        (
+            "xgboost",
+            lambda: make_ranker("ranknet"),
+            r"ranknet.*xgboost.*pip install 'skfilterrank\[xgboost\]'",
+        ),
+        (
+            "catboost",
+            lambda: make_ranker("listnet", backend="catboost"),
+            r"listnet.*catboost.*pip install 'skfilterrank\[catboost\]'",
+        ),
     ],
 )
-def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
+def test_package_that_is_not_installed(monkeypatch, package, maker, message):
     def import_module(name):
+        assert name == package
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(ImportError, match=rf"{needed_by}.*{package}.*pip install"):
+    with pytest.raises(ImportError, match=message):
         maker()
+
+
+def test_a_package_whose_shared_library_is_missing(monkeypatch):
+    def import_module(name):
+        raise OSError("Library not loaded: @rpath/libomp.dylib")
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    message = (
+        "LightGBM's lambdarank needs lightgbm, which cannot be loaded: Library not loaded: "
+        "@rpath/libomp.dylib. .*brew install libomp"
+    )
+    with pytest.raises(MissingPackageError, match=message):
+        make_ranker("lambdamart")
 
 
 def test_extras_that_messages_name_exist():

@@ -3,9 +3,9 @@
 ``PYTHONPATH=. python tests/support/keep_models.py`` writes `tests/io/kept/VERSION.skops` and
 `VERSION.json`. Best with the oldest packages, ``.venv-oldest/bin/python``: what they write, all
 later ones must read. What is there from earlier versions stays, and is never written again.
-From 0.1.0.dev0, which was never published, models of classes that are gone were taken out:
-RankAndFilter before its thresholds were estimators, SegmentedFilter, FilterAll, FilterOnly and
-LinearRankFusion.
+From 0.1.0.dev0, which was never published, models that are not read any more were taken out:
+RankAndFilter before its thresholds were estimators, SegmentedFilter, FilterAll, FilterOnly,
+LinearRankFusion, and RankFusion before it had a `random_state`.
 """
 
 import json

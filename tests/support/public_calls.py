@@ -97,7 +97,7 @@ CALLS = {
     "testing.check_measure": {"measure": "num_q"},
     "testing.check_no_leak": {"held_out": _held_out, "n_queries": 4, "random_state": 0},
     "testing.check_ranker": {"ranker": ranking.RankBoostRanker(n_estimators=2)},
-    "testing.parametrize_with_checks": {"things": ["ap", ranking.FilterAll()]},
+    "testing.parametrize_with_checks": {"things": ["ap", ranking.OrdinalRanker()]},
     "comparison.SystemScores": {"values": VALUES},
     "metaevaluation.agreement": {"first": VALUES, "second": VALUES},
     "comparison.compare_slices": {

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.metrics import average_precision_score, get_measure
-from skfilterrank.ranking import FilterAll, QueryRanker, RankerMixin, RankFusion
+from skfilterrank.ranking import AdaRankRanker, QueryRanker, RankerMixin, RankFusion
 from skfilterrank.testing import check_ranker, parametrize_with_checks
 from skfilterrank.testing._measure_checks import CHECKS
 
@@ -87,7 +87,7 @@ def test_data_of_ones_own():
     ("given", "message"),
     [
         ({"ranker": "ndcg"}, "ranker must be an estimator with a fit, got 'ndcg'"),
-        ({"ranker": FilterAll}, "ranker must be an estimator with a fit"),
+        ({"ranker": AdaRankRanker}, "ranker must be an estimator with a fit"),
         (
             {"ranker": type("Fits", (), {"fit": len})()},
             "ranker must be an estimator with get_params",
@@ -108,7 +108,7 @@ def test_data_of_ones_own():
 )
 def test_odd_arguments(given, message):
     with pytest.raises(InputError, match=message):
-        check_ranker(**{"ranker": FilterAll(), **given})
+        check_ranker(**{"ranker": AdaRankRanker(), **given})
 
 
 def test_nothing_to_check():
@@ -123,7 +123,7 @@ def test_without_pytest(monkeypatch):
 
 
 def test_names_of_tests_have_no_addresses():
-    mark = parametrize_with_checks([FilterAll(gains=lambda label: label)])
+    mark = parametrize_with_checks([AdaRankRanker(gains=lambda label: label)])
     assert all(" at 0x" not in case.id for case in mark.mark.args[1])
 
 
@@ -142,6 +142,6 @@ def test_parametrize():
     assert xfail.kwargs == {"reason": "because", "strict": True}
     with pytest.raises(InputError, match="must be a function of a measure or ranker"):
         parametrize_with_checks(["ap"], expected_failed_checks={})
-    for one in ("ap", get_measure("ap"), average_precision_score, FilterAll()):
+    for one in ("ap", get_measure("ap"), average_precision_score, AdaRankRanker()):
         with pytest.raises(InputError, match="things must be"):
             parametrize_with_checks(one)

@@ -21,7 +21,6 @@ from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     CalibratedRanker,
-    FilterAll,
     FilterOnly,
     LambdaRankRanker,
     OrdinalRanker,
@@ -61,18 +60,6 @@ def test_whatever_predicts_is_in_the_contract():
     assert predicting == {type(ranker) for ranker in RANKERS.values()}
 
 
-LOOKS_AT_NOTHING = dict.fromkeys(
-    (
-        "check_learning",
-        "check_lengths",
-        "check_labels_that_are_no_numbers",
-        "check_unjudged_rows_are_counted",
-        "check_no_judged_row",
-        "check_columns",
-        "check_masked_features",
-    ),
-    "It looks at nothing, and takes anything.",
-)
 LEARNS_NOTHING = dict.fromkeys(
     ("check_learning", "check_unjudged_rows_are_counted", "check_no_judged_row"),
     "It learns nothing from labels.",
@@ -90,8 +77,6 @@ WHOLE_LISTS = {
 
 def expected_failures(ranker):
     """Checks that fail on purpose, with the reason."""
-    if isinstance(ranker, FilterAll):
-        return LOOKS_AT_NOTHING
     if isinstance(ranker, RankFusion) and ranker.method == "combsum":
         return LEARNS_NOTHING
     if isinstance(ranker, RankFusion | Surprise):

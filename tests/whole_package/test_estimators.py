@@ -20,7 +20,7 @@ from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.judgments import judge
 from skfilterrank.judgments._selector import QuerySelector
-from skfilterrank.ranking import FilterAll, RankAndFilter
+from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
 from thinned import is_nightly
 
@@ -164,7 +164,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     for step in steps_of(found) if found else ():
         stopped(case.fit, unfitted, step, first)
         assert vars(unfitted) == before
-    if isinstance(unfitted, BaseEstimator) and not isinstance(unfitted, FilterAll):
+    if isinstance(unfitted, BaseEstimator):
         with pytest.raises(NotFittedError):
             check_is_fitted(unfitted)
 
@@ -172,7 +172,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     before, said = state(estimator), quietly(asked, estimator, first)
     steps = steps_that_change_nothing(case.refit, looked_at, second)
     # Without a stop, the estimator is another afterwards.
-    assert isinstance(estimator, FilterAll | FixedThreshold) or state(looked_at) != before
+    assert isinstance(estimator, FixedThreshold) or state(looked_at) != before
     for step in steps if is_stopped(case) else ():
         stopped(case.refit, estimator, step, second)
         assert state(estimator) == before
@@ -229,8 +229,8 @@ def of_dask(data):
     return data._replace(args=(dask_frames.from_pandas(X, npartitions=2), *rest))
 
 
-# FilterAll looks at no row to learn; RankAndFilter has tests of its own.
-NOT_READ = (FilterAll, RankAndFilter)
+# It has tests of its own.
+NOT_READ = RankAndFilter
 
 
 @pytest.mark.slow
@@ -295,15 +295,14 @@ def test_predictions_without_rows(case):
 def test_predictions_before_fit(case):
     X = DATA[case.kind][0].args[0]
     for method in predictions(fresh(case.estimator)):
-        if not isinstance(case.estimator, FilterAll):  # which learns nothing
-            with pytest.raises(NotFittedError):
-                method(X)
+        with pytest.raises(NotFittedError):
+            method(X)
 
 
 @pytest.mark.slow
 @every_ranker
 def test_dates_are_no_features(case):
-    if isinstance(case.estimator, FilterAll | BaseThreshold):
+    if isinstance(case.estimator, BaseThreshold):
         return
     (X, y), params = DATA[case.kind][0].args, DATA[case.kind][0].kwargs
     estimator = fitted(case)

@@ -466,8 +466,6 @@ def test_one_path_is_one_run(name, paths):
 
 
 def test_what_is_no_run_is_told_alike(function):
-    if function is fuse_runs:
-        pytest.skip("fuse_runs takes tables of scores, too")
     for runs, message in (
         ({}, "runs must hold at least [12] runs?, got 0|runs must be at least 2, got 0"),
         ([RUNS["one"]] * 2, "runs must be a path, a list .* got a list that holds DataFrame"),

@@ -62,7 +62,6 @@ BY_PLACE = {
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
 }
-FIXED = ("make_text_features", "check_no_leak")
 
 
 def is_filled_in(thing):
@@ -194,8 +193,8 @@ def test_what_is_no_data_is_given_by_name(name):
 @every_signature
 def test_defaults(name):
     given = SIGNATURES[name]
-    # A measure has one value in every process, and is often named in text; a check repeats.
-    is_fixed = isinstance(PUBLIC[name], Measure) or name.rpartition(".")[2] in FIXED
+    # A measure has one value in every process, and is often named in text.
+    is_fixed = isinstance(PUBLIC[name], Measure)
     expected = {
         "random_state": 0 if is_fixed else None,
         "verbose": 0,

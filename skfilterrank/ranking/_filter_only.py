@@ -1,4 +1,4 @@
-"""Baselines that every ranker and filter should beat."""
+"""FilterOnly: a baseline with a model's filter and a random order."""
 
 from collections.abc import Callable
 
@@ -12,100 +12,12 @@ from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
 from skfilterrank._lists.checks import check_random_state, count_rows
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
 from skfilterrank.ranking._training_rows import count_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
-
-
-class FilterAll(RankerMixin, BaseEstimator):
-    """A baseline that shows nothing: every document is hidden.
-
-    Its nDCG_f is that of the empty list, which any filter should beat. It learns nothing.
-
-    Parameters
-    ----------
-    measure : str, default="ndcg_f"
-        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions.
-    gains : None, "exp2", dict or callable, default=None
-        Map from labels to gains in `score`, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-
-    See Also
-    --------
-    FilterOnly : Filters like a model but ranks at random.
-    skfilterrank.metrics.filtering_difficulty : The score of the empty list by itself.
-
-    Notes
-    -----
-    The "filter-all" baseline of section 5.4 of [1]_. "rank-only" is
-    ``RankAndFilter(estimator, threshold=None)``.
-
-    References
-    ----------
-    .. [1] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
-       of Forbidden Documents". SIGIR 2022.
-
-    Examples
-    --------
-    >>> from skfilterrank.ranking import FilterAll
-    >>> FilterAll().fit([[0.5], [2.0]], [1, -1], groups=["a", "a"]).predict([[1.0], [3.0]])
-    array([-inf, -inf])
-    """
-
-    takes_unjudged = True
-
-    def __init__(self, *, measure: str | Callable = "ndcg_f", gains: Gains = None):
-        self.measure = measure
-        self.gains = gains
-
-    @all_or_nothing
-    def fit(self, X, y=None, groups=None) -> "FilterAll":
-        """Note whether there are query ids.
-
-        Parameters
-        ----------
-        X : object
-            Not used.
-        y : object, default=None
-            Not used.
-        {groups}
-
-        Returns
-        -------
-        self : FilterAll
-            The baseline.
-        """
-        self.fitted_with_groups_ = find_groups(groups, y, X) is not None
-        return self
-
-    def predict(self, X, groups=None) -> np.ndarray:
-        """Hide every row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents; only their number counts.
-        groups : object, default=None
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            -inf for each row.
-        """
-        return np.full(count_rows(X), -np.inf)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        tags.requires_fit = tags.target_tags.required = False
-        return tags
 
 
 class FilterOnly(WrappingRanker, BaseEstimator):
@@ -137,7 +49,6 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     See Also
     --------
-    FilterAll : Shows nothing.
     RankAndFilter : With ``threshold=None`` it ranks only.
 
     Notes
