@@ -456,7 +456,7 @@ def fuse_runs(
     n_jobs: int | None = None,
     verbose: int = 0,
     **settings,
-):
+) -> pd.DataFrame | np.ndarray:
     """Fuse runs, or several systems' scores of the same rows, into one.
 
     Queries with judgments are fused by weights that were learned from other queries, so that the

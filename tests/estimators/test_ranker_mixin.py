@@ -135,7 +135,7 @@ def data():
 
 
 def test_rankers_have_the_surface():
-    assert len({type(ranker) for ranker in OURS.values()}) == 11
+    assert len({type(ranker) for ranker in OURS.values()}) == 10
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def room_of(source):
     return source.parts[0] if len(source.parts) > 1 else ""
 
 
-def test_of(source):
+def own_test(source):
     """Find the test file of a source file's name, relative to `tests`; None if there is none."""
     room = room_of(source)
     name = f"test_{source.stem.removeprefix('_')}.py"
@@ -54,7 +54,7 @@ def test_of(source):
 
 def table():
     """Map each source file to its test file, or None."""
-    return {source: test_of(source) for source in sources()}
+    return {source: own_test(source) for source in sources()}
 
 
 def elsewhere_table():
