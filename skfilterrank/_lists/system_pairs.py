@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
+from skfilterrank._lists.words import progress_bar
 
 BLOCK_BYTES = 2**24
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -85,7 +85,9 @@ class PairFigures:
 def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:
     """Slices of pairs, each small enough for so many float64 numbers per pair."""
     size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
-    with tqdm(total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None) as bar:
+    with progress_bar(
+        total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None
+    ) as bar:
         for start in range(0, len(pairs), size):
             block = slice(start, min(start + size, len(pairs)))
             yield block

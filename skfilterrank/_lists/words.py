@@ -140,3 +140,10 @@ def repeat_warnings(collected) -> None:
     """Warn the caller of what another process has collected."""
     for text, category in dict.fromkeys(collected):
         warn_user(text, category)
+
+
+def progress_bar(*args, **options):
+    """Make a bar of tqdm, which is imported here alone: most calls show none."""
+    from tqdm.auto import tqdm
+
+    return tqdm(*args, **options)

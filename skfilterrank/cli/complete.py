@@ -1,6 +1,6 @@
 """``skfilterrank complete``: predict the labels that nobody made."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
@@ -81,13 +81,9 @@ def complete(
     texts = read_documents(docs, document=document, text=text, format=input_format)
     if not len(texts):
         raise InputError(f"{docs} holds no document.")
-    predictor = LabelPredictor(
-        output=labels,
-        one_class=one_class,
-        unjudged_query=unjudged_query,
-        n_jobs=n_jobs,
-        verbose=progress(),
-    )
+    choices: dict[str, Any] = {"one_class": one_class, "unjudged_query": unjudged_query}
+    choices["output"] = labels
+    predictor = LabelPredictor(**choices, n_jobs=n_jobs, verbose=progress())
     with warnings.catch_warnings():
         # All others are told below, and of labels above.
         others = "(?!the judged documents stand no higher)"

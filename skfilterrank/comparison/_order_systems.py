@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
 from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.ties import merge_values
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison._system_scores import SystemScores
 
 # Numbers held in memory at a time.
@@ -189,7 +189,7 @@ def order_systems(
         counts = draw_resamples(n_queries, n_resamples, random_state)
         ranks = np.empty((n_resamples, scores.n_systems))
         cells = scores.n_systems ** (2 if method == "mc4" else 1)
-        bar = tqdm(total=n_resamples, unit="resample", disable=not verbose, leave=False)
+        bar = progress_bar(total=n_resamples, unit="resample", disable=not verbose, leave=False)
         with bar:
             for rows in _blocks(n_resamples, cells):
                 ranks[rows] = _ranks(score(values, counts[rows].astype(np.float64), damping))

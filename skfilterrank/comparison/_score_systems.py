@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm.auto import tqdm
 
 from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
 from skfilterrank._files.named_runs import errors_of, for_any_process, name_of_path, named_runs
@@ -27,7 +26,7 @@ from skfilterrank._lists.unjudged_lists import (
     unjudged_share,
     warn_of_unjudged_lists,
 )
-from skfilterrank._lists.words import collecting_warnings, repeat_warnings
+from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -136,7 +135,7 @@ def score_systems(
         for name, run in named.items()
     )
     scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
+    bar = progress_bar(scored, total=len(named), unit="run", disable=not verbose, leave=False)
     results = {}
     for name, (scores, said) in zip(named, bar):
         repeat_warnings(said)

@@ -8,7 +8,6 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 from scipy.special import betaincinv, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom, chi, chi2, rankdata
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.sklearn_compat import limit_threads
@@ -26,6 +25,7 @@ from skfilterrank._lists.system_pairs import (
     without_spread_p,
 )
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
+from skfilterrank._lists.words import progress_bar
 
 
 def paired_t(values, pairs, settings) -> PairFigures:
@@ -244,7 +244,9 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     blocks = _all_signs(n_queries) if is_exact else _random_signs(n_queries, settings)
     count = np.zeros(len(pairs), dtype=np.int64)
     n_blocks = len(_starts(n_resamples, n_queries))
-    bar = tqdm(blocks, desc="resamples", total=n_blocks, disable=not settings.verbose, leave=None)
+    bar = progress_bar(
+        blocks, desc="resamples", total=n_blocks, disable=not settings.verbose, leave=None
+    )
     for signs in bar:
         count += _count_as_extreme(centered, signs, pairs, settings.alternative)
     if is_exact:
@@ -495,7 +497,9 @@ def shuffled_ranges(values, settings) -> np.ndarray:
     generator = settings.generator()
     size = max(1, _BLOCK_NUMBERS // rows.size)
     ranges = np.empty(settings.n_resamples)
-    with tqdm(total=len(ranges), desc="resamples", disable=not settings.verbose, leave=None) as bar:
+    with progress_bar(
+        total=len(ranges), desc="resamples", disable=not settings.verbose, leave=None
+    ) as bar:
         for start in range(0, len(ranges), size):
             n_here = min(size, len(ranges) - start)
             copies = np.broadcast_to(rows, (n_here, n_queries, n_systems))

@@ -3,16 +3,17 @@
 import heapq
 from collections import OrderedDict
 from collections.abc import Collection
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
-from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_count, check_numbers, is_whole_number
 from skfilterrank._lists.gains import as_gains, check_gains
 from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selector import (
     RunSelector,
@@ -48,6 +49,9 @@ class ActiveSelector(RunSelector):
     pool_ : MultiIndex of length n_rows
         Query and document of each row, levels "qid" and "docno".
     """
+
+    answers_: Any
+    pool_: Any
 
     def _query_state(self, ranks):
         """Return the state of a query before the first answer: hook.
@@ -314,7 +318,7 @@ class ActiveSelector(RunSelector):
             for rows, budget in zip(self._rows, budgets.tolist())
         )
         selections = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
-        selections = tqdm(
+        selections = progress_bar(
             selections,
             total=len(self._rows),
             desc="queries",
@@ -330,12 +334,12 @@ class ActiveSelector(RunSelector):
         return self
 
     @property
-    def ranking_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
+    def ranking_(self) -> np.ndarray:
         """Place of each row within its query, from 1."""
         return self._ranking()[0]
 
     @property
-    def gains_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
+    def gains_(self) -> np.ndarray:
         """Gain of each row when it was answered, or now."""
         return self._ranking()[1]
 
@@ -499,7 +503,10 @@ class MoveToFrontSelector(ActiveSelector):
     [('1', 'd5')]
     """
 
-    def __init__(self, *, gains=None, n_jobs=None, verbose=0):
+    answers_: Any
+    pool_: Any
+
+    def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.gains = gains
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -652,7 +659,17 @@ class MTCSelector(ActiveSelector):
     array([0.   , 0.333, 1.   , 1.333])
     """
 
-    def __init__(self, *, aggregate="sum", gains=None, n_jobs=None, verbose=0):
+    answers_: Any
+    pool_: Any
+
+    def __init__(
+        self,
+        *,
+        aggregate: Literal["sum", "max"] = "sum",
+        gains: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.aggregate = aggregate
         self.gains = gains
         self.n_jobs = n_jobs

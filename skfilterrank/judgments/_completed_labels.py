@@ -1,6 +1,7 @@
 """Completing labels inside model selection: in each training fold, and in each held-out fold."""
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -137,10 +138,17 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     (3,)
     """
 
+    estimator_: Any
+    predictor_: Any
+    n_imputed_: int
+    n_left_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # Labels are completed before the estimator learns from them.
     is_transparent = False
 
-    def __init__(self, estimator, *, predictor=None):
+    def __init__(self, estimator: Any, *, predictor: Any = None) -> None:
         self.estimator = estimator
         self.predictor = predictor
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import (
     as_list,
@@ -17,6 +16,7 @@ from skfilterrank._lists.checks import (
     is_hashable,
     is_whole_number,
 )
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._active_selectors import ActiveSelector
 from skfilterrank.judgments._judging_tasks import (
@@ -223,7 +223,7 @@ def judge(
         session.know(known, () if file is None else file.events)
         if file is not None:
             session.replay(file.events)
-        bar = tqdm(
+        bar = progress_bar(
             total=session.n_total,
             initial=session.n_answered,
             desc="judging",

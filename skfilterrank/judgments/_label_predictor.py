@@ -1,5 +1,7 @@
 """LabelPredictor, an imputer of missing labels, and the labels a strategy would ask for."""
 
+from typing import Any, Literal
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -230,6 +232,21 @@ class LabelPredictor(TableImputer):
     [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
 
+    imputed_: Any
+    confidence_: Any
+    n_imputed_: int
+    n_left_: int
+    empty_texts_: Any
+    n_empty_texts_: int
+    fallback_queries_: Any
+    models_: Any
+    pool_model_: Any
+    calibration_: Any
+    queries_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # scikit-learn's metadata routing brings the queries without being asked to.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
@@ -238,27 +255,27 @@ class LabelPredictor(TableImputer):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        text="text",
-        features=None,
-        query="qid",
-        document="docno",
-        label="label",
-        imputed="imputed",
-        vectorizer=None,
-        n_terms=10**6,
-        output="hard",
-        calibration="auto",
-        shared=False,
-        one_class="auto",
-        unjudged_query="leave",
-        selector=None,
-        n_per_query=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        text: str | None = "text",
+        features: list[str] | None = None,
+        query: str = "qid",
+        document: str | None = "docno",
+        label: str = "label",
+        imputed: str | None = "imputed",
+        vectorizer: Any = None,
+        n_terms: int = 10**6,
+        output: Literal["hard", "soft"] = "hard",
+        calibration: Literal["auto", "pooled", None] = "auto",
+        shared: bool = False,
+        one_class: Literal["auto", "pool", "copy", "leave"] = "auto",
+        unjudged_query: Literal["leave", "pool", "raise"] = "leave",
+        selector: Any = None,
+        n_per_query: int | float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.text = text
         self.features = features

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import SkfilterrankWarning, brief
 from skfilterrank.judgments._label_table import Vectors
 
@@ -140,7 +140,7 @@ def fit_queries(
         )
         for position in judged
     )
-    fitted = tqdm(
+    fitted = progress_bar(
         Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
         total=len(judged),
         desc="queries",

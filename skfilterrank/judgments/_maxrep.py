@@ -1,5 +1,7 @@
 """MAXREP: judge first the documents that represent best what is probably relevant."""
 
+from typing import Any, Literal
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -142,11 +144,22 @@ class MaxRepSelector(QuerySelector):
     array([2, 1, 3])
     """
 
+    ranking_: Any
+    gains_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     __metadata_request__fit = {"judged": True}  # noqa: RUF012
 
     def __init__(
-        self, threshold=0.8, *, metric="cosine", max_terms=1_000_000, n_jobs=None, verbose=0
-    ):
+        self,
+        threshold: Any = 0.8,
+        *,
+        metric: Literal["cosine", "precomputed"] = "cosine",
+        max_terms: int = 1_000_000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.threshold = threshold
         self.metric = metric
         self.max_terms = max_terms

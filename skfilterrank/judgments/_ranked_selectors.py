@@ -1,5 +1,7 @@
 """Selectors that rank documents without answers: by prior, pooling, at random, statAP."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import bdtrc, gammaln
@@ -65,7 +67,12 @@ class PriorSelector(QuerySelector):
     array([1, 2])
     """
 
-    def __init__(self, *, n_jobs=None, verbose=0):
+    ranking_: Any
+    gains_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init__(self, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -190,7 +197,16 @@ class PoolingSelector(RunSelector):
     ['d1']
     """
 
-    def __init__(self, depth=None, *, n_jobs=None, verbose=0):
+    ranking_: Any
+    gains_: Any
+    best_rank_: Any
+    pool_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init__(
+        self, depth: int | None = None, *, n_jobs: int | None = None, verbose: int = 0
+    ) -> None:
         self.depth = depth
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -330,7 +346,21 @@ class RandomSelector(QuerySelector):
     [0, 1]
     """
 
-    def __init__(self, *, oracle=False, gains=None, random_state=None, n_jobs=None, verbose=0):
+    ranking_: Any
+    gains_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init__(
+        self,
+        *,
+        oracle: bool = False,
+        gains: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.oracle = oracle
         self.gains = gains
         self.random_state = random_state
@@ -591,9 +621,24 @@ class StatAPSelector(QuerySelector):
     array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
     """
 
+    ranking_: Any
+    gains_: Any
+    prior_: Any
+    pool_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _select_is_nested = False
 
-    def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=0):
+    def __init__(
+        self,
+        *,
+        pooled: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.pooled = pooled
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
-from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import (
@@ -23,7 +23,7 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import warn_user
+from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
@@ -54,6 +54,12 @@ class QuerySelector(BaseEstimator):
     feature_names_in_ : ndarray of str
         Names of the features, where X has names that are all strings.
     """
+
+    ranking_: Any
+    gains_: Any
+    seed_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     # scikit-learn's metadata routing brings both without being asked to.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
@@ -158,7 +164,7 @@ class QuerySelector(BaseEstimator):
         at_once = 1 if effective_n_jobs(n_jobs) == 1 else _QUERIES_AT_ONCE
         jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
         selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        selections = tqdm(
+        selections = progress_bar(
             itertools.chain.from_iterable(selections),
             total=len(queries),
             desc="queries",
@@ -244,6 +250,8 @@ class RunSelector(QuerySelector):
     pool_ : MultiIndex of length n_rows
         Query and document of each row, levels "qid" and "docno".
     """
+
+    pool_: Any
 
     def _read(self, X):
         """The rank table of X."""

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 import numpy as np
 from joblib import Parallel, delayed
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import as_list, check_choice, check_count, is_finite_number
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.resamples import seeds_of
-from skfilterrank._lists.words import MISSING, TIES
+from skfilterrank._lists.words import MISSING, TIES, progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
 from skfilterrank.metaevaluation._judged_pool import JudgedPool
@@ -121,7 +120,9 @@ class Experiment:
             )
             for at, number, sample in jobs
         )
-        bar = tqdm(means, total=len(jobs), unit="selection", disable=not self.verbose, leave=False)
+        bar = progress_bar(
+            means, total=len(jobs), unit="selection", disable=not self.verbose, leave=False
+        )
         for (at, number, sample), each in zip(jobs, bar):
             found[at, number, :, :, sample] = each
         return found

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm.auto import tqdm
 
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank._lists.checks import (
@@ -23,7 +22,7 @@ from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import collecting_warnings, repeat_warnings
+from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
@@ -248,7 +247,7 @@ def label_degradation(
     warn_of_forbidden(wanted.values(), index.labels, gains)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, "n_jobs": n_jobs, **options}
     n_steps = len(named) + 1 + n_samples * (len(shares) - 1)
-    with tqdm(total=n_steps, unit="step", disable=not verbose, leave=False) as bar:
+    with progress_bar(total=n_steps, unit="step", disable=not verbose, leave=False) as bar:
         jobs = (
             delayed(collecting_warnings(_prepare))(
                 name, *for_any_process(run), index, precision, ties, gains

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import (
     check_choice,
@@ -17,6 +16,7 @@ from skfilterrank._lists.resamples import draw_resamples, seeds_of
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError, brief
 
@@ -176,7 +176,7 @@ def stability_curve(
     tolerance = mean_tolerance(scores.values)
     rates = [
         _rates(scores.values, size, n_resamples, fuzziness, relative, tolerance, seeds)
-        for size in tqdm(sizes, unit="size", disable=not verbose, leave=False)
+        for size in progress_bar(sizes, unit="size", disable=not verbose, leave=False)
     ]
     error_rate, tie_rate = np.array(rates).T
     return StabilityCurve(

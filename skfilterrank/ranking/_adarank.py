@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
@@ -143,6 +145,14 @@ class AdaRankRanker(BoostedRanker):
     True
     """
 
+    coef_: Any
+    best_iteration_: int
+    evals_result_: Any
+    n_unjudged_: int
+    n_queries_: int
+    n_features_in_: int
+    feature_names_in_: Any
+
     def __init__(
         self,
         *,
@@ -156,7 +166,7 @@ class AdaRankRanker(BoostedRanker):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.measure = measure
         self.gains = gains
         self.n_estimators = n_estimators

@@ -2,11 +2,11 @@
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import check_count, check_flag
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, QueryRows
 
@@ -54,7 +54,7 @@ class BoostedRanker(FeatureRanker):
         curves = [HeldOutCurve(rows, parsed) for rows in held_out]
         patience, best, n_best = self.early_stopping_rounds, -np.inf, 0
         rounds = range(self.n_estimators)
-        for number in tqdm(rounds, desc="rounds", unit="round", disable=not self.verbose):
+        for number in progress_bar(rounds, desc="rounds", unit="round", disable=not self.verbose):
             if number == learner.n_rounds and not learner.step():
                 break
             values = [curve.add(learner.contribution(number, curve.X)) for curve in curves]

@@ -1,5 +1,7 @@
 """CalibratedRanker: scores that are probabilities, so that a threshold means one."""
 
+from typing import Any, Literal
+
 import numpy as np
 from scipy.special import logit
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -150,6 +152,14 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     True
     """
 
+    estimator_: Any
+    calibrator_: Any
+    auc_: float
+    classes_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     # scikit-learn's metadata routing brings `groups` without being asked to.
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
     __metadata_request__decision_function = {"groups": True}  # noqa: RUF012
@@ -157,19 +167,19 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        method="isotonic",
-        break_ties=True,
-        target="auto",
-        gains=None,
-        cv=None,
-        refit=True,
-        rescale="auto",
-        measure="ndcg_f",
-        n_jobs=None,
-        verbose=0,
-    ):
+        method: Literal["isotonic", "sigmoid"] = "isotonic",
+        break_ties: bool = True,
+        target: Literal["auto", "binary", "gain", "grade", "label"] = "auto",
+        gains: Any = None,
+        cv: Any = None,
+        refit: bool = True,
+        rescale: Literal["auto", True, False] = "auto",
+        measure: str = "ndcg_f",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.break_ties = break_ties

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from tqdm.auto import tqdm
 
 from skfilterrank._lists.checks import check_flag, count_rows, label_array
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import printable
+from skfilterrank._lists.words import printable, progress_bar
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import (
     check_each_held_out_once,
@@ -247,7 +246,7 @@ def _progress(n_fits, verbose):
     """Make a progress bar over all fits."""
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10
-    return tqdm(total=n_fits, unit="model", disable=not verbose, mininterval=interval)
+    return progress_bar(total=n_fits, unit="model", disable=not verbose, mininterval=interval)
 
 
 def _fit(models, name, rows, bar, verbose, part="all rows"):

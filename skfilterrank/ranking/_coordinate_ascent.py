@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -10,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.additive import Additive, RowFacts
@@ -22,6 +22,7 @@ from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
 from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count_crossings
@@ -186,6 +187,17 @@ class CoordinateAscentRanker(FeatureRanker):
     True
     """
 
+    coef_: Any
+    threshold_: float
+    best_score_: float
+    n_iter_: int
+    best_iteration_: int
+    evals_result_: Any
+    scale_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: Any
+
     def __init__(
         self,
         *,
@@ -203,10 +215,10 @@ class CoordinateAscentRanker(FeatureRanker):
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
         warm_start: bool = False,
-        random_state=None,
+        random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.measure = measure
         self.gains = gains
         self.filter = filter
@@ -362,7 +374,7 @@ class CoordinateAscentRanker(FeatureRanker):
         """Optimize from all starts."""
         random_state = check_random_state(self.random_state)
         seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_restarts + 1)
-        bar = tqdm(
+        bar = progress_bar(
             total=len(seeds) * self.max_iter, unit="sweep", disable=not self.verbose, leave=None
         )
 

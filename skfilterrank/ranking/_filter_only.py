@@ -1,6 +1,7 @@
 """FilterOnly: a baseline with a model's filter and a random order."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,13 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator, *, random_state=None):
+    estimator_: Any
+    seed_: int
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
         self.estimator = estimator
         self.random_state = random_state
 
@@ -136,7 +143,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
             check_groups(queries, n_rows=count_rows(X))
         judged = ~np.asarray(pd.isna(y))
         # The estimator refuses labels that are lists.
-        self.n_unjudged_ = np.count_nonzero(~judged) if judged.ndim == 1 else 0
+        self.n_unjudged_ = int(np.count_nonzero(~judged)) if judged.ndim == 1 else 0
         if self.n_unjudged_ and not takes_unjudged(self.estimator):
             count_unjudged(judged)
             (X,) = indexable(X)

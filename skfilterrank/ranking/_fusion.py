@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
-from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import check_finite_columns, group_parameter, refuse_dates
@@ -31,7 +30,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import PROBABILITY, Gains, as_gains, is_sample, refuse_sample
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import final_step
-from skfilterrank._lists.words import warn_user
+from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import (
     FitWarning,
     InputError,
@@ -217,22 +216,29 @@ class RankFusion(RankerMixin, BaseEstimator):
     {'method': 'combsum', 'weights': [2, 1, 0]}
     """
 
+    weights_: Any
+    intercept_: float
+    learner_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: Any
+
     needs_groups = True
     takes_unjudged = True
 
     def __init__(
         self,
-        method="rrf",
+        method: Any = "rrf",
         *,
         normalize: str | None = "minmax",
         rrf_k: float = 60,
         persistence: float = 0.8,
-        weights=None,
+        weights: Any = None,
         filtered: str = "all",
         measure: str | Callable = "ndcg_f@10",
         gains: Gains = None,
-        random_state=None,
-    ):
+        random_state: Any = None,
+    ) -> None:
         self.method = method
         self.normalize = normalize
         self.rrf_k = rrf_k
@@ -782,7 +788,9 @@ def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fit_and_fuse)(fusion, scores, gains, codes, train, test) for train, test in folds
     )
-    bar = tqdm(parts, total=len(folds), desc="folds", unit="fold", disable=not verbose, leave=None)
+    bar = progress_bar(
+        parts, total=len(folds), desc="folds", unit="fold", disable=not verbose, leave=None
+    )
     for (_, test), values in zip(folds, bar):
         fused[test] = values
     return fused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import joblib
 import numpy as np
@@ -148,6 +149,13 @@ class LambdaRankRanker(FeatureRanker):
     True
     """
 
+    booster_: Any
+    best_iteration_: int
+    evals_result_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: Any
+
     _sparse_format = "csr"
     _takes_nan = True
 
@@ -173,10 +181,10 @@ class LambdaRankRanker(FeatureRanker):
         validation_fraction: float | None = None,
         params: dict | None = None,
         measure: str | Callable = "ndcg_f",
-        random_state=None,
+        random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.gains = gains
         self.k = k
         self.gamma = gamma

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,17 +115,23 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
     True
     """
 
+    levels_: Any
+    estimators_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     has_fixed_scale = True
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
         gains: Gains = None,
         weights: str | None = None,
         n_jobs: int | None = None,
         measure: str | Callable = "ndcg_f",
-    ):
+    ) -> None:
         self.estimator = estimator
         self.gains = gains
         self.weights = weights

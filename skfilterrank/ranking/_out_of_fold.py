@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
@@ -23,7 +22,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.scoring import query_weights
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
-from skfilterrank._lists.words import warn_user
+from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._cluster_estimators import in_memory
 from skfilterrank.thresholds import JudgedScores, machine_labels
@@ -112,7 +111,7 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
     )
     # leave=None: a bar under another bar goes when it is done.
     bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
-    folds = list(tqdm(parts, total=len(splits), **bar))
+    folds = list(progress_bar(parts, total=len(splits), **bar))
     final = rows.fit(estimator) if refit else folds[0].estimator
     scales = None
     if rescale:

@@ -1,6 +1,7 @@
 """QueryRanker: estimators of other libraries, fitted with one query id per row."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -93,14 +94,19 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     array([...])
     """
 
+    estimator_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
         gains: Gains = None,
-        validation_fraction=None,
+        validation_fraction: float | None = None,
         measure: str | Callable = "ndcg_f",
-    ):
+    ) -> None:
         self.estimator = estimator
         self.gains = gains
         self.validation_fraction = validation_fraction

@@ -1,5 +1,7 @@
 """QueryScaler: numeric features beside those of the other documents of the query."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -76,10 +78,13 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([1., 0.])
     """
 
+    n_features_in_: int
+    feature_names_in_: Any
+
     __metadata_request__transform = {"groups": True}  # noqa: RUF012
     __metadata_request__fit_transform = {"groups": True}  # noqa: RUF012
 
-    def __init__(self, method: str = "standardize"):
+    def __init__(self, method: str = "standardize") -> None:
         self.method = method
 
     @all_or_nothing

@@ -1,6 +1,7 @@
 """RankAndFilter: any estimator, and the threshold that hides documents."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -231,25 +232,42 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
 
+    estimator_: Any
+    filter_estimator_: Any
+    filter_: Any
+    threshold_: float | None
+    threshold_curve_: Any
+    fold_threshold_curves_: Any
+    certificate_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    list_sizes_: Any
+    measure_: str
+    cv_results_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     takes_judged_by = True
 
     __metadata_request__fit = {"query_weight": True, "judged_by": True}  # noqa: RUF012
 
     def __init__(
         self,
-        estimator,
-        threshold="tune",
+        estimator: Any,
+        threshold: Any = "tune",
         *,
-        filter_estimator=None,
-        measure="ndcg_f",
+        filter_estimator: Any = None,
+        measure: str = "ndcg_f",
         target: str = "auto",
         gains: Gains = None,
-        cv=None,
+        cv: Any = None,
         refit: bool | str = "auto",
         rescale: bool | str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.filter_estimator = filter_estimator

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -150,6 +152,15 @@ class RankBoostRanker(BoostedRanker):
     True
     """
 
+    thresholds_: Any
+    missing_above_: Any
+    train_loss_: Any
+    best_iteration_: int
+    evals_result_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: Any
+
     _takes_nan = True
 
     def __init__(
@@ -165,7 +176,7 @@ class RankBoostRanker(BoostedRanker):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         self.gains = gains
         self.pair_weights = pair_weights
         self.n_estimators = n_estimators

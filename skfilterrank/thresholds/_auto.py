@@ -1,5 +1,7 @@
 """The simplest cut that is as good as the best one on queries it was not learned from."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -99,19 +101,25 @@ class AutoThreshold(BaseThreshold):
     1
     """
 
+    chosen_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
+
     _column_names = None
 
     def __init__(
         self,
-        measure=None,
+        measure: str | None = None,
         *,
         max_shown: int | None = None,
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-        random_state=None,
+        random_state: Any = None,
         n_jobs: int | None = None,
-    ):
+    ) -> None:
         super().__init__(
             measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
         )

@@ -1,6 +1,7 @@
 """The base of all thresholds: estimators that are fitted on scores and hide documents."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,13 +103,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def __init__(
         self,
-        measure=None,
+        measure: Any = None,
         *,
         max_shown: int | None = None,
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-    ):
+    ) -> None:
         self.measure = measure
         self.max_shown = max_shown
         self.min_shown = min_shown

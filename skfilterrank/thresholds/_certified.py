@@ -1,6 +1,7 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -185,22 +186,26 @@ class CertifiedThreshold(TwoScores):
     ['any_forbidden@3', 'nothing_good']
     """
 
+    threshold_curve_: Any
+    best_score_: float
+    measure_: str
+
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
 
     def __init__(
         self,
-        risks,
+        risks: Any,
         *,
         confidence_level: float = 0.95,
         guarantee: str = "confidence",
-        measure=None,
+        measure: Any = None,
         rule: str | None = None,
         max_shown: int | None = None,
         show_beyond_k: bool = False,
         gains: Gains = None,
-    ):
+    ) -> None:
         self.risks = risks
         self.confidence_level = confidence_level
         self.guarantee = guarantee

@@ -1,6 +1,6 @@
 """Cuts of each list at the prefix of the highest expected value of a measure."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -97,6 +97,14 @@ class ExpectedThreshold(BaseThreshold):
     >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
     array([1, 0, 2])
     """
+
+    gains_: Any
+    curves_: Any
+    correlation_: float
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
 
     _level = 0.0
     _needs_prefix_values = True
@@ -275,6 +283,12 @@ class PerQueryThreshold(BaseThreshold):
     >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
     array([1, 0, 2])
     """
+
+    regression_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
 
     # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
     _level = 0.0

@@ -1,6 +1,7 @@
 """Lists cut at the prefix of the highest expected value, by probabilities learned from lists."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -143,24 +144,33 @@ class LearnedThreshold(BaseThreshold):
     True
     """
 
+    threshold_curve_: Any
+    gains_: Any
+    shares_: Any
+    columns_: list[str]
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
+
     _column_names = None
     _needs_prefix_values = True
 
     def __init__(
         self,
-        measure=None,
+        measure: str | None = None,
         *,
-        estimator=None,
+        estimator: Any = None,
         cv: int = 10,
         cost: float = 0.0,
         max_shown: int | None = None,
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-        random_state=None,
+        random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ):
+    ) -> None:
         super().__init__(
             measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
         )

@@ -1,5 +1,7 @@
 """Simple thresholds: a number, a length, the largest gap, and the surprise of a score."""
 
+from typing import Any
+
 import numpy as np
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
@@ -49,6 +51,8 @@ class FixedThreshold(BaseThreshold):
     array([1, 0, 2, 0])
     """
 
+    measure_: str
+
     _is_by_score = True
     _takes_weights = True
 
@@ -56,12 +60,12 @@ class FixedThreshold(BaseThreshold):
         self,
         threshold: float | None = None,
         *,
-        measure=None,
+        measure: Any = None,
         max_shown: int | None = None,
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-    ):
+    ) -> None:
         self.threshold = threshold
         self.measure = measure
         self.max_shown = max_shown
@@ -176,6 +180,12 @@ class FirstK(BaseThreshold):
     array([1, 3, 2])
     """
 
+    threshold_curve_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
+
     def _keys(self, scores, index, columns):
         return -1.0 - places(scores, index)
 
@@ -216,6 +226,11 @@ class LargestGap(BaseThreshold):
     >>> cut.rank([3.0, 2.5, 1.0, 0.9], groups=["b", "b", "b", "b"])
     array([1, 2, 0, 0])
     """
+
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
 
     _level = 0.0
 
@@ -286,6 +301,12 @@ class Surprise(BaseThreshold):
     >>> cut.rank(scores, groups=groups)[:4]
     array([...])
     """
+
+    threshold_curve_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    measure_: str
 
     def _keys(self, scores, index, columns):
         ranking = Ranking(scores, index)

@@ -1,6 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,9 +80,13 @@ class SegmentedThreshold(BaseThreshold):
     True
     """
 
+    thresholds_: Any
+    measure_: str
+    n_unjudged_: int
+
     _has_one_level = False
 
-    def __init__(self, threshold, *, segment="segment", min_queries: int = 10):
+    def __init__(self, threshold: Any, *, segment: Any = "segment", min_queries: int = 10) -> None:
         self.threshold = threshold
         self.segment = segment
         self.min_queries = min_queries

@@ -1,6 +1,7 @@
 """The best threshold on a score, and rules that hide documents by a second score."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -358,19 +359,28 @@ class TunedThreshold(TwoScores):
     array([1, 0, 2])
     """
 
+    threshold_curve_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    list_sizes_: Any
+    calibration_: Any
+    measure_: str
+    n_unjudged_: int
+
     _is_by_score = True
     _takes_weights = True
 
     def __init__(
         self,
-        measure=None,
+        measure: str | None = None,
         *,
         rule: str | None = None,
         max_shown: int | None = None,
         min_shown: int | None = None,
         abstain: str | None = None,
         gains: Gains = None,
-    ):
+    ) -> None:
         super().__init__(
             measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
         )
