@@ -242,7 +242,7 @@ def _unmasked(values):
     """Return a masked array without its mask: masked entries are missing."""
     mask = np.ma.getmaskarray(values)
     data = np.ma.getdata(values, subok=False)
-    if not mask.any() or data.dtype.kind == "V":
+    if data.dtype.kind == "V" or not mask.any():
         return data
     if data.dtype.kind == "f":
         return np.where(mask, np.array(np.nan, dtype=data.dtype), data)

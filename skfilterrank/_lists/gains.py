@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -136,8 +137,11 @@ def _numeric_labels(column, name):
     """Return the labels as float64, NaN where missing; float64 arrays pass through."""
     numbers = as_numbers(column, name)
     if numbers is None:
+        # pandas cannot compare a signaling NaN of decimal.
         distinct = [
-            label for label in _distinct(column)[:5] if np.ndim(label) or not pd.isna(label)
+            label
+            for label in _distinct(column)[:5]
+            if np.ndim(label) or isinstance(label, Decimal) or not pd.isna(label)
         ]
         raise LabelsNotNumbers(
             f"{name} holds labels that are not numbers ({brief_list(distinct)}): pass gains, a "

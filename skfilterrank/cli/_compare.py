@@ -137,9 +137,7 @@ def print_comparisons(values, lists, how, is_corrected, page, format, out):
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
     if page is not None:
-        from skfilterrank.cli._report import write_report
-
-        write_report(page, comparisons, lists, how["alpha"], how["random_state"], progress())
+        page.write(comparisons, lists, how["alpha"], how["random_state"], progress())
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))
@@ -160,10 +158,8 @@ def print_estimates(sample, how, confidence_level, page, format, out):
         found[name] = order.join(values), pairs.pairs()
     # First, as whoever reads the output may have gone.
     if page is not None:
-        from skfilterrank.cli._report import write_report_of_estimates
-
         alpha = round(1 - confidence_level, 12)
-        write_report_of_estimates(page, sampled, found, alpha, how["random_state"])
+        page.write_estimates(sampled, found, alpha, how["random_state"])
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 

@@ -68,6 +68,14 @@ class Page(NamedTuple):
     text: list | None
     options: dict[str, Any]
 
+    def write(self, comparisons, lists, alpha, random_state, verbose) -> None:
+        """Write the report of comparisons; `lists` has the documents behind the values, or None."""
+        write_report(self, comparisons, lists, alpha, random_state, verbose)
+
+    def write_estimates(self, sampled, found, alpha, random_state) -> None:
+        """Write the report of estimates; `found` has runs and pairs of each measure, best first."""
+        write_report_of_estimates(self, sampled, found, alpha, random_state)
+
 
 def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -> None:
     """Write the report of comparisons; `lists` has the documents behind the values, or None."""

@@ -400,7 +400,7 @@ def pair_rows(content, values) -> Pairs:
         where = "row" if content.line_of is None else "line"
         first = "" if line is None else f" (first in {where} {line})"
         content.fail(
-            row, f"document {docno} twice in topic {topic}", f"{first}; keep one of the two."
+            row, f"document {docno} twice in query {topic}", f"{first}; keep one of the two."
         )
     return Pairs(topics, codes, docnos, values)
 

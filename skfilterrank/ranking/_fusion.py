@@ -666,7 +666,7 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         if repeated.any():
             row = int(repeated.argmax())
             raise InputError(
-                f"run {brief(name)} holds document {brief(run['docno'].iloc[row])} twice in topic "
+                f"run {brief(name)} holds document {brief(run['docno'].iloc[row])} twice in query "
                 f"{brief(run['qid'].iloc[row])}: keep one of the rows."
             )
         column[own] = run["score"]
@@ -844,7 +844,7 @@ def _labels(table, qrels):
     if labels.index.has_duplicates:
         query, document = labels.index[labels.index.duplicated()][0]
         raise InputError(
-            f"qrels holds document {brief(document)} twice in topic {brief(query)}: keep one of "
+            f"qrels holds document {brief(document)} twice in query {brief(query)}: keep one of "
             "the rows."
         )
     of_rows = labels.reindex(table.index)

@@ -299,13 +299,13 @@ def test_index_can_be_sent_to_other_processes():
             {"docno": "a"},
             {},
             {},
-            r"run holds document 'a' twice in topic '1' in row 2 .first in row 1",
+            r"run holds document 'a' twice in query '1' in row 2 .first in row 1",
         ),
         (
             {},
             {"docno": "a"},
             {},
-            r"qrels holds document 'a' twice in topic '1' in row 1 .first in row 0",
+            r"qrels holds document 'a' twice in query '1' in row 1 .first in row 0",
         ),
         (
             {},

@@ -122,7 +122,7 @@ BAD_RUNS = [
     ("1 a 1\n1 Q0 b 2 3 x\n", 2, r"6 columns where a MS MARCO run has 3 \(qid docno rank\)"),
     ("1 a 1\n1 b 2.5\n", 2, "the rank 2.5, which is no whole number: a run with 3 columns is"),
     ("1 a 1\n1 b x\n", 2, "the rank 'x', which is no number"),
-    ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' twice in topic '1' \(first in line 1"),
+    ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' twice in query '1' \(first in line 1"),
     ("1\n", 1, "1 column where"),
     (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* ids hold no white space"),
     (f"{RUN}2 Q0 b first 1 x\n", 4, "the rank 'first', which is no number; the columns of a run"),
@@ -142,7 +142,7 @@ BAD_RUNS = [
     (
         "\n" + RUN + "1 Q0 b 9 0 x\n",
         5,
-        r"document 'b' twice in topic '1' \(first in line 3",
+        r"document 'b' twice in query '1' \(first in line 3",
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
     ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
@@ -163,7 +163,7 @@ BAD_QRELS = [
     ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', which is no number"),
     ("1 0 a 1\n1 0 b nan\n", 2, "the label nan; labels must be finite, .* the unjudged label"),
     ("1 0 a -inf\n", 1, "the label -inf; labels must be finite"),
-    ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' twice in topic '1' \(first in line 1"),
+    ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' twice in query '1' \(first in line 1"),
 ]
 
 

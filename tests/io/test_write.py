@@ -116,7 +116,7 @@ def test_ranks_are_those_of_trec_eval():
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
         ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
         ({"docnos": ["a", None]}, "run holds no id in column 'docno' in row 1"),
-        ({"docnos": ["a", "a"]}, r"document 'a' twice in topic '1' in row 1 \(first in row 0\)"),
+        ({"docnos": ["a", "a"]}, r"document 'a' twice in query '1' in row 1 \(first in row 0\)"),
         (
             {"y_score": [1, np.nan]},
             "y_score holds 1 NaN, the first at row 1",
@@ -222,7 +222,7 @@ def test_qrels(tmp_path):
         (
             {"docno": ["a", "b", "b"]},
             {},
-            r"qrels holds document 'b' twice in topic '1' in row 2 .first in row 1",
+            r"qrels holds document 'b' twice in query '1' in row 2 .first in row 1",
         ),
         ({"docno": ["a", None, "b"]}, {}, "qrels holds no id in column 'docno' in row 1"),
     ],

@@ -270,7 +270,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("runs", "message"),
         [
-            ({"w": pd.concat([WORDS, WORDS[1:2]])}, "holds document 'b' twice in topic '1'"),
+            ({"w": pd.concat([WORDS, WORDS[1:2]])}, "holds document 'b' twice in query '1'"),
             ({"w": WORDS, "v": WORDS.assign(qid=1)}, "column 'qid' of the runs.*different types"),
             ({"w": WORDS.assign(score=-inf)}, "every document is filtered"),
         ],

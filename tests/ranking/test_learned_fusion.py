@@ -335,7 +335,7 @@ class TestBadInput:
             (qrels, runs, {"groups": groups}, "groups is for scores"),
             (y, runs, {}, "qrels must be judgments for runs"),
             (qrels.drop(columns="label"), runs, {}, "qrels has no column 'label'"),
-            (pd.concat([qrels, qrels[:1]]), runs, {}, "document 'd0000' twice in topic '0'"),
+            (pd.concat([qrels, qrels[:1]]), runs, {}, "document 'd0000' twice in query '0'"),
             (qrels.assign(qid="t"), runs, {}, "no document that a run retrieves is judged"),
         ):
             with pytest.raises(ValueError, match=message):

@@ -5,7 +5,7 @@
 later ones must read. What is there from earlier versions stays, and is never written again.
 From 0.1.0.dev0, which was never published, models that are not read any more were taken out:
 RankAndFilter before its thresholds were estimators, SegmentedFilter, FilterAll, FilterOnly,
-LinearRankFusion, and RankFusion before it had a `random_state`.
+LinearRankFusion, RankFusion before it had a `random_state`, LabelPredictor before it took matrices.
 """
 
 import json

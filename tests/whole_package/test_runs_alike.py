@@ -485,7 +485,7 @@ def test_a_bad_run_is_named(function):
         ({"score": np.inf}, r"column 'score' of run holds 3 \+inf"),
         ({"score": "high"}, "run holds 'high' in column 'score' in row 0, where a number"),
         ({"docno": ["x", None, "y"]}, "holds no id in column 'docno' in row 1"),
-        ({"docno": "a"}, "holds document 'a' twice in topic '1'"),
+        ({"docno": "a"}, "holds document 'a' twice in query '1'"),
     ):
         if function is ALONE["read_runs"] and "twice" in message:
             continue  # it reads, and joins nothing
