@@ -152,7 +152,7 @@ class SkfilterrankWarning(UserWarning):
 
 
 class DataWarning(SkfilterrankWarning):
-    """What the data holds, or lacks, changes what is done: rows are left out, queries are cut."""
+    """Some data were ignored or treated specially: rows are left out, queries are cut."""
 
 
 class UnjudgedWarning(DataWarning):

@@ -1,4 +1,4 @@
-"""What scorers ask of scikit-learn's metadata routing."""
+"""Requests of scorers to scikit-learn's metadata routing."""
 
 from typing import Self
 

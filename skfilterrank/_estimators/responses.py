@@ -59,7 +59,7 @@ def check_columns(estimator, X) -> None:
         return
     # LightGBM before 4.6 has its own form of the names alone, also of columns that had none.
     fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
-    # What a table of pyarrow calls columns are its values.
+    # A pyarrow table calls its values columns.
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
         return

@@ -64,7 +64,7 @@ class WrapsFitted:
 class WrappingRanker(RankerMixin, MetaEstimatorMixin):
     """A ranker that fits the estimator it is given, on features that the estimator takes."""
 
-    # Whether the estimator inside learns from the rows and labels that `fit` is given.
+    # True if the estimator inside learns from the rows and labels that `fit` is given.
     is_transparent = True
     takes_unjudged = True
 
@@ -179,7 +179,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
 # The first of these that `fit` takes is how the estimator learns of queries.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# Those of other libraries.
+# Estimators of other libraries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
 OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 

@@ -214,7 +214,7 @@ def _for_a_file(ids):
 
 def _append(path, columns):
     """Add columns of some rows to a file."""
-    # Of a file that is full, numpy's own error does not say why.
+    # numpy's own error does not say that the disk is full.
     packed = io.BytesIO()
     for values in columns:
         np.save(packed, values)

@@ -43,7 +43,7 @@ COLUMN_NAMES = {
     "iteration": ("iteration",),
     "run": ("run",),
 }
-# Where a column has one of these names, BEIR or ranx wrote it, and "score" is that of labels.
+# BEIR or ranx wrote a file with one of these columns, and "score" then holds labels.
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
@@ -145,7 +145,7 @@ def read_texts(content, name, ids):
         if len(names) > 1 and not names.isdisjoint(ids):
             return read_separated(content, name, ids, format)
     key, *texts = first.strip("\r\n").split("\t")
-    # As in MS MARCO; ids have digits, and names of columns have none.
+    # MS MARCO has no header: ids have digits, and names of columns have none.
     if len(texts) == 1 and re.search(r"\d", key) and " " not in key.strip():
         return _read_without_names(content, name)
     if is_table_name(name):

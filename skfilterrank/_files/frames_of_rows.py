@@ -137,7 +137,7 @@ def _column(frame, name, where):
         )
     if isinstance(frame, Mapping | pd.DataFrame):
         return frame[name]
-    # What is not imported cannot have made it.
+    # A package that is not imported cannot have made it.
     column = frame.column(name) if "pyarrow" in sys.modules else frame[name]
     return plain_texts(column)
 
@@ -149,7 +149,7 @@ def plain_texts(column):
         return column
     values = column.dictionary
     if pyarrow.types.is_string_view(values.type):
-        # That of polars' categories, from which pyarrow takes nothing; the oldest casts no such.
+        # pyarrow takes no categories of polars; the oldest polars casts none of them.
         try:
             values = values.cast(pyarrow.large_string())
         except pyarrow.ArrowNotImplementedError:

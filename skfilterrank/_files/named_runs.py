@@ -187,7 +187,7 @@ _KINDS = (
     (_has_table, lambda data, value: data.to_pandas()),
     (_is_arrow, _of_arrow),
     (is_by_topic, _of_topics),
-    # Those of ranx.
+    # Runs of ranx.
     (
         lambda data: hasattr(data, "to_dict") and hasattr(data, "get_doc_ids_and_scores"),
         lambda data, value: _of_topics(data.to_dict(), value),

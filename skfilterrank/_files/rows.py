@@ -397,7 +397,7 @@ def _in_processes(pieces, work, n_jobs):
         if head is None:
             continue
         first = head if last is None else last.join(head)
-        # Of one or two queries, the last of which may go on.
+        # The file holds one or two queries, the last of which may go on.
         done, last = first.split(len(first.ids) - (tail is None))
         if len(done.ids):
             yield done.n_rows, [done.ids], work(done)

@@ -413,7 +413,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
                 "be finite, or -inf for a document that is filtered out or not retrieved."
             )
         if scores.itemsize > 8:
-            # What is narrower than float64 in range leaves it nowhere.
+            # Narrower dtypes cannot overflow float64.
             beyond = np.abs(scores) > np.finfo(np.float64).max
             beyond &= np.isfinite(scores)
             if beyond.any():

@@ -119,7 +119,7 @@ def _column_names(table):
     """Return the names of the columns of a table, none of an array."""
     if isinstance(table, pd.DataFrame):
         return list(table.columns)
-    # What a table of pyarrow calls columns are its values.
+    # A pyarrow table calls its values columns.
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
@@ -233,7 +233,7 @@ def _gains_of_labels(labels, gains, name):
     return table
 
 
-# How ir_measures calls the two formulas of DCG.
+# Names of the two formulas of DCG in ir_measures.
 _DCG = {"log2": (), "exp-log2": "exp2"}
 
 

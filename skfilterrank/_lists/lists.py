@@ -23,7 +23,7 @@ from skfilterrank._lists.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("average", "stable", "worst", "best")
-# Of measures that look at one order and have no mean over several.
+# Treatment of ties by measures that look at one order and have no mean over several.
 WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
 # Not None, which a caller passes who has forgotten the scores.
@@ -76,7 +76,7 @@ class RankedLists:
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
         self.columns: dict[str, np.ndarray] = {}
-        # Of the queries in their mean; None where each counts the same.
+        # Weights of the queries in their mean; None if all are equal.
         self.weights: np.ndarray | None = None
         # Judgments as measures read them for themselves, shared by all that have the same rows.
         self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
@@ -194,7 +194,7 @@ class RelevantCells:
 
         `marks` is a bool matrix in list order.
         """
-        # Of the types of numpy, 32-bit integers add up fastest by far.
+        # 32-bit integers add up fastest by far.
         counts = np.cumsum(marks.astype(np.int32), axis=1, dtype=np.int32)
         return counts.take(self.cells)
 
@@ -212,12 +212,12 @@ class ListBlock:
         self.queries = read_only(block.queries)
         self.sizes = read_only(block.sizes)
         self.width = block.width
-        # Whether some query is shorter than the block is wide.
+        # True if some query is shorter than the block is wide.
         self.is_padded = bool(block.sizes[0] != block.width)
-        # Of the data, not only of this block: whether some gain is below 0, or some row unjudged.
+        # True if some gain of the data, not only of this block, is below 0, or some row unjudged.
         self.has_forbidden: bool = lists.has_forbidden
         self.has_unjudged: bool = lists.has_unjudged
-        # How rows of equal scores are ordered; "ids" for document ids.
+        # Order of rows with equal scores; "ids" for document ids.
         self.tie_rule: str = lists.ties
         self._ties: dict[int, Ties | None] = {}
         self._cells_of_depth: dict[int, np.ndarray] = {}
@@ -272,7 +272,7 @@ class ListBlock:
         """
         lists = self._lists.with_ties(ties or self._lists.ties)
         lists.has_filtered = True
-        # What depends on the judgments alone need not be made again.
+        # Values that depend on the judgments alone are kept.
         same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
         block = ListBlock(lists, self.layout)
         block.__dict__.update({name: getattr(self, name) for name in same})

@@ -130,7 +130,7 @@ class Measure:
     def __post_init__(self):
         self.value_range = tuple(map(float, self.value_range))
         self.title = self.title or self.name
-        # As functools.wraps does it, for help(), inspect, doctest and pickle.
+        # help(), inspect, doctest and pickle read these, as functools.wraps sets them.
         self.__module__, self.__name__ = self.declared.__module__, self.declared.__name__
         self.__qualname__ = self.declared.__qualname__.removesuffix(_WRAPPED)
         self.__wrapped__ = self.declared

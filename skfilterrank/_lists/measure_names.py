@@ -16,7 +16,7 @@ _MOST_DIGITS = 18
 _PARSED = re.compile(
     r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
 )
-# What stands for several measures: those that trec_eval prints unless told otherwise.
+# Names of several measures: those that trec_eval prints by default.
 SEVERAL = {
     "official": (
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
@@ -210,7 +210,7 @@ def _find(name):
 
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
     """Find a measure and a cut-off without loading plugins."""
-    if name in MEASURES:  # As most are, without the table of all others.
+    if name in MEASURES:  # The common case needs no table of aliases.
         return MEASURES[name], None
     known, name = spellings(), name.lower()
     if name in known:
@@ -297,7 +297,7 @@ def _value(text):
 
 
 GROUP = "skfilterrank.measures"
-# What is loaded registers measures, and may ask for some by name.
+# A plugin registers measures while it is loaded, and may ask for some by name.
 _LOCK = threading.RLock()
 _WAITING: list[str] = [GROUP]
 

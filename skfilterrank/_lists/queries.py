@@ -18,7 +18,7 @@ QID = "qid"
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
-# What a block costs besides its cells, in cells.
+# Cost of a block besides its cells, in cells.
 _BLOCK_OVERHEAD = 1 << 13
 # Rows whose columns the third-level cache holds while they are laid out in blocks.
 _PART_ROWS = 1 << 20
@@ -34,7 +34,7 @@ class QueryBlock:
         self.queries = queries
         self.sizes = sizes
         self.width = width
-        # Of each cell, where rows come in any order; made once, for all columns.
+        # Row of each cell if rows come in any order; made once, for all columns.
         self.rows: np.ndarray | None = None
 
 
@@ -79,7 +79,7 @@ class GroupIndex:
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
         is_plain = isinstance(values, np.ndarray) and values.dtype != object
-        # Of ids that ascend already the first of each run are sorted.
+        # Ids that ascend already have sorted first rows.
         if n_runs > n_rows // 2 and not (is_plain and (values[1:] >= values[:-1]).all()):
             if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
                 del changes
@@ -219,7 +219,7 @@ def _stretches(values, starts, width):
     """Take as many values from each start on, one stretch a row."""
     if starts.max() + width > len(values) or not values.flags.c_contiguous:
         return values.take(starts[:, None] + np.arange(width), mode="clip")
-    # As records, that are copied whole.
+    # Records are copied whole.
     size = values.itemsize
     shape = (len(values) - width + 1,)
     records = np.ndarray(shape, dtype=f"V{width * size}", buffer=values, strides=(size,))
@@ -279,7 +279,7 @@ def _group_values(groups, name):
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = as_column(np.asarray(values), name, "query id")
     if values.dtype == np.float16:
-        # Which pandas has no index of.
+        # pandas has no index of this dtype.
         values = values.astype(np.float32)
     if not isinstance(values, np.ndarray) or values.dtype.kind in "fOmM":
         missing = is_missing(values, name)

@@ -177,7 +177,7 @@ def _per_query(query_weight, index):
         if n_given != index.n_rows or (by_id.index.is_unique and ids is not None):
             return _by_id(by_id, index)
         if n_given == index.n_queries and set(by_id.index) == set(index.query_ids):
-            # As many rows as queries: by place or by id?
+            # Rows and queries are equally many: ask if weights go by place or by id.
             by_row, by_query = _by_row(query_weight, index), _by_id(by_id, index)
             if not np.array_equal(by_row, by_query):
                 raise InputError(
@@ -228,7 +228,7 @@ def _by_row(weights, index):
     return first
 
 
-# What a measure returns: the mean over queries, or one value per query with average=None.
+# A measure returns the mean over queries, or one value per query with average=None.
 Scores = float | np.ndarray
 
 
@@ -301,7 +301,7 @@ def _geometric_mean(values, weights=None):
     return float(np.exp(mean_over_queries(np.log(np.maximum(values, 1e-5)), weights)))
 
 
-# How one number is made of the values of all queries: the `over_queries` of measures.
+# Functions that average the values of all queries: the `over_queries` of measures.
 OVER_QUERIES = {"mean": mean_over_queries, "sum": _sum, "geometric mean": _geometric_mean}
 
 
@@ -441,7 +441,7 @@ class Moments(NamedTuple):
     @property
     def sd(self) -> float:
         """Standard deviation with n - 1 in the denominator; NaN of fewer than two."""
-        # What squares so small that float64 has none of them lose may leave less than 0.
+        # Squares that underflow may leave less than 0.
         squares = max(self.squares_about_mean, 0.0)
         return math.sqrt(squares / (self.n - 1)) if self.n > 1 else math.nan
 

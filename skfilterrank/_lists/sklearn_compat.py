@@ -27,11 +27,11 @@ __all__ = ["BaseSearchCV", "check_feature_names", "check_method_params", "check_
 __all__ += ["limit_threads", "num_samples"]
 
 
-# Where scikit-learn fits on one side of a split and scores the other.
+# Functions in which scikit-learn fits on one side of a split and scores the other.
 _CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
 _SEARCH = "sklearn.model_selection._search"
 _PERMUTATION = "sklearn.inspection._permutation_importance"
-# Where all rows are in reach of what draws some of them.
+# Functions that see all rows and draw some of them.
 _HOLD_ROWS = (
     *_CROSS_VALIDATION,
     _SEARCH,
@@ -42,7 +42,7 @@ _HOLD_ROWS = (
 
 def feature_names(X) -> np.ndarray | None:
     """Return the names of the columns of a table, None where it has none."""
-    # Which scikit-learn finds out by asking for every library of tables there is.
+    # scikit-learn would look for every library of tables to find this out.
     return None if isinstance(X, np.ndarray) else _get_feature_names(X)
 
 
@@ -198,7 +198,7 @@ def _fit_sigmoid(scores, good):
         curve.fit(X, y, logisticregression__sample_weight=weight)
         if curve[-1].coef_[0, 0] > 0:
             return curve
-    # Of the curves that do not fall, the flat one is then the best: the share of good rows.
+    # The best curve that does not fall is then flat: the share of good rows.
     return DummyClassifier(strategy="prior").fit(X, y, sample_weight=weight)
 
 

@@ -23,7 +23,7 @@ class Ties(NamedTuple):
     """
 
     lists: np.ndarray
-    """Which lists of the block have ties; shape (n_tied,)."""
+    """Indices of the lists of the block that have ties; shape (n_tied,)."""
     first: np.ndarray
     """First place of the tie of each place; shape (n_tied, width)."""
     length: np.ndarray
@@ -58,7 +58,7 @@ def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray
     """Compute tied means of left[i] * (sum of right above place i), at each place i."""
     n = ties.length
     sum_left, sum_right = ties.sums(left), ties.sums(right)
-    # Of two different documents of a tie, every ordered pair of places is equally likely.
+    # Every ordered pair of places is equally likely for two different documents of a tie.
     pairs = np.zeros(left.shape)
     np.divide(
         sum_left * sum_right - ties.sums(left * right),

@@ -39,7 +39,7 @@ _MAX_MEASURES = 8
 _DROP = "--holes missing=drop leaves these queries out for all runs"
 
 
-class Lists(NamedTuple):
+class ReportLists(NamedTuple):
     """Documents behind values: runs and judgments, and how they were measured."""
 
     runs: dict
@@ -102,7 +102,7 @@ def measured(qrels, runs, measures, reading, holes, n_jobs):
         scores = score(missing="empty")
     k = {text: measure.k for text, measure in measures.items()}
     labels = table["label"].dropna().unique()
-    return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
+    return scores, ReportLists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
 
 
 def measured_before(paths, measures, holes):

@@ -19,7 +19,7 @@ _OPTION_OF = {
     "unjudged": "holes",
     "undefined": "holes",
 }
-# Where a message names functions, in words of the command line.
+# Names of functions in messages, in words of the command line.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
     "draw_sample(machine_qrels, runs, measures, n_total=..., judged=qrels)": (
@@ -66,8 +66,8 @@ _FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
-# How the command that runs writes its arguments, the warnings that it gave, the arguments that it
-# was given, and the documents of the rows of the lists that it works on.
+# State of the running command: spelling of its arguments, warnings that it gave, arguments that it
+# was given, and documents of the rows of its lists.
 _WRITTEN: dict[str, str] = {}
 _SAID: set[str] = set()
 _GIVEN: set[str] = set()

@@ -24,7 +24,7 @@ from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
 from skfilterrank.judgments import RankedPool, estimate
 
-# What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
+# Default measure: a sample of documents gives intervals for it.
 MEASURES = ("ndcg_f@10",)
 _KEY = ["qid", "docno"]
 _SHOWN = 3
@@ -89,7 +89,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
     if not text_gains(given, holes):
         gains = with_other_labels(match_gains(given, {path: sample["label"]}), given)
     warn_of_labels_below_0(sample["label"], gains, given, holes)
-    # What labels mean has been asked: the library need not ask in its own words.
+    # The meaning of labels is settled: the library need not ask.
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     whole = unit == "query"
     try:

@@ -109,7 +109,7 @@ def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataF
             return False
         return True
 
-    # Of few, some documents of the pool could not be drawn.
+    # With few, some documents of the pool could not be drawn.
     least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
     if n_done < least:
         what = "document" if unit == "document" else "whole query"
@@ -127,7 +127,7 @@ def _with_labels(sample, labels):
 
 
 _KEY = ["qid", "docno"]
-# As many as digits: more are scores.
+# One for each digit key; more grades are scores.
 _MOST_GRADES = 10
 
 
@@ -222,7 +222,7 @@ _KEY = ["qid", "docno"]
 _SHOWN = 20
 
 
-class Judging:
+class JudgingSession:
     """Documents to ask about, in the order of a strategy, and earlier judgments.
 
     Parameters
@@ -484,7 +484,7 @@ class Judging:
         )
         self.n_before = 0
         if self.log.exists() and self.log.stat().st_size:
-            # What is wrong with it, judge tells.
+            # judge says what is wrong with it.
             quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
             with quiet, contextlib.suppress(ValueError):
                 self.n_before = len(read_judgment_log(self.log))

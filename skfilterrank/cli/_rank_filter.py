@@ -62,7 +62,7 @@ def make_models(
         learner = "blend" if columns is not None and columns["text"] else "trees"
     features = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
     losses = get_ranker_names("loss")
-    # What has a guarantee is calibrated on queries that the model in use has not seen.
+    # A guarantee is calibrated on queries that the model in use has not seen.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
     return {
         name: RankAndFilter(

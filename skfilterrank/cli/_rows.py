@@ -229,7 +229,7 @@ def _chosen_columns(table, named):
             )
         # There is nothing to compare them with.
         columns |= {"query_text": [], "same": []}
-    # As a model file keeps them.
+    # A model file keeps them so.
     return columns | {"same": [list(pair) for pair in columns["same"]]}
 
 

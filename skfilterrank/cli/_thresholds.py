@@ -49,7 +49,7 @@ BY_NAME = {
     "largest_gap": LargestGap,
     "surprise": Surprise,
 }
-# Those of them whose models draw numbers.
+# Thresholds whose models draw numbers.
 _RANDOM = ("auto", "learned")
 
 

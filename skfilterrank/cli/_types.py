@@ -358,7 +358,7 @@ TABLES = ("table", "csv", "json", "latex", "markdown")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingOptions:
     """Options of evaluate and compare on how runs and judgments are read."""
 
     gains: Gains = None
@@ -426,7 +426,7 @@ _Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns(Source):
+class ColumnOptions(Source):
     """Options of rank-filter on the kind of a file of rows, and the roles of its columns."""
 
     label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None

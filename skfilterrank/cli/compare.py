@@ -34,7 +34,7 @@ def compare(
     topics: t.Topics = None,
     docs: t.Docs = None,
     text: t.Text = None,
-    reading: t.Reading,
+    reading: t.ReadingOptions,
     sampling: t.Sampling,
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,

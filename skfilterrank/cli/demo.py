@@ -71,7 +71,7 @@ def demo(
         n_jobs=None,
     )
     best = comparison.best
-    # What the data were drawn with: the score of each answer is its expected worth.
+    # The generator's own scores: the expected gain of each answer.
     expected = np.asarray(bayes)[~is_train]
     generator = np.where(expected >= 0, expected, -np.inf)
     baseline = f"rank-only ({best})"

@@ -33,7 +33,7 @@ def evaluate(
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,
-    reading: t.Reading,
+    reading: t.ReadingOptions,
     sampling: t.Sampling,
     n_jobs: t.NJobs = None,
 ) -> int:

@@ -138,9 +138,9 @@ def judge(
     skfilterrank judge --judged anna.txt.log --judged bob.txt.log --docs docs.jsonl --out both.txt
     """
     given = argparse.Namespace(**locals())
-    from skfilterrank.cli._judge import Judging
+    from skfilterrank.cli._judge import JudgingSession
 
-    judging = Judging(given)
+    judging = JudgingSession(given)
     if page:
         judging.write_tasks(page, "page")
     elif export:

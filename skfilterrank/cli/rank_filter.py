@@ -39,7 +39,7 @@ def rank_filter(
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,
-    columns: t.Columns,
+    columns: t.ColumnOptions,
     save: t.Save = None,
     out_run: t.Save = None,
     plot: t.Plot = None,

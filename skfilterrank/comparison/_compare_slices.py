@@ -258,7 +258,7 @@ def _p_of_one_choice(n_first, n_second):
 def _randomization(values, members, n_resamples, random_state):
     """P values of shape (n_slices, n_systems); all share the resamples."""
     n_queries = values.shape[1]
-    # What all queries have in common cancels, and costs digits.
+    # A common offset of all queries cancels, and costs digits.
     centered = values - values.mean(axis=1, keepdims=True)
     weights = members.astype(np.float64)
     observed = np.abs(weights @ centered.T)

@@ -412,7 +412,7 @@ class PairwiseComparison(Result):
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
         if best <= self.alpha:
             return []
-        # As many patterns of signs as queries allow, or as many as there are resamples.
+        # All patterns of signs that the queries allow, or the number of resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
         remedy = "Take more queries" if by_queries else "Raise n_resamples"
         corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
@@ -436,7 +436,7 @@ def range_of(scores):
     if known is None:
         return -np.inf, np.inf
     least, greatest = known.range_for()
-    # What is beyond is another measure that goes by this name, such as percentages.
+    # Values beyond belong to another measure of this name, such as percentages.
     fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
     return (least, greatest) if fits else (-np.inf, np.inf)
 
@@ -651,7 +651,7 @@ def compare_systems(
 def _cut(figures, ends):
     """Intervals of differences without what no two values of the measure differ by."""
     most = ends[1] - ends[0]
-    # What has no end at all says that the data give none.
+    # An interval without ends means that the data give none.
     low, high = (
         np.where(np.isinf(end), end, np.clip(end, -most, most))
         for end in (figures.low, figures.high)

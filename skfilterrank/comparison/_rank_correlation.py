@@ -295,7 +295,7 @@ def swap_rate(first, second) -> float:
 
 def _walk(other, walked):
     """AP correlation of an order with another, down the one that is walked, by groups of ties."""
-    # Of equal ones the lower in the other order first, so that none counts as above an equal one.
+    # Equal ones are sorted by the other order, so that none counts as above an equal one.
     order = np.lexsort((other, -walked))
     ranks = np.unique(other[order], return_inverse=True)[1]
     right, n_above = np.empty(len(order)), np.empty(len(order))

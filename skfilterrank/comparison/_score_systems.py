@@ -394,7 +394,7 @@ def _kind(parsed):
     return _KINDS.get(parsed.measure.name)
 
 
-# What trec_eval prints beside its measures: counts of documents and topics, and texts.
+# Lines that trec_eval prints beside its measures: counts of documents and topics, and texts.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
 _WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
 _SHOWN = 3

@@ -133,7 +133,7 @@ class SystemScores(Result):
     greater_is_better: bool
     is_preference: bool
     dropped_queries: tuple
-    # Which values `missing` filled in; None for none of them.
+    # Mask of the values that `missing` filled in; None if there are none.
     _is_filled: np.ndarray | None
 
     _digits = 3

@@ -69,7 +69,7 @@ def t_interval(mean, deviation, n_queries, confidence):
     return mean - width, mean + width
 
 
-# As scipy's method="auto": exact up to 50 queries, with ties (by every pattern of signs) up to 13.
+# scipy does so by method="auto": exact up to 50 queries, with ties (all sign patterns) up to 13.
 _N_EXACT, _N_PATTERNS = 50, 13
 # More Walsh averages than these are not written down; the bounds are found by bisection.
 _N_WALSH = 50_000
@@ -222,7 +222,7 @@ def _bisect_walsh(difference, k):
     for _ in range(54):
         middle = low + (high - low) / 2
         shifted = difference - middle[:, None]
-        # As many Walsh averages are below the middle as the ranks of sizes below 0 add up to.
+        # The number of Walsh averages below the middle is the sum of ranks of sizes below 0.
         order = np.argsort(np.abs(shifted), axis=1)
         below = np.take_along_axis(shifted <= 0, order, axis=1) @ places
         low, high = np.where(below < k, middle, low), np.where(below < k, high, middle)
@@ -237,7 +237,7 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     """Mean difference against those with the two values swapped for a random half of queries."""
     figures = paired_t(values, pairs, replace(settings, verbose=0))
     n_queries = values.shape[1]
-    # What all systems have in common at a query cancels, and costs digits.
+    # A common offset of all systems at a query cancels, and costs digits.
     centered = values - np.median(values, axis=0)
     is_exact = n_queries < 63 and 2**n_queries <= settings.n_resamples
     n_resamples = 2**n_queries if is_exact else settings.n_resamples

@@ -86,7 +86,7 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
     for start in range(0, n_trials, size):
         n_here = min(size, n_trials - start)
         pair = generator.integers(n_pairs, size=n_here)
-        # Which system of the pair is the better one is as good as chance.
+        # Either system of the pair is as likely to be the better one.
         sign = generator.choice([-1.0, 1.0], size=n_here)
         drawn = generator.integers(n_pilot, size=(n_here, n_max))
         x = residuals[pair[:, np.newaxis], drawn] * sign[:, np.newaxis]

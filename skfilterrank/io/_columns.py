@@ -183,7 +183,7 @@ class TrecLines:
         starts, ends = edges[0::2], edges[1::2]
         behind = ends[self._n_columns - 1 :: self._n_columns]
         n_lines = np.count_nonzero(block == ord("\n"))
-        # As many lines as rows, and a line end behind each row: then no line is any different.
+        # Every line is a row if there are equally many, with a line end behind each row.
         is_regular = len(starts) == n_lines * self._n_columns
         is_regular = is_regular and (block[behind] == ord("\n")).all()
         if not is_regular or (block[starts[:: self._n_columns]] == _COMMENT).any():

@@ -129,7 +129,7 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
     return np.array(words, dtype=object)[judges.codes]
 
 
-class Pairs(NamedTuple):
+class DocumentPairs(NamedTuple):
     """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
 
     `values` holds labels or scores as float64, `name` that of the run where there is one,
@@ -247,7 +247,7 @@ class Table:
         return as_floats(numbers, shown)
 
 
-def qrels_rows_of(content, gains=None) -> Pairs:
+def qrels_rows_of(content, gains=None) -> DocumentPairs:
     """Read judgments from a table or from lines; labels of a table may be NaN: not judged."""
     if isinstance(content, Table):
         content.check("label")
@@ -285,7 +285,7 @@ def qrels_rows_of(content, gains=None) -> Pairs:
     return rows._replace(probabilities=probabilities)
 
 
-def run_rows_of(content) -> Pairs:
+def run_rows_of(content) -> DocumentPairs:
     """Read a run from a table or from lines, and its name where it has one."""
     rows = pair_rows(content, scores_of(content))
     if not len(rows.values):
@@ -384,7 +384,7 @@ def _hidden(table, scores) -> np.ndarray:
     return is_0 & (not counts_from_0)
 
 
-def pair_rows(content, values) -> Pairs:
+def pair_rows(content, values) -> DocumentPairs:
     """Join ids with values; a document that is twice in its topic is an error."""
     topics, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (topics, docnos):
@@ -402,7 +402,7 @@ def pair_rows(content, values) -> Pairs:
         content.fail(
             row, f"document {docno} twice in query {topic}", f"{first}; keep one of the two."
         )
-    return Pairs(topics, codes, docnos, values)
+    return DocumentPairs(topics, codes, docnos, values)
 
 
 def pair_keys(codes, docnos, salt=0):

@@ -22,7 +22,7 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._pairs import (
-    Pairs,
+    DocumentPairs,
     Table,
     check_gains_of_texts,
     qrels_rows_of,
@@ -157,7 +157,7 @@ def read_qrels(
 
 def qrels_rows(
     source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
-) -> Pairs:
+) -> DocumentPairs:
     """Read judgments in any form."""
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
@@ -356,7 +356,7 @@ def run_frame(source, argument) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in names})
 
 
-def run_rows(source) -> Pairs:
+def run_rows(source) -> DocumentPairs:
     """Read a run in any form."""
     return run_rows_of(_opened(source, RUN, "run"))
 

@@ -228,9 +228,8 @@ def estimate(
         values = of_query.mean(axis=1)
         order_values = values
         if ranked.machine:
-            # What the judged labels leave open is as the machine says, as far as the values do not
-            # contradict it. The order asks what machines say of the runs, and not what runs say of
-            # themselves.
+            # Follow the machine as far as the values do not contradict it. The order uses what
+            # machines say of the runs, and not the runs' own scores.
             steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
             order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
@@ -323,7 +322,7 @@ def _warn_of_copies(pool, rows, labels):
 def _grades(labels, gains):
     """Gains that labels may have, and the number of each label's."""
     values = as_gains(labels, gains, name="qrels")
-    # Those that could have been, so that no prediction depends on which the sample holds.
+    # All rows that could have been drawn, so that no prediction depends on the sample.
     possible = list(gains.values()) if isinstance(gains, Mapping) else []
     grades = np.unique(np.append(values, possible))
     if len(grades) > _MOST_GRADES:
@@ -365,7 +364,7 @@ def _check_design(form, rows, probability, n_open):
     why = "Were they drawn from this pool, for this measure?"
     if estimated < n_possible:
         why = "They seem to be drawn for another measure, or a pool, of fewer documents."
-        # Of the lists of runs that were there enough was drawn.
+        # The sample covers the lists of these runs.
         added = [
             name
             for number, name in enumerate(form.pool.runs)
@@ -491,7 +490,7 @@ def _labels(pool, labels):
 
 def _values(qrels, runs, parsed, gains, queries, names):
     """Values by some labels: (n_measures, n_runs, n_queries)."""
-    # What their labels mean was asked about when they were read.
+    # The meaning of these labels was checked when they were read.
     index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
     values = evaluate_runs(index, runs, parsed, gains=gains).per_query
     columns = [

@@ -190,7 +190,7 @@ class Estimates(Result):
             second = np.full(len(first), place)
         difference = result.values[first] - result.values[second]
         error, freedom = self._pairs(result, first, second)
-        # Of two equal lists nothing but rounding is left.
+        # Equal lists differ by rounding alone.
         difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
         width = self._quantile(freedom) * error
         ratio = np.divide(
@@ -330,7 +330,7 @@ class Estimates(Result):
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         drawn = probability[result.influential]
         labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
-        # What rounding adds to the labels that are there is no label more.
+        # Rounding must not add a label.
         return int(min(np.ceil(labels - 1e-6), result.n_possible))
 
     def _of(self, measure):

@@ -281,7 +281,7 @@ class _Session:
             self.turns = check_numbers(order, "order", n_rows=index.n_rows)
             if np.isnan(self.turns).any():
                 raise InputError("order must hold a number for each row, got NaN.")
-        # What comes next in each query, where all are looked at; an answer changes its own query.
+        # Next rows of each query; an answer changes those of its own query.
         self.nexts = {}
         n_queries = len(self.query_ids)
         self.events, self.stack = [], []

@@ -411,7 +411,7 @@ class MergedAnswers(Result):
         )
 
     def _head(self):
-        # Where nobody disagrees there is no table.
+        # Without disagreement there is no table.
         return f"{self._summary()}\n{self.agreement}" if len(self.conflicts) else self._summary()
 
     def _table(self):

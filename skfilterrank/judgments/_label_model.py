@@ -111,7 +111,7 @@ class LabelModel:
         chances = np.zeros((N_DRAWS, len(self.pool)))
         for fit, learned in enumerate(is_learned > 0):
             mine = np.flatnonzero(fits == fit)
-            # Of a grade that no other fold has seen nothing is known but what those folds say.
+            # A grade that no other fold has seen keeps the values of those folds.
             seen = is_above[learned]
             if seen.all() or not seen.any():
                 chances[:, mine] = float(seen.any())
@@ -175,7 +175,7 @@ class Prediction:
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
-            # The same numbers, turned round: each label is drawn as often as it is likely.
+            # Rotated uniform numbers: each label is drawn as often as it is likely.
             numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
             cells, end = first.copy(), 0.0
@@ -321,7 +321,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         known = members.sum(axis=0) - penalty * (variance @ members)
         needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
         penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)
-    # Those of queries are independent given the others.
+    # Coefficients of queries are independent given the others.
     drawn = np.repeat(coefficients[:, :, None], numbers.shape[1], axis=2)
     away = np.linalg.cholesky(inverse) @ numbers[:n_values]
     drawn[:, :n_values] += away

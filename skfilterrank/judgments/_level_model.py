@@ -23,7 +23,7 @@ _MIN_ROWS = 5
 _NEAR_1 = 1.0 - 2.0**-40
 
 
-class Calibration(NamedTuple):
+class LevelCalibration(NamedTuple):
     """A margin m stands for the chance ``expit(slope * m + intercept)``."""
 
     slope: float
@@ -87,7 +87,7 @@ def held_out_margins(estimator, X, labels, seed) -> tuple[np.ndarray, np.ndarray
     return np.concatenate(margins), np.concatenate(above)
 
 
-def fit_calibration(margins, above) -> Calibration | None:
+def fit_calibration(margins, above) -> LevelCalibration | None:
     """Platt's sigmoid with his smoothed targets; None where too few rows were held out."""
     n_above = np.count_nonzero(above)
     n_below = len(above) - n_above
@@ -102,8 +102,8 @@ def fit_calibration(margins, above) -> Calibration | None:
     slope = float(model.coef_[0, 0])
     if slope <= 0:
         # Margins that say the opposite of the labels say nothing: the share of rows above is left.
-        return Calibration(0.0, float(logit(target.mean())))
-    return Calibration(slope, float(model.intercept_[0]))
+        return LevelCalibration(0.0, float(logit(target.mean())))
+    return LevelCalibration(slope, float(model.intercept_[0]))
 
 
 def margins_of(classifier, X) -> np.ndarray:

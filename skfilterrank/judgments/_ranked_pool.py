@@ -21,8 +21,7 @@ from skfilterrank.io import QrelsIndex
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
-# How far down lists without a cut-off documents outside the pool are told of: nobody pools all that
-# a run returns, and everybody its first page.
+# Without a cut-off, warn of documents outside the pool among this many: first pages are pooled.
 _FIRST_PAGE = 10
 _SHOWN = 3
 

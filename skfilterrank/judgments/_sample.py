@@ -319,7 +319,7 @@ def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:
         ordered_probability[n_certain:] = (n - n_certain) * ordered[n_certain:] / tail
     else:
         ordered_probability[n_certain:] = 0.0
-    # Of sums that are rounded nothing certain may be left at a little less.
+    # Rounded sums may leave certain documents at a little less than 1.
     ordered_probability[ordered_probability > 1 - 1e-9] = 1.0
     probability = np.empty(len(sizes))
     probability[order] = ordered_probability

@@ -200,7 +200,7 @@ def _shared_terms(X, limit):
     while True:
         frequency = np.bincount(X.indices, minlength=X.shape[1])
         X = _some_entries(X, frequency[X.indices] > 1)
-        # What a row shares with no other is lost to its similarities.
+        # Terms that no other row has do not count in similarities.
         hopeful = _norm(np.diff(_running_squares(X)[X.indptr])) >= limit
         X, rows = X[hopeful], rows[hopeful]
         if len(rows) == 0 or hopeful.mean() > 0.9:
@@ -234,7 +234,7 @@ class _Cut:
         # The first term after the cut.
         self.cut = np.append(X.indices, X.shape[1])[position]
         self.cut[position == X.indptr[1:]] = X.shape[1]
-        # How much of each row there is from some places on, which spread over all the cuts.
+        # Norm of the rest of each row from some places on, spread over all the cuts.
         places = np.unique(np.quantile(self.cut, np.linspace(0, 1, _N_PLACES), method="lower"))
         self.place = np.searchsorted(places, self.cut, side="right") - 1
         stretch = np.searchsorted(places, X.indices, side="right")

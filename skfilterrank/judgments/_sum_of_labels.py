@@ -143,7 +143,7 @@ class SumOfLabels:
         n = len(self.grades)
         probes = np.vstack([np.ones(n), np.eye(n), 40 * np.eye(n), 1 + np.arange(n)])
         scale, offset = self.scale(probes.astype(np.int64))
-        # Of labels that have no share in the sum the scale does not matter.
+        # The scale of labels with no share in the sum does not matter.
         scale = scale[(probes > 0) @ (self.shares != 0) > 0]
         return bool((scale == scale[:1]).all() and not offset.any())
 
@@ -164,11 +164,11 @@ class SumOfLabels:
         below = _sums_below(self.slope * mine, self.segment)
         worth = self.first + self.slope * (1 + above)
         total = _per_list(mine * worth, self)
-        # What changes when the share of a document goes from 0 to 1.
+        # Change of the sum when the share of a document goes from 0 to 1.
         effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
         scales = self._scales(prediction)
         centred = _centred(scales.slope, probabilities, pool)
-        # What the label of a document does to both the sum and its scale.
+        # Effect of a document's label on both the sum and its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
         base = scales.offset + scales.scale * total + _per_query(effect, joint, pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
@@ -204,11 +204,11 @@ class SumOfLabels:
             np.einsum("tgh,bth,bt->tg", inverse, away, values - values.mean(axis=0))
             for values in (scale, offset)
         )
-        # How the scale bends along its slope.
+        # Curvature of the scale along its slope.
         along = np.einsum("btg,tg->bt", away, slope)
         mean_square = (along**2).mean(axis=0)
         square = along**2 - mean_square
-        # Where all squares are equal, rounding alone keeps them from their mean.
+        # Equal squares differ from their mean by rounding alone.
         square[:, np.abs(square).max(axis=0) <= ROUNDING_OF_MEANS * mean_square] = 0.0
         curvature = _over(
             (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)

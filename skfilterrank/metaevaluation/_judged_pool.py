@@ -128,7 +128,7 @@ class JudgedPool:
         """Mean of each run by each measure, (n_measures, n_runs)."""
         lists = replace(self.lists, y_true=self.on_lists(labels))
         if inclusion is not None:
-            # What is not drawn by any chance is of no weight, and no 1 / 0 either.
+            # Documents that cannot be drawn have no weight, and must not divide by 0.
             chances = np.where(inclusion > 0, inclusion, np.nan)
             lists = replace(lists, inclusion_probability=self.on_lists(chances))
         values = evaluate_run(None, lists, wanted, **params).to_numpy().T

@@ -115,7 +115,7 @@ class Experiment:
                 selections[number],
                 self.mitigations,
                 self.shares,
-                # The same sample for all selections and sets alike, by its number.
+                # One sample for all selections and sets, by its number.
                 int(np.random.default_rng([*self.seeds, sample]).integers(2**31)),
             )
             for at, number, sample in jobs

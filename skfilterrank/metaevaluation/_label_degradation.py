@@ -393,5 +393,5 @@ def _check_shares(shares):
     shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
     if not shares or not all(is_finite_number(each) and 0 <= each <= 1 for each in shares):
         raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
-    # What no share removes is in every result.
+    # Labels that no share removes are in every result.
     return np.unique([float(each) for each in shares if each > 0])

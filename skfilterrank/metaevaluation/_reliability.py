@@ -308,7 +308,7 @@ def _variances(values, counts):
 def _variances_of_parts(of_systems, of_queries, rest, counts):
     """Variances of resamples, from the effects over all queries."""
     n_systems, n_queries = rest.shape
-    # What systems and queries add to the values does not interact, in resamples neither.
+    # Effects of systems and of queries do not interact, nor do they in resamples.
     drift = counts @ rest.T / n_queries
     residual = counts @ (rest**2).sum(axis=0) - n_queries * (drift**2).sum(axis=1)
     residual = np.maximum(residual, 0.0) / ((n_systems - 1) * (n_queries - 1))

@@ -205,7 +205,7 @@ default=None
     if out is not None:
         raise InputError("out is for Rows. Write the table that evaluate returns of arrays.")
     check_average(average, query_weight)
-    # Who has parsed them, such as for many runs, has warned.
+    # A caller that parsed the names, such as for many runs, has warned.
     if not isinstance(measures, dict):
         warn_of_forbidden(wanted.values(), y_true, gains)
     values, index = values_of_queries(

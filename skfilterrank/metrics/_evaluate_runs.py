@@ -39,7 +39,7 @@ from skfilterrank.metrics._evaluate import evaluate
 
 # Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
 _BATCH = 8
-# What is said of judgments where they are indexed.
+# Parameters that concern the index of the judgments.
 OF_QRELS = "unjudged_label", "predicted"
 
 

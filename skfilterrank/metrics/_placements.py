@@ -85,7 +85,7 @@ class Levels(NamedTuple):
     level: np.ndarray
     """Number of each level, i above; float64."""
     first: np.ndarray
-    """Where each set's highest level is; int64."""
+    """Place of each set's highest level; int64."""
     step: int
     """From there to the next lower one: 1 or -1."""
     count: np.ndarray  # type: ignore[assignment]  # a tuple's own method of this name is not used
@@ -162,7 +162,7 @@ class Share(NamedTuple):
     part: np.ndarray
     """The share, in [0, 1]."""
     is_capped: np.ndarray
-    """Whether better sets exist outside of that number; bool."""
+    """True where better sets exist outside of that number; bool."""
     log_all: np.ndarray
     """log C(n, m)."""
 
@@ -336,9 +336,9 @@ class Sets(NamedTuple):
     position: np.ndarray
     """Positions, set by set; float64."""
     level: np.ndarray
-    """How many positions of the set are not above each one; float64."""
+    """Number of positions of the set that are not above each one; float64."""
     highest: np.ndarray
-    """Where the highest position of each set is; int64."""
+    """Place of the highest position of each set; int64."""
     step: int
     """From there to the next lower one: 1 or -1."""
     m: np.ndarray

@@ -160,7 +160,7 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
     if method == "paper":
         return places * share**2
     harmonic = np.concatenate([[0.0], np.cumsum(reciprocal(first_places(depth)))])[places]
-    # Of the other documents, this share is relevant where one relevant document is taken out.
+    # Share of the other documents that is relevant, without one relevant document.
     others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
     return share * (harmonic + others * (places - harmonic))
 

@@ -193,7 +193,7 @@ class _Measuring(NamedTuple):
             except ValueError as error:
                 error.add_note(f"This came up with the scores of {brief(system)}.")
                 raise
-            # Of queries without good documents nothing is falsely rejected or not.
+            # Queries without good documents have no rate of false rejection.
             filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))
             found[system] = {name: filled[name].to_numpy() for name in self.names}
         return found, table.index

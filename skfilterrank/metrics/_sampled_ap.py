@@ -67,7 +67,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
     n, n_marked, c = n[heads], n_marked[heads], c[heads]
     result = np.empty(len(t))
     result[heads] = 1 / c
-    # Where both factors are equal but for the sign.
+    # Both factors are equal but for the sign.
     half = n + 1 - c - n_marked / 2
     turn = np.minimum((half + np.sqrt(half**2 + 2 * c * (n + 1))) / 2, n).astype(np.intp)
     order = np.argsort(-turn, kind="stable")

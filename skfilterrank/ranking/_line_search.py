@@ -29,7 +29,7 @@ _LARGEST = 1e300
 _SHORTEST = 1e-10
 
 
-class Steps(NamedTuple):
+class LineSteps(NamedTuple):
     """A step function of t: it rises by `changes[i]` at `times[i]`, ascending."""
 
     times: np.ndarray
@@ -126,7 +126,7 @@ class LineSearch:
                 padded, np.full(len(parts), query), *self._those_that_count(padded), begins, ends
             )
 
-    def steps(self, scores, feature, threshold: float | None = None) -> Steps:
+    def steps(self, scores, feature, threshold: float | None = None) -> LineSteps:
         """Compute the mean over queries as a function of t, up to a constant; higher is better.
 
         Parameters
@@ -145,7 +145,7 @@ class LineSearch:
             for part in self._block_changes(block, scores, feature, threshold)
         ]
         if not parts:
-            return Steps(np.empty(0), np.empty(0))
+            return LineSteps(np.empty(0), np.empty(0))
         times, changes, queries, owners, first = map(np.concatenate, zip(*parts))
         if self.terms.finish is not None:
             values = self.terms.offset + np.bincount(owners, first, minlength=self.n_queries)
@@ -153,7 +153,7 @@ class LineSearch:
             times, changes, queries = times[order], changes[order], queries[order]
             changes = _finished(changes, queries, values, self.terms.finish)
         order = argsort_floats(times)
-        return Steps(times[order], changes[order] * (self._sign / self.n_queries))
+        return LineSteps(times[order], changes[order] * (self._sign / self.n_queries))
 
     def best(self, scores, feature, threshold, unit: float) -> float:
         """Find the best t, 0 where t = 0 is as good; `unit` is a step that changes scores well."""
@@ -223,7 +223,7 @@ def _crossings(a, x, owner, column, marks, *, has_threshold):
     np.clip(times, -_LARGEST, _LARGEST, out=times)
     never = rise == 0
     np.copyto(times, np.nan, where=never)
-    # As t goes to -inf, the document of the smaller slope ranks first. Equal slopes never cross:
+    # For t near -inf, the document of the smaller slope ranks first. Equal slopes never cross:
     # the higher intercept ranks first, and of equal documents the lower gain (the lower column).
     above = never & ((lead < 0) | ((lead == 0) & (np.arange(a.shape[1]) < column[:, None])))
     above |= rise < 0
@@ -271,7 +271,7 @@ def _finished(changes, queries, first, finish):
     return after - previous
 
 
-def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
+def best_time(steps: LineSteps, unit: float, penalty: float = 0.0) -> float:
     """Find the t of the highest value; of several, the one nearest to 0, where t is now.
 
     The value of an interval is less by `penalty` for each `unit` of the step that is taken to it.
@@ -367,7 +367,7 @@ class CandidateSearch:
         return best_t
 
 
-# As many documents as there are places, times this, and this many, are not worth another cut.
+# Another cut does not pay below this multiple of the places, and below this many documents.
 _PER_PLACE, _FEW = 4, 64
 _MOST_CUTS = 40
 
@@ -441,7 +441,7 @@ def _may_matter(scores, feature, left, right, n_places):
     below = []
     for end, value in zip((left, right), values):
         if end.of_score == 0:
-            # Where t is infinite, scores are the feature itself, without rounding.
+            # At an infinite t, scores are the feature itself, without rounding.
             below.append(value <= value[top].min())
         else:
             off = ROUNDING_OF_MEANS * (

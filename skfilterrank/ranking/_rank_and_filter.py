@@ -570,7 +570,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         ask = getattr(self.filter_, method)
-        # Of the fit, whatever `filter_estimator` is set to before the next one.
+        # State of the fit, whatever `filter_estimator` is set to before the next one.
         if not hasattr(self, "filter_estimator_"):
             return ask(scores, groups=groups)
         harm = harm_scores(self.filter_estimator_, X, groups)

@@ -367,7 +367,7 @@ class PairDistribution:
         n_cells = len(self._starts)
         self._level = np.arange(n_cells) - first[query]
         n_levels = np.diff(first, append=n_cells)
-        # The same counted from the highest gain down.
+        # Counts from the highest gain down.
         self._level_down = (n_levels[query] - 1 - self._level)[::-1]
         self._step = None
         if weights == "gain":

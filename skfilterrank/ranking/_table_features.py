@@ -53,7 +53,7 @@ class ColumnsEqual(_NamedColumns):
 def _equal(X, a, b):
     """Return 1.0 where column `a` equals column `b` and neither is missing."""
     known = (X[a].notna() & X[b].notna()).to_numpy()
-    # As objects, so that two categoricals or a number beside a text can be compared.
+    # Objects, so that two categoricals or a number beside a text can be compared.
     left, right = (X[c].to_numpy(dtype=object)[known] for c in (a, b))
     equal = np.zeros(len(X))
     equal[known] = left == right

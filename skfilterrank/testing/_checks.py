@@ -16,7 +16,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
-from skfilterrank.testing._measure_checks import LABELS, Rows
+from skfilterrank.testing._measure_checks import LABELS, RandomRows
 
 # Rows of four seeds have different cut-offs.
 _SEEDS, _SEEDS_WITHOUT_K = (0, 1, 2, 3), (0, 1, 2)
@@ -244,9 +244,9 @@ def _with_rows(check, measure: ParsedMeasure, labels):
         seeds = _ANY_SEED
     for seed in seeds:
         try:
-            _quietly(check, measure, Rows.random(seed, labels))
+            _quietly(check, measure, RandomRows.random(seed, labels))
         except Exception as error:
-            error.add_note(f"of {measure.text} with Rows.random({seed}, {labels})")
+            error.add_note(f"of {measure.text} with RandomRows.random({seed}, {labels})")
             raise
 
 

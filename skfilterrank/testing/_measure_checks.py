@@ -30,7 +30,7 @@ _MOST_ALONE = 8
 
 
 @dataclass(frozen=True)
-class Rows:
+class RandomRows:
     """Ragged queries in mixed order, with ties, filtered and unjudged rows.
 
     Attributes
@@ -53,7 +53,9 @@ class Rows:
     k: int | None
 
     @classmethod
-    def random(cls, seed: int, labels=LABELS, n_queries: int = 30, max_size: int = 9) -> "Rows":
+    def random(
+        cls, seed: int, labels=LABELS, n_queries: int = 30, max_size: int = 9
+    ) -> "RandomRows":
         """Draw rows by a seed; four consecutive seeds have different cut-offs."""
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, max_size + 1, n_queries)
@@ -74,16 +76,16 @@ class Rows:
         return int(self.groups.max()) + 1
 
     @property
-    def without_ties(self) -> "Rows":
+    def without_ties(self) -> "RandomRows":
         """Rows with other scores for the shown documents, all different."""
         return replace(self, y_score=np.where(self.y_score == NO, NO, self.ids.astype(float)))
 
-    def take(self, places) -> "Rows":
+    def take(self, places) -> "RandomRows":
         """Return some of the rows, or all in another order."""
         names = ("y_true", "y_score", "groups", "ids")
         return replace(self, **{name: getattr(self, name)[places] for name in names})
 
-    def more(self, y_true, y_score, groups) -> "Rows":
+    def more(self, y_true, y_score, groups) -> "RandomRows":
         """Return the rows and further ones."""
         return replace(
             self,
@@ -93,7 +95,7 @@ class Rows:
         )
 
 
-def score(measure, rows: Rows, **changes):
+def score(measure, rows: RandomRows, **changes):
     """Compute one value per query, NaN where undefined; `changes` replace parts of the rows."""
     given = {name: getattr(rows, name) for name in ("y_true", "y_score", "groups")}
     given |= {"undefined": "drop", "average": None}
@@ -138,7 +140,7 @@ def check_every_kind_of_list(measure, labels):
                 for kind in kinds:
                     _check_values(measure, [kind], **given)
                 raise
-    values = score(measure, Rows.random(0, labels))
+    values = score(measure, RandomRows.random(0, labels))
     assert not np.isnan(values).all(), f"the value is NaN, undefined, of all {len(values)} lists"
 
 
@@ -178,7 +180,7 @@ def _kinds_of_lists(labels):
         yield "a list of one document", [label], [1]
         yield "a list of documents of one label", [label] * 3, [1, 2, 3]
     yield "a list without a judged document", [np.nan, np.nan], [1, NO]
-    rows = Rows.random(0, labels)
+    rows = RandomRows.random(0, labels)
     for query in range(_MOST_ALONE):
         mine = rows.groups == query
         yield "a list", rows.y_true[mine].tolist(), rows.y_score[mine].tolist()
@@ -187,7 +189,10 @@ def _kinds_of_lists(labels):
 def check_the_same_again(measure, labels):
     """Rows that are measured again have the same values, whatever was asked for in between."""
     judged = [label for label in labels if not np.isnan(label)]
-    rows, long = Rows.random(0, judged), Rows.random(1, judged, n_queries=3, max_size=40)
+    rows, long = (
+        RandomRows.random(0, judged),
+        RandomRows.random(1, judged, n_queries=3, max_size=40),
+    )
     first = score(measure, rows)
     score(measure, long, y_score=long.y_true, **cutoffs(measure, 1)[0])
     again = score(measure, rows)
@@ -206,7 +211,7 @@ def check_direction(measure, labels):
     n_right = n_wrong = 0
     greater = measure.measure.greater_is_better
     for seed in range(_N_SEEDS):
-        rows = Rows.random(seed, judged)
+        rows = RandomRows.random(seed, judged)
         place = pd.Series(rows.y_true).groupby(rows.groups).rank("first").to_numpy()
         size = np.bincount(rows.groups)[rows.groups]
         for n_shown in (size, size // 2):
@@ -493,7 +498,7 @@ def check_order_matters(measure, labels):
     without, cut = cutoffs(whole, 2)[0], cutoffs(whole, 2)[-1]
     in_whole_lists = in_cut_lists = by_label = by_cutoff = False
     for seed in range(6):
-        rows = Rows.random(seed, [label for label in labels if not np.isnan(label)])
+        rows = RandomRows.random(seed, [label for label in labels if not np.isnan(label)])
         (best, worst), (best_cut, worst_cut) = (
             [score(whole, rows, ties=rule, undefined=0.0, **cutoff) for rule in ("best", "worst")]
             for cutoff in (without, cut)

@@ -519,7 +519,7 @@ def _count_passed(steps, bound):
 
 def _best_certified(curve, scores, lower, upper, levels=None):
     """Find the certified threshold of the highest value; of equal ones, the one that shows most."""
-    # Of the stretch of scores that holds a limit, one side is certified.
+    # One side of the stretch of scores that holds a limit is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
     thresholds = np.union1d(curve.thresholds, limits)
     places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)

@@ -19,7 +19,7 @@ _ENOUGH = 30
 
 
 @dataclass
-class _Seen:
+class _SeenSizes:
     """Lists that a model has predicted since its fit, while there are too few to compare."""
 
     fitted_on: object
@@ -27,7 +27,7 @@ class _Seen:
     has_warned: bool = False
 
     @classmethod
-    def of(cls, seen: "WeakKeyDictionary[object, _Seen]", model, fitted_on) -> "_Seen":
+    def of(cls, seen: "WeakKeyDictionary[object, _SeenSizes]", model, fitted_on) -> "_SeenSizes":
         """Return the lists of a model, none after another fit."""
         found = seen.get(model)
         if found is None or found.fitted_on is not fitted_on:
@@ -36,13 +36,13 @@ class _Seen:
 
 
 # Kept apart from the models, so that they are not saved with them.
-_SEEN_SIZES: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
-_SEEN_SCORES: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
+_SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
+_SEEN_SCORES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
 
 
 def warn_of_other_sizes(model, scores, index) -> None:
     """Warn once after a fit, where many of the last lists are clearly shorter or longer."""
-    seen = _Seen.of(_SEEN_SIZES, model, model.list_sizes_)
+    seen = _SeenSizes.of(_SEEN_SIZES, model, model.list_sizes_)
     if seen.has_warned:
         return
     waiting = (*seen.waiting, scored_sizes(scores, index))
@@ -172,7 +172,7 @@ def effective_lists(sizes) -> float:
 def warn_of_other_scale(model, scores, sizes) -> None:
     """Warn once after a fit, where scores of enough lists are clearly on another scale."""
     calibration = model.calibration_
-    seen = _Seen.of(_SEEN_SCORES, model, calibration)
+    seen = _SeenSizes.of(_SEEN_SCORES, model, calibration)
     if seen.has_warned:
         return
     # Each thread that serves the model works on a copy of its own.

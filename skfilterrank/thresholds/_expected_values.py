@@ -444,7 +444,7 @@ def _draw_lists(
     changes; with `on_grid` the measure is computed after each step alone.
     """
     starting, rises, falls = found
-    # As many lists as make the drawn rows few enough; each begins on its own.
+    # Lists per block, so that the drawn rows fit; each list begins on its own.
     part = np.cumsum(n_listed[queries]) * n_draws // _MOST_DRAWN
     for chosen in np.split(queries, np.flatnonzero(np.diff(part)) + 1):
         if not len(chosen):

@@ -271,7 +271,7 @@ def _block_shown(block, index, shown, ties):
         return block.relisted(-index.take(shown, block.layout, -np.inf), "stable")
     is_shown = index.take(shown, block.layout, False)
     ordered = block.in_order(is_shown)
-    # Where lists are cut, documents that are shown keep their places.
+    # Documents that are shown keep their places if lists are cut.
     is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
 

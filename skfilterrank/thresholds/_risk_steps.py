@@ -86,7 +86,7 @@ class Steps(NamedTuple):
         """Return the loss of each query at a threshold."""
         taken = self.scores < threshold if self.is_upward else self.scores >= threshold
         losses = self.start.copy()
-        # Of several steps of a query the last one counts.
+        # If a query has several steps, the last one counts.
         losses[self.queries[taken]] = self.losses[taken]
         return losses
 

@@ -120,10 +120,10 @@ def search_rows(
 
 def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
     """Compute the mean of a measure over the queries of rows, cut by a fitted threshold."""
-    return read_once(rows, Measuring(threshold, parsed, gains)).mean
+    return read_once(rows, CurveMeasuring(threshold, parsed, gains)).mean
 
 
-class Measuring(NamedTuple):
+class CurveMeasuring(NamedTuple):
     """A pass over blocks that measures their lists, cut by a threshold."""
 
     threshold: Any

@@ -13,7 +13,7 @@ from skfilterrank.judgments import (
     LabelPredictor,
 )
 from skfilterrank.judgments._level_model import (
-    Calibration,
+    LevelCalibration,
     LevelModel,
     dealt_folds,
     fit_calibration,
@@ -93,7 +93,7 @@ def test_steps_that_contradict_each_other():
     np.testing.assert_allclose(model.chances(np.empty((1, 1)), None), [[0.2, 0.2, 0.6]])
     assert model.hard_levels(np.empty((1, 1))).tolist() == [2]
     # The sigmoid of the log odds: 2 * log(4) - log(4) = log(4) for the first, odds 4.
-    twice = Calibration(2.0, -np.log(4))
+    twice = LevelCalibration(2.0, -np.log(4))
     found = LevelModel(np.array([0.0, 1.0]), [Says(0.8)]).chances(np.empty((1, 1)), twice)
     np.testing.assert_allclose(found, [[0.2, 0.8]])
 

@@ -9,7 +9,7 @@ from measure_table import MEASURES
 from profiles import CHARACTERS, times
 from reference import NONNEGATIVE, expected_failures, written
 from skfilterrank.metrics import get_measure
-from skfilterrank.testing._measure_checks import NO, OF_ROWS, Rows, same, score
+from skfilterrank.testing._measure_checks import NO, OF_ROWS, RandomRows, same, score
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -26,7 +26,7 @@ def judged_rows(draw, scores=SCORES):
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
     groups = draw(st.permutations(np.repeat(np.arange(len(sizes)), sizes).tolist()))
     n = len(groups)
-    return Rows(
+    return RandomRows(
         y_true=np.array(draw(st.lists(LABELS, min_size=n, max_size=n))),
         y_score=np.array(draw(st.lists(scores, min_size=n, max_size=n))),
         groups=np.array(groups),

@@ -25,7 +25,7 @@ from skfilterrank.ranking import _line_search as line_search
 from skfilterrank.ranking._coordinate_ascent import Objective
 from skfilterrank.ranking._line_search import (
     CandidateSearch,
-    Steps,
+    LineSteps,
     best_time,
     between,
     stretches,
@@ -93,7 +93,7 @@ def test_blocks_do_not_matter(name, monkeypatch):
 
 def test_best_time():
     def best(times, changes, penalty=0.0):
-        return best_time(Steps(np.array(times), np.array(changes)), 0.5, penalty)
+        return best_time(LineSteps(np.array(times), np.array(changes)), 0.5, penalty)
 
     assert best([], []) == 0
     assert best([1.0, 3.0], [1.0, -1.0]) == 2
@@ -119,9 +119,9 @@ def test_best_time():
 def test_the_penalty_is_that_of_the_step_taken(side):
     def best(times, changes, penalty):
         changes = np.array(changes)
-        steps = Steps(np.array(times), changes)
+        steps = LineSteps(np.array(times), changes)
         if side < 0:
-            steps = Steps(-steps.times[::-1], -changes[::-1])
+            steps = LineSteps(-steps.times[::-1], -changes[::-1])
         return side * best_time(steps, 1.0, penalty)
 
     # The middle, 2.55, costs 0.255 at 0.1 for each 1, and gains 0.05.

@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
 from skfilterrank.testing import check_measure, parametrize_with_checks
 from skfilterrank.testing._checks import _measure_cases
-from skfilterrank.testing._measure_checks import LABELS, Rows, check_range
+from skfilterrank.testing._measure_checks import LABELS, RandomRows, check_range
 
 AP = average_precision_score
 
@@ -200,7 +200,9 @@ def test_all_that_fails_is_told():
     text = str(error.value)
     assert text.startswith("check_filtered_rows: Unjudged documents that are filtered are as good")
     assert "\n\ncheck_dropped_unjudged_rows: With" in text
-    assert text.count("of lexirecall with Rows.random(0, (-2.0, -1.0, 0.0, 1.0, 2.5, nan))") == 2
+    assert (
+        text.count("of lexirecall with RandomRows.random(0, (-2.0, -1.0, 0.0, 1.0, 2.5, nan))") == 2
+    )
     reasons = dict.fromkeys(["check_filtered_rows", "check_dropped_unjudged_rows"], "counts rows")
     check_measure("lexirecall", expected_failed_checks=reasons)
     with pytest.raises(AssertionError, match="check_range passes, though it"):
@@ -215,7 +217,7 @@ def test_no_gain_is_above_the_highest_label(name):
 
 def test_the_range_of_labels_below_0():
     """Their gains without the sign are not above the highest label either."""
-    rows = Rows(
+    rows = RandomRows(
         y_true=np.array([-10.0, -10.0, 4.0]),
         y_score=np.array([3.0, 2.0, 1.0]),
         groups=np.zeros(3, dtype=int),
