@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
+from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.metrics._average_precision import (
     average_precision_score,
     q_measure_score,
@@ -96,6 +97,7 @@ __all__ = [
     "ndcg_min_score",
     "ndcg_score",
     "precision_at_k_score",
+    "preference_matrix",
     "q_measure_score",
     "query_informativeness",
     "qwa_score",

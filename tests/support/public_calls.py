@@ -76,6 +76,7 @@ CALLS = {
     },
     "metrics.register_measure": {"name": "mine"},
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
+    "metrics.preference_matrix": _SYSTEMS,
     "metrics.recall_paired_preference": {
         **_ROWS,
         "y_score_a": SCORES,
