@@ -12,11 +12,11 @@ from importlib.metadata import version
 import numpy as np
 from _common import arguments, write_report
 from scipy import stats
-from skfilterrank.comparison._studentized_range import studentized_range
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from threadpoolctl import threadpool_info
 
 from skfilterrank.comparison import compare_systems, score_systems
+from skfilterrank.comparison._system_tests import studentized_range
 from skfilterrank.metaevaluation import reliability, sensitivity_curve, stability_curve
 
 N_RESAMPLES = 10_000

@@ -570,7 +570,7 @@ def preference_matrix(
 
     Examples
     --------
-    >>> from skfilterrank._lists.positions import preference_matrix
+    >>> from skfilterrank.metrics import preference_matrix
     >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
     >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
     >>> result = preference_matrix(y_true, systems, groups=groups)

@@ -301,8 +301,10 @@ class JudgingSession:
         if not (given.pool or given.runs or given.judged):
             raise InputError("there is nothing to judge. Name runs, or --pool.")
         if not self.is_sample:
+            size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
+            refuse(["n_total"], size)
             refuse(
-                ("machine_qrels", "gains", "n_total", "measure", "unit"),
+                ("machine_qrels", "gains", "measure", "unit"),
                 "says what a sample is for. Add --strategy sample.",
             )
             return

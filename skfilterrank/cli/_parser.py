@@ -200,8 +200,10 @@ class CommandParser(argparse.ArgumentParser):
 
 def similar(name: str, known: Iterable[str]) -> str:
     """Return a question about the known name that is most like a wrong one, or nothing."""
-    found = difflib.get_close_matches(name, list(known), 1, 0.6)
-    return f" Did you mean {found[0]}?" if found else ""
+    # Dashes would make any two options alike.
+    plain = {each.lstrip("-"): each for each in known}
+    found = difflib.get_close_matches(name.lstrip("-"), list(plain), 1, 0.6)
+    return f" Did you mean {plain[found[0]]}?" if found else ""
 
 
 def _choice(choices):

@@ -297,7 +297,7 @@ class SystemScores(Result):
         Examples
         --------
         >>> from skfilterrank.comparison import SystemScores
-        >>> from skfilterrank._lists.positions import preference_matrix
+        >>> from skfilterrank.metrics import preference_matrix
         >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
         >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
         >>> SystemScores.from_preferences(preferences).means

@@ -91,8 +91,8 @@ def any_forbidden_at_k(block: ListBlock, k):
     Notes
     -----
     1 for a query with a row of negative gain, a forbidden document of [1]_, among the first k of
-    the returned list, else 0. The mean over queries is the rate that ``risk="any_forbidden"`` keeps
-    low in :func:`skfilterrank.ranking.risk_threshold`.
+    the returned list, else 0. The mean over queries is the risk "any_forbidden" of
+    :class:`skfilterrank.thresholds.CertifiedThreshold`.
 
     Filtered documents do not count. Unjudged documents count as shown and not forbidden.
 

@@ -1,10 +1,13 @@
 """The index of the benchmarks names all of them, and reports say what made them."""
 
+import ast
+import importlib
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -206,3 +209,25 @@ def test_a_figure_that_no_result_has_is_found():
     assert [is_in(each, table) for each in ("6.9", "23", "50", "22", "7.0")] == [
         True, False, True, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_scripts_import_names_that_exist(folder):
+    """Also scripts that import packages which few have installed."""
+    wrong = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
+                continue
+            if node.module.partition(".")[0] != "skfilterrank":
+                continue
+            try:
+                module = importlib.import_module(node.module)
+            except ModuleNotFoundError:
+                wrong.append(f"{path.name}: {node.module}")
+                continue
+            names = {alias.name for alias in node.names}
+            missing = [name for name in names if not hasattr(module, name)]
+            places = [f"{node.module}.{name}" for name in missing]
+            wrong += [f"{path.name}: {each}" for each in places if not find_spec(each)]
+    assert wrong == []
