@@ -233,6 +233,7 @@ def test_losses_by_the_names_of_the_libraries():
         )
 
 
+@pytest.mark.nightly
 def test_lightgbm_is_imported_where_it_is_used():
     code = (
         "import sys\n"

@@ -685,6 +685,7 @@ def test_no_judged_row_is_refused(name):
         threshold.fit([3.0, 2.0, 1.0], [np.nan] * 3, groups=[0, 0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 @pytest.mark.parametrize("kind", [ExpectedThreshold, PerQueryThreshold, LearnedThreshold])
 def test_learned_cuts_do_not_depend_on_the_scale(kind, scale, tmp_path):
