@@ -146,7 +146,10 @@ def test_depth(files, ask):
             [*WITH_RUNS, "--n-per-query", "0"],
             "--n-per-query: expected a whole number from 1 up",
         ),
-        ([*WITH_RUNS, "--n-total", "9"], "--n-total is the size of a sample. Add --strategy sample, or"),
+        (
+            [*WITH_RUNS, "--n-total", "9"],
+            "--n-total is the size of a sample. Add --strategy sample, or",
+        ),
         (
             [*WITH_RUNS, "--strategy", "sample", "--n-per-query", "9"],
             "Give --n-total, not --n-per-query",
