@@ -213,7 +213,10 @@ def sections(comparisons, format):
 
 def sections_of_estimates(found, estimates, correction, format):
     """Yield runs and pairs of each measure; for papers the runs alone."""
-    interval, alpha = interval_text(estimates.confidence), round(1 - estimates.confidence, 12)
+    interval, alpha = (
+        interval_text(estimates.confidence_level),
+        round(1 - estimates.confidence_level, 12),
+    )
     head = f"{estimates.made_from}\n"
     for name, (runs, pairs) in found.items():
         record = {

@@ -100,7 +100,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
             unit=unit,
             target=target,
             gains=gains,
-            confidence=confidence_level,
+            confidence_level=confidence_level,
         )
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
@@ -111,7 +111,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
 def origin_of(estimates) -> dict[str, Any]:
     """Return what estimates are of and were made from, for an object."""
     counts = {name: getattr(estimates, name) for name in ("n_judged", "n_possible", "n_other")}
-    about = {"target": estimates.target, "confidence_level": estimates.confidence}
+    about = {"target": estimates.target, "confidence_level": estimates.confidence_level}
     return {"n_queries": len(estimates.queries)} | counts | about
 
 
@@ -198,7 +198,7 @@ def estimates_section(estimates, by) -> Section:
         names = order.index.tolist()
     rows = [["run"]]
     for name in estimates.measures:
-        rows[0] += [name, interval_text(estimates.confidence)]
+        rows[0] += [name, interval_text(estimates.confidence_level)]
     records: list = []
     for name in names:
         values = {each: frame.loc[each, name].to_dict() for each in estimates.measures}

@@ -137,7 +137,7 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
         machine = machine_report(
             *(sampled.sample, sampled.pool, list(found)),
             gains=sampled.gains,
-            confidence=estimates.confidence,
+            confidence_level=estimates.confidence_level,
         )
     _write(
         page,

@@ -29,7 +29,7 @@ class SystemOrder(Result):
     low: np.ndarray
     high: np.ndarray
     n_wins: np.ndarray
-    confidence: float
+    confidence_level: float
     n_queries: int
     n_resamples: int
 
@@ -47,7 +47,9 @@ class SystemOrder(Result):
         )
 
     def _head(self):
-        intervals = f", ranks with {interval_text(self.confidence)}s" if self.n_resamples else ""
+        intervals = (
+            f", ranks with {interval_text(self.confidence_level)}s" if self.n_resamples else ""
+        )
         return self._summary() + intervals
 
     def _table(self):
@@ -63,7 +65,7 @@ def order_systems(
     measure: str | None = None,
     method: str = "win_rate",
     damping: float = 0.85,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 1000,
     random_state=None,
     verbose: int = 0,
@@ -95,7 +97,7 @@ def order_systems(
         For "mc4", chance that the walker takes such a step; else it goes to any of the systems.
         Without it, a system that beats all others would leave these with nothing. Between 0 and 1,
         both excluded.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Confidence of the interval of each rank.
     n_resamples : int, default=1000
         Number of times that queries are resampled for it; 0 for no intervals.
@@ -124,7 +126,7 @@ def order_systems(
             Ends of the interval of the rank over resampled queries; NaN without resamples.
         n_wins : ndarray of shape (n_systems, n_systems), dtype int64
             Number of queries for which the system of the row is preferred to that of the column.
-        confidence : float
+        confidence_level : float
             Confidence of each interval by itself.
         n_queries, n_resamples : int
             Number of queries, and of resamples of them.
@@ -178,7 +180,7 @@ def order_systems(
     check_choice(method, "method", tuple(_METHODS))
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     damping = check_share(damping, "damping")
-    confidence = check_share(confidence, "confidence")
+    confidence_level = check_share(confidence_level, "confidence_level")
     scores = SystemScores.of(scores, measure, least=(2, 2 if n_resamples else 1))
     values, n_queries = merge_values(scores.oriented), scores.n_queries
 
@@ -194,7 +196,7 @@ def order_systems(
             for rows in _blocks(n_resamples, cells):
                 ranks[rows] = _ranks(score(values, counts[rows].astype(np.float64), damping))
                 bar.update(rows.stop - rows.start)
-        tail = (1 - confidence) / 2
+        tail = (1 - confidence_level) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
     rank = _ranks(observed)
@@ -208,7 +210,7 @@ def order_systems(
         low=low[order],
         high=high[order],
         n_wins=np.array([(values[system] > values[order]).sum(axis=1) for system in order]),
-        confidence=confidence,
+        confidence_level=confidence_level,
         n_queries=n_queries,
         n_resamples=n_resamples,
     )

@@ -73,7 +73,7 @@ def estimate(
     unit: str = "document",
     target: str = "these queries",
     gains=None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Estimates:
     """Estimate measures of runs, with intervals, where people judged a sample.
 
@@ -104,7 +104,7 @@ def estimate(
     gains : None, "exp2", dict or callable, default=None
         How people's labels become gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
         of machines are classes, of whatever scale.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Confidence of each interval by itself.
 
     Returns
@@ -184,7 +184,7 @@ def estimate(
     """
     check_choice(unit, "unit", UNITS)
     check_choice(target, "target", TARGETS)
-    confidence = check_share(confidence, "confidence")
+    confidence_level = check_share(confidence_level, "confidence_level")
     parsed = parse_measures(measures)
     # First: who has no sample may have no pool either, and is told of both.
     sample, n_open = _sample(qrels)
@@ -196,7 +196,13 @@ def estimate(
         )
     if unit == "query":
         return estimate_from_queries(
-            runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
+            runs,
+            sample,
+            parsed,
+            ranked,
+            target=target,
+            gains=gains,
+            confidence_level=confidence_level,
         )
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
@@ -252,7 +258,7 @@ def estimate(
         results=results,
         target=target,
         unit=unit,
-        confidence=confidence,
+        confidence_level=confidence_level,
         n_judged=int(np.count_nonzero(of_any[rows])),
         n_possible=int(np.count_nonzero(of_any)),
         n_other=int(np.count_nonzero(~of_any[rows])),
@@ -397,7 +403,9 @@ def _position_weights(form):
 _LEAST = 5
 
 
-def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confidence) -> Estimates:
+def estimate_from_queries(
+    runs, sample, parsed, pool, *, target, gains, confidence_level
+) -> Estimates:
     """Estimate measures from queries that were judged whole, by PPI++ over queries.
 
     With f the values of judged queries by people's labels and m those of all queries by machine
@@ -448,7 +456,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
         results=results,
         target=target,
         unit="query",
-        confidence=confidence,
+        confidence_level=confidence_level,
         n_judged=len(sample),
         n_possible=len(pool),
         n_other=0,

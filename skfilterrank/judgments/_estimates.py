@@ -75,7 +75,7 @@ class Estimates(Result):
         What the intervals are of.
     unit : {"document", "query"}
         What was drawn.
-    confidence : float
+    confidence_level : float
         Confidence of each interval by itself.
     n_judged, n_possible : int
         Documents that people judged, among those whose labels can change a value; and all of
@@ -91,7 +91,7 @@ class Estimates(Result):
     results: dict
     target: str
     unit: str
-    confidence: float
+    confidence_level: float
     n_judged: int
     n_possible: int
     n_other: int
@@ -102,7 +102,7 @@ class Estimates(Result):
         """Description, in a line, of the intervals' target and the number of labels."""
         others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
         return (
-            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
+            f"{interval_text(self.confidence_level)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
             f"{counted(len(self.queries), 'query', 'queries')}{self._caveat}"
         )
@@ -212,7 +212,7 @@ class Estimates(Result):
             p_value=p_value,
             p_adjusted=adjust_p_values(p_value, correction),
             correction=correction,
-            confidence=self.confidence,
+            confidence_level=self.confidence_level,
             target=self.target,
             shown_to_cover=not result.is_ratio,
             greater_is_better=result.greater_is_better,
@@ -361,7 +361,7 @@ class Estimates(Result):
         return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
 
     def _quantile(self, freedom):
-        return t.ppf((1 + self.confidence) / 2, freedom)
+        return t.ppf((1 + self.confidence_level) / 2, freedom)
 
     def _largest(self, result, first, second, error, random_state):
         """Quantile of the largest of all differences, each over its standard error."""
@@ -375,7 +375,7 @@ class Estimates(Result):
             pairs = slice(begin, begin + step)
             away = np.abs(draws[:, first[pairs]] - draws[:, second[pairs]]) / error[pairs]
             np.maximum(largest, away.max(axis=1), out=largest)
-        return np.quantile(largest, self.confidence)
+        return np.quantile(largest, self.confidence_level)
 
     def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
@@ -408,7 +408,7 @@ class EstimatedDifferences(Result):
         Of no difference, by itself and corrected for the number of pairs.
     correction : str or None
         Correction of the p values.
-    confidence : float
+    confidence_level : float
         Confidence of each interval by itself.
     target : {"these queries", "new queries"}
         What the intervals are of.
@@ -428,7 +428,7 @@ class EstimatedDifferences(Result):
     p_value: np.ndarray
     p_adjusted: np.ndarray
     correction: str | None
-    confidence: float
+    confidence_level: float
     target: str
     shown_to_cover: bool = True
     greater_is_better: bool = True
@@ -439,7 +439,7 @@ class EstimatedDifferences(Result):
         None takes what the confidence of the intervals leaves.
         """
         # 1 - 0.95 is not 0.05 in binary numbers.
-        own = round(1 - self.confidence, 12)
+        own = round(1 - self.confidence_level, 12)
         return self.p_adjusted <= (own if alpha is None else check_share(alpha, "alpha"))
 
     def pairs(self, alpha: float | None = None) -> pd.DataFrame:

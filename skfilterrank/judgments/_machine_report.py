@@ -74,13 +74,20 @@ class MachineReport(Result):
 
 
 def machine_report(
-    qrels, runs, measures, *, machine_qrels=None, pool=None, gains=None, confidence: float = 0.95
+    qrels,
+    runs,
+    measures,
+    *,
+    machine_qrels=None,
+    pool=None,
+    gains=None,
+    confidence_level: float = 0.95,
 ) -> MachineReport:
     """Say what machine labels are worth, from people's labels of a sample.
 
     Parameters
     ----------
-    qrels, runs, measures, machine_qrels, pool, confidence
+    qrels, runs, measures, machine_qrels, pool, confidence_level
         As for :func:`estimate`.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain: people's and machines' alike. A machine's label between two of
@@ -121,7 +128,7 @@ def machine_report(
     ranked = ranked_pool(machine_qrels, runs, pool)
     if not ranked.machine:
         raise InputError("there are no machine labels to report of: pass machine_qrels.")
-    params = {"gains": gains, "confidence": confidence}
+    params = {"gains": gains, "confidence_level": confidence_level}
     estimates = estimate(qrels, ranked, measures, **params)
     alone = replace(ranked, machine={})
     # The folds that the sample was drawn in.

@@ -28,7 +28,7 @@ class JudgingCurve(Result):
     tau: np.ndarray
     rmse: np.ndarray
     measure: str
-    confidence: float
+    confidence_level: float
     systems: tuple[str, ...]
     queries: tuple[str, ...]
     dropped_queries: tuple[str, ...]
@@ -51,7 +51,7 @@ class JudgingCurve(Result):
         table = pd.DataFrame(keys, columns=["selection", "mitigation", "share", "n_labels"])
         table["n_samples"] = (~np.isnan(self.tau)).sum(axis=-1).ravel()
         several = table["n_samples"].to_numpy() > 1
-        tail = (1 - self.confidence) / 2
+        tail = (1 - self.confidence_level) / 2
         for name in ("tau", "rmse"):
             values = pd.DataFrame(getattr(self, name).reshape(len(table), -1))
             table[name] = values.mean(axis=1)
@@ -93,7 +93,7 @@ class JudgingCurve(Result):
     def _head(self):
         text = "Kendall's tau and RMSE against all labels"
         if (~np.isnan(self.tau)).sum(axis=-1).max() > 1:
-            text += f", with the {interval_text(self.confidence)} over samples in to_frame()"
+            text += f", with the {interval_text(self.confidence_level)} over samples in to_frame()"
         return f"{self._summary()}\n{text}:"
 
     def _table(self):
@@ -116,7 +116,7 @@ def judging_curve(
     documents=None,
     depth: int | None = 100,
     n_samples: int = 10,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     missing: str = "raise",
     gains=None,
     ties: str = "docno",
@@ -168,7 +168,7 @@ default=("none", "condensed")
         Ranks of the runs up to which selections look.
     n_samples : int, default=10
         Number of draws of strategies that have a `random_state`.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Of the intervals over these draws.
     missing : {"raise", "drop", "empty"}, default="raise"
         What becomes of a judged topic that is not in some run, as in :func:`score_systems`.
@@ -205,7 +205,7 @@ dtype float64
             Root of the mean squared difference over systems.
         measure : str
             What is estimated.
-        confidence : float
+        confidence_level : float
             Of the intervals over samples.
         systems, queries : tuple of str
             What is compared.
@@ -266,7 +266,7 @@ dtype float64
     pooling   none       0.816 1.000 0.146 0.055
               condensed  0.816 1.000 0.167 0.077
     """
-    check_share(confidence, "confidence")
+    check_share(confidence_level, "confidence_level")
     experiment = Experiment(
         qrels,
         runs,
@@ -298,7 +298,7 @@ dtype float64
         tau=np.apply_along_axis(_tau, -1, means, truth),
         rmse=np.sqrt(np.mean((means - truth) ** 2, axis=-1)),
         measure=experiment.measure.text,
-        confidence=float(confidence),
+        confidence_level=float(confidence_level),
         systems=tuple(map(str, pool.systems)),
         queries=tuple(pool.queries),
         dropped_queries=pool.dropped_queries,

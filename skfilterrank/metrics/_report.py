@@ -41,7 +41,7 @@ def rank_filter_report(
     ndcg_0_gains: Gains = None,
     baseline: str | None = None,
     own_baselines: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     query_weight: QueryWeight = None,
     slices: Slices | None = None,
 ) -> pd.DataFrame:
@@ -73,7 +73,7 @@ def rank_filter_report(
     own_baselines : dict of str to str, default=None
         Another system for each of some systems to be compared with, such as its own ranking without
         its filter; None leaves this comparison out.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
         What each query counts in the means, as in :func:`ndcg_f_score`. Intervals and p values
@@ -142,7 +142,7 @@ def rank_filter_report(
             f"{type(y_scores).__name__}."
         )
     compared = report_pairs(y_scores, baseline, own_baselines)
-    confidence = check_share(confidence, "confidence")
+    confidence_level = check_share(confidence_level, "confidence_level")
     measuring = _Measuring(report_measures(k), gains, ndcg_0_gains, ties, unjudged)
     if isinstance(y_true, Rows):
         of_rows = {"groups": groups, "query_weight": query_weight, "slices": slices}
@@ -150,14 +150,14 @@ def rank_filter_report(
         pairs = {pair for each in compared.values() for pair in each.items()}
         summing = _Summing(measuring, tuple(y_scores), tuple(pairs))
         total = read_once(rows, summing, scores=columns_of_systems(y_scores))
-        return _report_of_sums(total, y_scores, measuring.names, confidence, compared)
+        return _report_of_sums(total, y_scores, measuring.names, confidence_level, compared)
     per_query, queries = measuring.per_query(y_true, y_scores, groups)
     weights = None
     if query_weight is not None:
         index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
         weights = query_weights(query_weight, index)
     if slices is None:
-        return _report(per_query, confidence, weights, compared)
+        return _report(per_query, confidence_level, weights, compared)
     everything = Slice("all", "all", np.ones(len(queries), dtype=bool))
     parts = {}
     for slicing, name, members in (everything, *read_slices(slices, queries)):
@@ -166,7 +166,7 @@ def rank_filter_report(
             for system, columns in per_query.items()
         }
         own_weights = None if weights is None else weights[members]
-        report = _report(own, confidence, own_weights, compared)
+        report = _report(own, confidence_level, own_weights, compared)
         report.insert(0, "n_queries", np.count_nonzero(members))
         parts[slicing, name] = report
     return pd.concat(parts, names=["slicing", "slice"])
@@ -234,7 +234,7 @@ class _Summing(NamedTuple):
         return total
 
 
-def _report(per_query, confidence, weights, compared):
+def _report(per_query, confidence_level, weights, compared):
     """Make the report of the values of some queries."""
     main = next(iter(next(iter(per_query.values()))))
 
@@ -242,16 +242,18 @@ def _report(per_query, confidence, weights, compared):
         one, two = per_query[system][main], per_query[other][main]
         return _paired_p_value(one - two, weights, value_tolerance(np.append(one, two)))
 
-    lines = {system: _row(each, main, confidence, weights) for system, each in per_query.items()}
+    lines = {
+        system: _row(each, main, confidence_level, weights) for system, each in per_query.items()
+    }
     return _table(lines, compared, p_value)
 
 
-def _report_of_sums(total, systems, names, confidence, compared):
+def _report_of_sums(total, systems, names, confidence_level, compared):
     """Make the report of sums over queries."""
     lines = {}
     for system in systems:
         first, *others = (total[system, name] for name in names)
-        low, high = t_interval(first.mean, first.error, first.n, confidence)
+        low, high = t_interval(first.mean, first.error, first.n, confidence_level)
         lines[system] = {names[0]: first.mean, "low": low, "high": high}
         lines[system] |= {name: each.mean for name, each in zip(names[1:], others)}
 
@@ -278,13 +280,15 @@ def _table(lines, compared, p_value):
     return report
 
 
-def _row(values, main, confidence, weights):
+def _row(values, main, confidence_level, weights):
     """Make one system's line of the report."""
     row = {}
     for name, per_query in values.items():
         row[name] = mean_over_queries(per_query, weights)
         if name == main:
-            row["low"], row["high"] = t_interval(*mean_and_error(per_query, weights), confidence)
+            row["low"], row["high"] = t_interval(
+                *mean_and_error(per_query, weights), confidence_level
+            )
     return row
 
 

@@ -564,7 +564,7 @@ def test_alpha_is_what_intervals_leave(run, sampled_runs):
     record = json.loads(out)
     assert (record["confidence_level"], record["correction"]) == (0.8, None)
     lows = {each["run"]: each["low"] for each in record["runs"]}
-    expected = estimates_of(sampled_runs, confidence=0.8).to_frame()
+    expected = estimates_of(sampled_runs, confidence_level=0.8).to_frame()
     assert lows == expected.loc["dcg@10", "low"].to_dict()
 
 

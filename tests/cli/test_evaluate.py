@@ -694,7 +694,7 @@ def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
-    expected = estimates_of(runs, target="new queries", confidence=0.8).to_frame()
+    expected = estimates_of(runs, target="new queries", confidence_level=0.8).to_frame()
     assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
     assert (records[0]["target"], records[0]["confidence_level"]) == ("new queries", 0.8)
 

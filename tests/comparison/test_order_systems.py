@@ -150,7 +150,7 @@ def test_intervals_over_all_resamples(method):
         as_given(values[:, list(drawn)], method=method, n_resamples=0).rank
         for drawn in itertools.product(range(3), repeat=3)
     ]
-    found = as_given(values, method=method, n_resamples=4000, confidence=0.8)
+    found = as_given(values, method=method, n_resamples=4000, confidence_level=0.8)
     tail = np.quantile(ranks, [0.1, 0.9], axis=0, method="inverted_cdf")
     near = np.quantile(ranks, [0.13, 0.87], axis=0, method="inverted_cdf")
     far = np.quantile(ranks, [0.07, 0.93], axis=0, method="inverted_cdf")
@@ -168,7 +168,9 @@ def test_intervals(method):
     assert (found.low <= found.rank).all()
     assert (found.rank <= found.high).all()
     assert (found.high[1:-1] > found.low[1:-1]).any()
-    wider = order_systems(values, method=method, n_resamples=200, confidence=0.999, random_state=0)
+    wider = order_systems(
+        values, method=method, n_resamples=200, confidence_level=0.999, random_state=0
+    )
     assert (wider.low <= found.low).all()
     assert (wider.high >= found.high).all()
     again = order_systems(values, method=method, n_resamples=200, random_state=0)
@@ -251,7 +253,10 @@ def test_one_query():
         ({"n_resamples": -1}, "n_resamples must be a whole number from 0 up, got -1"),
         ({"n_resamples": 2.5}, "n_resamples must be a whole number from 0 up"),
         ({"damping": 1}, "damping must be a number between 0 and 1, both excluded, got 1"),
-        ({"confidence": 95}, "confidence must be a number between 0 and 1, both excluded, got 95"),
+        (
+            {"confidence_level": 95},
+            "confidence_level must be a number between 0 and 1, both excluded, got 95",
+        ),
     ],
 )
 def test_bad_parameters(params, message):
@@ -269,7 +274,7 @@ def test_intervals_by_hand():
     # and is then the first.
     values = [[1, 0, 0], [0, 1, 1]]
     for confidence, low in ((0.6, 1), (0.4, 2)):
-        found = order_systems(values, n_resamples=4000, confidence=confidence, random_state=0)
+        found = order_systems(values, n_resamples=4000, confidence_level=confidence, random_state=0)
         assert found.systems == ("1", "0")
         # The first 20 % of the ranks reach into these 26 %, the first 30 % beyond.
         assert (found.low[1], found.high[1]) == (low, 2)

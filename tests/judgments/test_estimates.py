@@ -196,7 +196,12 @@ def test_intervals_end_where_the_measure_does():
         draw_sample(machine, runs, ["precision@5"], n_total=14, random_state=0), people
     )
     found = estimate(
-        sample, runs, "precision@5", machine_qrels=machine, target="new queries", confidence=0.99
+        sample,
+        runs,
+        "precision@5",
+        machine_qrels=machine,
+        target="new queries",
+        confidence_level=0.99,
     )
     frame, result = found.to_frame(), found.results["precision@5"]
     width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
@@ -243,7 +248,7 @@ def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
         p_value=np.array([0.08, 0.01]),
         p_adjusted=np.array([0.08, 0.02]),
         correction="holm",
-        confidence=0.9,
+        confidence_level=0.9,
         target="these queries",
     )
     assert pairs.significant().tolist() == [True, True]
@@ -288,7 +293,7 @@ def by_hand(**params):
         results={"dcg": dataclasses.replace(result, **params)},
         target="these queries",
         unit="document",
-        confidence=0.95,
+        confidence_level=0.95,
         n_judged=6,
         n_possible=18,
         n_other=0,

@@ -29,7 +29,9 @@ def test_tau_of_ties_by_hand():
 
 
 def test_intervals_are_quantiles_of_the_samples():
-    found = curve(selections=["random", "pooling"], mitigations="none", shares=0.2, confidence=0.5)
+    found = curve(
+        selections=["random", "pooling"], mitigations="none", shares=0.2, confidence_level=0.5
+    )
     table = found.to_frame()
     low, high = np.quantile(found.tau[0, 0, 0], [0.25, 0.75])
     assert table.loc[0, ["tau_low", "tau_high"]].tolist() == pytest.approx([low, high])

@@ -55,7 +55,7 @@ def test_columns_are_the_measures(judged, k, suffix):
 def test_interval_and_test_are_students(judged, confidence):
     y_true, scores, groups = judged
     report = rank_filter_report(
-        y_true, scores, groups=groups, baseline="all", confidence=confidence
+        y_true, scores, groups=groups, baseline="all", confidence_level=confidence
     )
     values = {
         system: ndcg_f_score(y_true, y_score, groups=groups, k=3, average=None)
@@ -98,10 +98,13 @@ def test_few_queries_and_differences_without_spread():
         ({"y_scores": [1, 2]}, r"y_scores must be a dict .* got list"),
         ({"y_scores": {}}, r"y_scores must be a dict .* at least one system, got dict"),
         ({"baseline": "b"}, "baseline 'b' is not one of the systems: 'a'"),
-        ({"confidence": 0}, "confidence must be a number between 0 and 1.*, got 0"),
-        ({"confidence": 1}, "confidence must be a number between 0 and 1.*, got 1"),
-        ({"confidence": 1.5}, "confidence must be a number between 0 and 1.*, got 1.5"),
-        ({"confidence": -0.5}, "confidence must be a number between 0 and 1.*, got -0.5"),
+        ({"confidence_level": 0}, "confidence_level must be a number between 0 and 1.*, got 0"),
+        ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1.*, got 1"),
+        ({"confidence_level": 1.5}, "confidence_level must be a number between 0 and 1.*, got 1.5"),
+        (
+            {"confidence_level": -0.5},
+            "confidence_level must be a number between 0 and 1.*, got -0.5",
+        ),
         ({"own_baselines": ["a"]}, "own_baselines must be a dict .* got list"),
         ({"own_baselines": {"a": "c"}}, "own_baselines: 'c' is not one of the systems"),
         ({"own_baselines": {"c": "a"}}, "own_baselines: 'c' is not one of the systems"),
@@ -208,7 +211,7 @@ IN_MEMORY = {
     "given",
     [
         {},
-        {"k": None, "baseline": "two", "confidence": 0.9},
+        {"k": None, "baseline": "two", "confidence_level": 0.9},
         {"baseline": "copy", "own_baselines": {"one": "two"}, "gains": "exp2"},
         {"ndcg_0_gains": "exp2", "unjudged": "drop", "ties": "worst"},
     ],

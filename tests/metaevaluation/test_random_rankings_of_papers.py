@@ -1,0 +1,112 @@
+"""Table 1 and figure 7 of Diaz and Mitra (2023), by the simulations of the benchmarks."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare
+
+from skfilterrank.metaevaluation import recall_level_metric, tie_probability
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "_random_rankings.py"
+TABLE_1 = pd.DataFrame(
+    {
+        "tied": [0.012, 0.001, 0.000, 0.000],
+        "tse": [1.0, 1.0, 1.0, 1.0],
+        "recall@1000": [0.000, 0.420, 0.179, 0.026],
+        "r_precision": [0.285, 0.077, 0.008, 0.001],
+        "ap": [0.541, 0.552, 0.554, 0.547],
+        "ndcg": [0.535, 0.549, 0.555, 0.554],
+        "random": [0.492, 0.497, 0.498, 0.499],
+    },
+    index=[10**3, 10**4, 10**5, 10**6],
+)
+
+
+@pytest.fixture(scope="module")
+def simulations():
+    spec = importlib.util.spec_from_file_location("_random_rankings", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.nightly
+def test_table_1(simulations):
+    measures = [*TABLE_1.columns.drop("tied")]
+    table = simulations.simulate_agreement(TABLE_1.index, measures, n_queries=10_000)
+    assert (table - TABLE_1).abs().max(axis=None) < 0.02
+    assert (table["tse"] == 1).all()
+    assert table.loc[1000, "recall@1000"] == 0
+
+
+@pytest.mark.nightly
+def test_figure_7(simulations):
+    depths = [10, 100, 1_000, 10_000, 100_000, 250_000]
+    measures = ["tse", "recall@1000", "r_precision", "ap", "ndcg", "lexirecall"]
+    table = simulations.simulate_ties(250_000, depths, measures, n_queries=2_000)
+    # Shorter lists tie more.
+    assert (table.diff().dropna() <= 0).all(axis=None)
+    # TSE ties hardly ever in complete rankings, but nearly always in half of them.
+    assert table.loc[250_000, "tse"] < 0.001
+    assert table.loc[100_000, "tse"] > 0.99
+    # The others lose sensitivity only where little is retrieved, recall and R-precision anyway.
+    assert (table.loc[10_000:, "lexirecall"] < 0.25).all()
+    assert (table[["recall@1000", "r_precision"]] > 0.8).all(axis=None)
+    for measure in table.columns:
+        assert (table["lexirecall"] <= table[measure]).all()
+
+
+@pytest.mark.slow
+def test_agreement_by_enumeration(simulations):
+    # All pairs of two relevant items among six.
+    positions = np.array(list(itertools.combinations(range(1, 7), 2)))
+    first, second = (np.repeat(positions, 15, axis=0), np.tile(positions, (15, 1)))
+    worst = np.sign(second[:, -1] - first[:, -1])
+    measures = ["tse", "recall@3", "r_precision", "ap", "rr", "lexirecall"]
+    table = simulations.simulate_agreement([6], measures, n_queries=100_000, n_relevant=(2, 2))
+    assert table.loc[6, "tied"] == pytest.approx(np.mean(worst == 0), abs=0.006)
+    for measure in measures[:-1]:
+        difference = recall_level_metric(first, measure) - recall_level_metric(second, measure)
+        agrees = (np.sign(difference) == worst)[worst != 0]
+        assert table.loc[6, measure] == pytest.approx(agrees.mean(), abs=0.006)
+    assert table.loc[6, "lexirecall"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["tse", "recall@1000", "r_precision", "lexirecall"])
+@pytest.mark.parametrize("n_items", [30, 3000])
+def test_ties_of_complete_rankings_are_as_computed(simulations, measure, n_items):
+    table = simulations.simulate_ties(
+        n_items, [n_items], [measure], n_queries=10_000, n_relevant=(10, 10)
+    )
+    expected = tie_probability(measure, n_items, 10)
+    assert table.loc[n_items, measure] == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_items", "n_relevant"), [(5, 1), (5, 2), (5, 3), (5, 5), (8, 4)])
+def test_positions_are_drawn_uniformly(simulations, n_items, n_relevant):
+    bounds = (n_relevant, n_relevant)
+    pairs = simulations.random_pairs(np.random.RandomState(0), n_items, 10_000, bounds)
+    sets, counts = np.unique(np.concatenate(next(pairs)), axis=0, return_counts=True)
+    expected = list(itertools.combinations(range(1, n_items + 1), n_relevant))
+    np.testing.assert_array_equal(sets, expected)
+    assert chisquare(counts).pvalue > 0.001 or len(expected) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp"])
+def test_lexirecall_is_leximin_over_all_searchers(simulations, measure):
+    # Theorem A.4: compare all searchers' values from the worst-off up.
+    positions = np.array(list(itertools.combinations(range(1, 8), 3)), dtype=float)
+    searchers = [w for size in (1, 2, 3) for w in itertools.combinations(range(3), size)]
+    values = np.sort([recall_level_metric(positions[:, list(w)], measure) for w in searchers], 0).T
+    for i, j in itertools.product(range(len(positions)), repeat=2):
+        differs = np.flatnonzero(np.abs(values[i] - values[j]) > 1e-12)
+        expected = np.sign(values[i] - values[j])[differs[0]] if len(differs) else 0
+        found = simulations.preference("lexirecall", positions[[i]], positions[[j]], None)
+        assert found == expected
