@@ -67,6 +67,7 @@ def wait_for(browser, script):
     raise AssertionError(f"{script} stays false on {browser.current_url}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_on_a_wide_screen(browser, address, page):
     """It fetches nothing from outside, fits, and can be read in either scheme."""

@@ -62,6 +62,7 @@ def fitted(threshold, data):
     return clone(threshold).fit(data.bayes_scores, data.y, groups=data.groups)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
 @pytest.mark.parametrize(
     "threshold", THRESHOLDS, ids=lambda each: repr(each).partition(" at 0x")[0]
