@@ -556,6 +556,7 @@ class TestTwoLabels:
             assert value == pytest.approx(expected)
             assert model.score(X[test], self.TABLE.iloc[test]) == pytest.approx(expected)
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
     def test_in_a_search(self):
         grid = {"estimator__alpha": [0.1, 1e4]}

@@ -133,10 +133,11 @@ def test_short_cases(case): spend(0.03)
 def run_spending(run):
     """Run these tests, with that time in place of the CPU's."""
 
-    def run_spending(*options):
+    def run_spending(*options, alone=lambda functions: {}):
         # No longer than the run, as this test's own time is measured too.
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(budget, "cpu_seconds", Seconds())
+            patch.setattr(budget, "seconds_alone", alone)
             return run(SPENDING, *options)
 
     return run_spending
@@ -159,6 +160,41 @@ def test_tests_over_budget_are_named(run_spending):
         f"test_long took 1.60 {OVER_FUNCTION}",
         f"test_cases took 0.90 {OVER_FUNCTION}",
     ]
+
+
+@pytest.mark.slow
+def test_a_test_that_is_fast_by_itself_is_within_the_budget(run_spending):
+    asked = []
+
+    def alone(functions):
+        asked.extend(functions)
+        return {f"{asked[0].partition('::')[0]}::test_long": 0.01}
+
+    done = run_spending("--enforce-budget", "-m", "", alone=alone)
+    names = [function.partition("::")[2] for function in asked]
+    assert names == ["test_cases", "test_long", "test_long_and_slow"]
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    said = [line for line in done.outlines if "s of CPU, and" in line]
+    assert [re.search(r"::(\w+)", line)[1] for line in said] == ["test_long_and_slow", "test_cases"]
+
+
+@pytest.mark.nightly
+def test_the_time_by_itself_leaves_out_what_only_the_first_run_pays(run, pytester, monkeypatch):
+    run("def test_settings(): pass\n")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests" / "support"))
+    file = pytester.makepyfile(
+        """
+        import sys, time
+
+        def test_first_user():
+            if not hasattr(sys, "was_here"):
+                sys.was_here = True
+                end = time.process_time() + 0.5
+                while time.process_time() < end: pass
+        """
+    )
+    (seconds,) = budget.seconds_alone([f"{file}::test_first_user"]).values()
+    assert seconds < 0.3
 
 
 @pytest.mark.slow
