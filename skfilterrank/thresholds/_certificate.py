@@ -33,8 +33,9 @@ _RATES = {
 }
 # Confidence of an interval beside a guarantee in expectation.
 _USUAL = 0.95
-# A walk begins with this many times the answers that are needed if none shows a failure.
-_START_FACTOR = 2
+# A walk among answered queries begins with this many times the answers that are needed if none
+# shows a failure, or with this share of the queries if that is between the two numbers.
+_START_FACTOR, _START_SHARE = 2, 1 / 8
 _COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
@@ -533,14 +534,16 @@ def certify(
         if has_start:
             first, upper = _start_of(units.highest(raw.counted), bound, promise, each_confidence)
             steps = start_at(steps, first)
-        if not bound.rules_out(steps.start):
+            if not bound.rules_out(steps.start):
+                _raise_not_among_answered(promise, units, raw, first)
+        if not has_start and not bound.rules_out(steps.start):
             _raise_impossible(steps, promise, most)
         n_passed = _count_passed(steps, bound)
         if n_passed < len(steps.scores):
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
-            _raise_impossible(steps, promise, most)
+            _raise_not_among_answered(promise, units, raw, lower)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
         if not has_start:
             _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
@@ -622,7 +625,9 @@ def _about(units, lists, threshold, confidence) -> dict:
 def _start_of(highest, bound, promise, confidence) -> tuple[float, float]:
     """Find the first threshold to test among answered queries, and the highest to certify."""
     n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
-    start = Start.of(n_units, _START_FACTOR * answers_needed(bound), error)
+    least = answers_needed(bound)
+    n_first = max(least, min(_START_FACTOR * least, int(_START_SHARE * n_units)))
+    start = Start.of(n_units, n_first, error)
     n_answered = int(np.count_nonzero(highest > -np.inf))
     if start.n_last > n_answered:
         raise InputError(
@@ -716,6 +721,18 @@ def _raise_impossible(steps, promise, most):
     raise InputError(
         f"{what}: it is {mean} on the calibration queries at the safest threshold, where {where} "
         "is shown. Raise its level, or give a better model."
+    )
+
+
+def _raise_not_among_answered(promise, units, steps, threshold):
+    """Raise where no share of answers is large enough that the risk is shown to be kept."""
+    answered = units.answered(steps.counted, threshold)
+    lost = units.mean(steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted)
+    raise InputError(
+        f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
+        f"certified at no threshold: it is {lost.sum() / answered.sum():.3g} where the "
+        f"{units.count(int(np.count_nonzero(answered)))} with the highest scores are shown "
+        "something. Raise its level, or give more calibration queries or a better model."
     )
 
 

@@ -285,7 +285,7 @@ class CertifiedThreshold(TwoScores):
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)
-        confidence, answer_level = None, -np.inf
+        every, confidence, answer_level = judged, None, -np.inf
         if self.abstain is not None:
             judged, confidence, answer_level = self._learn_abstention(judged)
         most = self._most_shown()
@@ -301,7 +301,10 @@ class CertifiedThreshold(TwoScores):
         shown = (keys >= self.level_) & (keys > -np.inf)
         self._note_hidden(shown)
         _warn_if_all_hidden(shown, keys, judged)
-        return shown, entries
+        if self.abstain is None:
+            return shown, entries
+        # The curves are those of the tested queries alone.
+        return self._shown(every.scores, every.index, every.columns), None
 
     def _learn_abstention(self, judged):
         """Learn which queries to answer from some; return the others, without the unanswered."""

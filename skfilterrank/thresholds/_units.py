@@ -63,13 +63,16 @@ class Units:
         return np.bincount(units, values) / np.bincount(units)
 
     def highest(self, counted) -> np.ndarray:
-        """Return the highest level at which each unit shows something, in descending order."""
+        """Return the highest level at which each unit is answered, in descending order.
+
+        A cluster is answered where half of its queries are.
+        """
         answer_at = self.answer_at[counted]
         if self.clusters is not None:
             _, units = np.unique(self.clusters[counted], return_inverse=True)
-            highest = np.full(units.max(initial=-1) + 1, -np.inf)
-            np.maximum.at(highest, units, answer_at)
-            answer_at = highest
+            answer_at = answer_at[np.lexsort((-answer_at, units))]
+            sizes = np.bincount(units)
+            answer_at = answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
         return np.sort(answer_at)[::-1]
 
     def count(self, number) -> str:
