@@ -34,8 +34,9 @@ _RATES = {
 # Confidence of an interval beside a guarantee in expectation.
 _USUAL = 0.95
 # A walk among answered queries begins with this many times the answers that are needed if none
-# shows a failure, or with this share of the queries if that is between the two numbers.
-_START_FACTOR, _START_SHARE = 2, 1 / 8
+# shows a failure, or with this share of the queries if that is between the two numbers; first for
+# losses that are 0 or 1. Bets win slowly where few queries are answered.
+_STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 _COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
@@ -301,7 +302,8 @@ class RiskCertificate(Result):
         return (
             f"{grounds[0].upper()}{grounds[1:]}, {promise.in_words()} {verdict} at threshold "
             f"{self.threshold:.4g}: on {promise.n_queries} {self._units('', promise)} it is "
-            f"{promise.observed:.4f}, between {promise.lower_bound:.4f} and {promise.upper_bound:.4f}."
+            f"{promise.observed:.4f}, between {promise.lower_bound:.4f} and "
+            f"{promise.upper_bound:.4f}."
         )
 
 
@@ -532,7 +534,8 @@ def certify(
             _raise_too_few(make, steps, promise, each_confidence, guarantee, units)
         lower, upper = -np.inf, np.inf
         if has_start:
-            first, upper = _start_of(units.highest(raw.counted), bound, promise, each_confidence)
+            highest = units.highest(raw.counted)
+            first, upper = _start_of(highest, bound, promise, each_confidence, steps.is_binary)
             steps = start_at(steps, first)
             if not bound.rules_out(steps.start):
                 _raise_not_among_answered(promise, units, raw, first)
@@ -622,11 +625,11 @@ def _about(units, lists, threshold, confidence) -> dict:
     }
 
 
-def _start_of(highest, bound, promise, confidence) -> tuple[float, float]:
+def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, float]:
     """Find the first threshold to test among answered queries, and the highest to certify."""
     n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
-    least = answers_needed(bound)
-    n_first = max(least, min(_START_FACTOR * least, int(_START_SHARE * n_units)))
+    least, (factor, share) = answers_needed(bound), _STARTS[is_binary]
+    n_first = max(least, min(factor * least, int(share * n_units)))
     start = Start.of(n_units, n_first, error)
     n_answered = int(np.count_nonzero(highest > -np.inf))
     if start.n_last > n_answered:
@@ -727,7 +730,9 @@ def _raise_impossible(steps, promise, most):
 def _raise_not_among_answered(promise, units, steps, threshold):
     """Raise where no share of answers is large enough that the risk is shown to be kept."""
     answered = units.answered(steps.counted, threshold)
-    lost = units.mean(steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted)
+    lost = units.mean(
+        steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted
+    )
     raise InputError(
         f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
         f"certified at no threshold: it is {lost.sum() / answered.sum():.3g} where the "

@@ -106,11 +106,11 @@ class CertifiedThreshold(TwoScores):
     depend on each other in any way. Where queries depend on each other, as those of one user do,
     ``fit(..., clusters=)`` makes the cluster the unit. Its loss is the mean of its queries' losses,
     so that each cluster counts once: the risk is that of a query drawn at random from a cluster
-    drawn at random. A risk over all queries is another number if large clusters do worse. All real thresholds are tested in an order that is fixed
-    beforehand, from the safest on: from +inf downwards for forbidden documents, from -inf upwards
-    for false rejects. The test stops at the first threshold at which "the risk is above its level"
-    cannot be rejected. All before it are certified at once, so that the data may also choose among
-    them.
+    drawn at random. A risk over all queries is another number if large clusters do worse. All real
+    thresholds are tested in an order that is fixed beforehand, from the safest on: from +inf
+    downwards for forbidden documents, from -inf upwards for false rejects. The test stops at the
+    first threshold at which "the risk is above its level" cannot be rejected. All before it are
+    certified at once, so that the data may also choose among them.
 
     No grid of thresholds is chosen by the data. The loss of a query changes at the scores of its
     documents only, so that one test for each distinct calibration score tests every real number.

@@ -226,9 +226,7 @@ class Promise(NamedTuple):
     @property
     def is_of_empty(self) -> bool:
         """True if the risk is the share of empty lists."""
-        return (
-            isinstance(self.rate, ParsedMeasure) and self.rate.measure.name == _WITHOUT_LABELS
-        )
+        return isinstance(self.rate, ParsedMeasure) and self.rate.measure.name == _WITHOUT_LABELS
 
     @property
     def looks_at_labels(self) -> bool:
