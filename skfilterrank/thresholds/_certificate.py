@@ -186,6 +186,52 @@ class RiskCertificate(Result):
         """
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
+    def to_html(self, path=None, *, monitor=None, notes=None) -> str | None:
+        """Make a page to print and sign: the promise, its data, its limits and its state.
+
+        It is one file without scripts that asks for nothing from elsewhere, and one sheet of A4
+        unless there are many risks or notes.
+
+        Parameters
+        ----------
+        path : str, path-like or None, default=None
+            File to write; an older file is replaced once the new one is whole. None returns the
+            page.
+        monitor : RiskMonitor or None, default=None
+            Monitor of the same risks, whose state the page shows.
+        notes : dict of str to str or None, default=None
+            Further facts about the data, by their names, such as ``{"Dates": "1 to 31 May"}``. The
+            page states that dates and segment are not stated where no name begins with these words.
+
+        Returns
+        -------
+        str or None
+            The page where `path` is None.
+
+        Raises
+        ------
+        MissingPackageError
+            If jinja2 is not installed.
+        ValueError
+            If the monitor watches other risks or levels, or notes are no texts by name.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import re
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.thresholds import CertifiedThreshold
+        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
+        >>> page = safe.certificate_.to_html(notes={"Dates": "May 2026", "Segment": "German"})
+        >>> re.findall("<h2>(.*)</h2>", page)[:3]
+        ['What is shown', 'On which data and labels', 'What it does not cover']
+        """
+        from skfilterrank.thresholds._card import card_of
+
+        return card_of(self, path, monitor, notes)
+
     @property
     def lower(self) -> float:
         """Threshold above which, up to `upper`, all risks are kept."""
@@ -313,7 +359,8 @@ def rate_in_words(risk: str, k, among: str = "all") -> str:
     name = risk.partition("@")[0]
     queries = "queries" if among == "all" else "answered queries"
     words = _RATES.get(name, risk).format(top=top, queries=queries)
-    return words if among == "all" or name == "any_forbidden" else f"{words}, of answered queries,"
+    has_said = among == "all" or name == "any_forbidden"
+    return words if has_said else f"among answered queries, {words}"
 
 
 def risk_certificate(

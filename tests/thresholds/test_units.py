@@ -188,7 +188,7 @@ class TestAnswered:
         assert [each.among for each in found.promises.values()] == ["answered", "all"]
         empty = found.promises["empty_list_rate"]
         assert empty.observed == pytest.approx(1 - found.share_answered)
-        assert "the forbidden share of the shown top 3, of answered queries, is" in str(found)
+        assert "among answered queries, the forbidden share of the shown top 3 is" in str(found)
 
     def test_a_file_keeps_it(self, many, tmp_path):
         y, groups, scores = many
