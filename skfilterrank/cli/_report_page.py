@@ -1,6 +1,5 @@
 """The template of an HTML report, pictures for it, and data that later reports read."""
 
-import base64
 import hashlib
 import html
 import io
@@ -17,18 +16,11 @@ from typing import Any, NamedTuple
 
 import skfilterrank
 from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.pages import Markup, escape, render_page
 from skfilterrank._lists.words import printable
 from skfilterrank.cli._inputs import STDIN
 from skfilterrank.cli._output import typed
-from skfilterrank.exceptions import FileFormatError, MissingPackageError
-
-try:
-    import jinja2
-    from markupsafe import Markup, escape
-except ImportError as error:
-    raise MissingPackageError(
-        "an HTML report needs jinja2, which is not installed: pip install 'skfilterrank[report]'."
-    ) from error
+from skfilterrank.exceptions import FileFormatError
 
 _DRAWING: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and read aloud
@@ -40,11 +32,6 @@ _DRAWING: dict[Any, Any] = {
 # Black and the dark greys follow the text of the page, the light ones its lines.
 _INK = re.compile(r"#(?:000000|1a1a1a|262626|333333)\b")
 _LINES = re.compile(r"#(?:e6e6e6|d9d9d9)\b")
-
-
-def isolated(name) -> Markup:
-    """Return a name as an element, since its letters may run from right to left."""
-    return name if isinstance(name, Markup) else Markup("<bdi>{}</bdi>").format(printable(name))
 
 
 class Drawn(NamedTuple):
@@ -71,25 +58,11 @@ def draw(make: Callable[[], Any]) -> Drawn:
 
 def write_page(path, **parts) -> None:
     """Write the template with what it names: values and functions."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("skfilterrank.cli"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: value if isinstance(value, Markup) else printable(value),
-    )
     numbers = iter(range(1, 10**9))
-    environment.filters |= {"bdi": isolated, "plain": _plain, "sha256": _sha256}
     parts["inline"] = lambda svg, caption: _inline(svg, caption, f"f{next(numbers)}-")
-    page = environment.get_template("report.html").render(parts)
+    page = render_page("skfilterrank.cli", "report.html", parts, plain=_plain)
     with open_for_writing(path) as write:
-        write(page.strip() + "\n")
-
-
-def _sha256(text):
-    """Return the hash by which a browser knows a script."""
-    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+        write(page)
 
 
 def _plain(text):

@@ -11,6 +11,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
+from skfilterrank.cli._documents import read_slices
 from skfilterrank.cli._errors import name_documents, refuse
 from skfilterrank.cli._inputs import (
     DONE_WITH_MISSING,
@@ -20,7 +21,7 @@ from skfilterrank.cli._inputs import (
     text_gains,
 )
 from skfilterrank.cli._output import Section, finite_or_text, frame_section, print_sections, tell
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import (
@@ -73,7 +74,7 @@ def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) ->
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
-        told = ("show_beyond_k", "guarantee", "confidence_level")
+        told = ("show_beyond_k", "guarantee", "confidence_level", "among", "html")
         refuse(told, "is about the rates of --risk. Give both or none.")
         if how in _RANDOM:
             given |= drawn or {"random_state": 0}
@@ -83,14 +84,15 @@ def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) ->
     if how != "tune":
         raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
     refuse(
-        ("abstain", "min_shown"),
-        "shows lists by more than their scores, of which --risk can promise nothing. Leave out one "
-        "of the two.",
+        ("min_shown",),
+        "shows documents at any score, of which --risk can promise nothing. Leave out one of the "
+        "two.",
     )
     k = measure.k or cutting.k or None
     return CertifiedThreshold(
         {_with_cutoff(name, k): level for name, level in cutting.risk.items()},
         confidence_level=cutting.confidence_level,
+        among=cutting.among,
         guarantee=cutting.guarantee,
         show_beyond_k=cutting.show_beyond_k,
         measure=measure.text,
@@ -120,7 +122,34 @@ def machines_of(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
-def fit_run(threshold, run, second, *, index, machines, name, how, missing):
+def read_clusters(path) -> pd.Series | None:
+    """Return the cluster of each query by its id; None without a file."""
+    if path is None:
+        return None
+    table = read_slices(path)
+    if len(table.columns) > 1:
+        raise FileFormatError(
+            f"there are {len(table.columns)} columns beside that of the queries: "
+            f"{brief_list(list(table.columns))}. Keep the one that names the cluster of each.",
+            path,
+        )
+    return table.iloc[:, 0]
+
+
+def _clusters_of(groups, clusters):
+    """Return the cluster of each row, named after the column."""
+    if clusters is None:
+        return None
+    ids = pd.Index(np.asarray(groups).astype(str))
+    if (missing := ~ids.isin(clusters.index)).any():
+        raise InputError(
+            f"--clusters names no cluster of the queries {brief_list(list(ids[missing].unique()))}."
+            " Name that of each judged query."
+        )
+    return pd.Series(clusters[ids].to_numpy(), name=clusters.name)
+
+
+def fit_run(threshold, run, second, *, index, machines, name, how, missing, clusters=None):
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
@@ -131,7 +160,13 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
         is_machine = machines.align(run, missing=missing).y_true == 1
         judged_by = np.where(is_machine, PREDICTED, PEOPLE)
     try:
-        threshold.fit(y_score, y_true, groups=groups, filter_scores=second, judged_by=judged_by)
+        threshold.fit(
+            *(y_score, y_true),
+            groups=groups,
+            filter_scores=second,
+            judged_by=judged_by,
+            clusters=_clusters_of(groups, clusters),
+        )
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
@@ -161,6 +196,7 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
     if hasattr(threshold, "certificate_"):
         if threshold.certificate_.n_machine:
             record["labels_of_machines"] = threshold.certificate_.n_machine
+        record["answered"] = threshold.certificate_.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
             for risk, promise in threshold.certificate_.promises.items()

@@ -460,6 +460,14 @@ class Cutting:
             metavar="RISK=LEVEL,...",
         ),
     ] = None
+    among: Annotated[
+        str,
+        Arg(
+            "queries of the risks: all, or those that are shown something",
+            choices=("all", "answered"),
+            metavar="QUERIES",
+        ),
+    ] = "all"
     confidence_level: ConfidenceLevel = 0.95
     guarantee: Annotated[
         str,

@@ -20,9 +20,11 @@ def threshold(
     min_shown: _Count = None,
     filter_scores: t.FilterScores = None,
     rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
+    clusters: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
     save: t.Save = None,
+    html: Annotated[str | None, Arg(convert=t.page, metavar="REPORT", file="write")] = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
 ) -> None:
@@ -43,13 +45,18 @@ def threshold(
     rule
         hide where the gain per harm, the gain less the price of harm, or the harm alone is too
         low or high; or show the best subset
+    clusters
+        table with the cluster of each query, such as its user; --risk counts each once
     save
         save the threshold of the run as JSON, for apply and monitor
+    html
+        write the certificate of --risk as a page to print and sign
 
     Examples
     --------
     skfilterrank threshold qrels.txt run.txt --k 10 --gains=0=-1,1=1,2=2 --save threshold.json
     skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save threshold.json
+    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --among answered
     skfilterrank threshold qrels.txt runs/*.gz -m ap
     """
     from sklearn.base import clone
@@ -69,6 +76,7 @@ def threshold(
         fit_run,
         machines_of,
         make_threshold,
+        read_clusters,
         thresholds_section,
     )
     from skfilterrank.exceptions import InputError
@@ -91,18 +99,19 @@ def threshold(
     )
     treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
     named = named_runs(qrels, runs)
-    if save is not None and len(named) > 1:
-        raise InputError(
-            f"--save saves the threshold of one run, got {len(named)}. Name the run that is to be "
-            "filtered."
-        )
+    for option, path in (("save", save), ("html", html)):
+        if path is not None and len(named) > 1:
+            raise InputError(
+                f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
+                "is to be filtered."
+            )
     judgments = read_judgments(qrels, gains, treated)
     matched = gains_of_labels(judgments["label"], qrels, gains, treated)
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=with_other_labels(matched, gains))
     index, machines = QrelsIndex(judgments), machines_of(judgments)
     given = {"index": index, "machines": machines, "missing": treated.missing}
-    given["how"] = cutting.threshold
+    given |= {"how": cutting.threshold, "clusters": read_clusters(clusters)}
     records = []
     for name, path in named.items():
         fitted = clone(unfitted)
@@ -111,6 +120,9 @@ def threshold(
         fitted.save(save)
         tell(f"wrote {save}")
     certificate = getattr(fitted, "certificate_", None)
+    if html is not None:
+        certificate.to_html(html, notes={"Judgments": qrels, "Scores": runs[0]})
+        tell(f"wrote {html}")
     foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
     section = thresholds_section(records, foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)

@@ -165,14 +165,20 @@ class HeldOutScores:
         if query_weight is not None:
             weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
             lists.weights = None if weights is None else weights[queries]
+        clusters = queries
+        if data.clusters is not None:
+            of_query = np.empty(n_queries, dtype=np.intp)
+            of_query[data.groups] = data.clusters
+            clusters = of_query[queries]
         judged = JudgedScores(
             lists,
             data.labels[rows],
-            queries,
+            clusters,
             columns or {},
             folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
             names=(data.ids[rows], rows),
             machines=None if judged_by is None else machine_labels(judged_by, data.gains)[rows],
+            unit=data.unit,
             # Scores out of fold and those of the model fitted on all rows may differ in spread.
             watches_scale=False,
         )

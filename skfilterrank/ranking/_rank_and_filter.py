@@ -251,7 +251,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     takes_judged_by = True
 
-    __metadata_request__fit = {"query_weight": True, "judged_by": True}  # noqa: RUF012
+    __metadata_request__fit = {  # noqa: RUF012
+        "query_weight": True,
+        "judged_by": True,
+        "clusters": True,
+    }
 
     def __init__(
         self,
@@ -313,6 +317,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_groups=None,
         query_weight: QueryWeight = None,
         judged_by=None,
+        clusters=None,
         **fit_params,
     ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
@@ -330,6 +335,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         judged_by : array-like of shape (n_rows,), default=None
             Who gave each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
+        clusters : array-like of shape (n_rows,), default=None
+            Cluster of each row, such as the user of the query: no split divides one, and a
+            certificate counts each once, as :meth:`CertifiedThreshold.fit`. Not of Dask's rows.
         {fit_params}
 
         Returns
@@ -352,6 +360,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
+            if clusters is not None:
+                raise InputError(
+                    "clusters is not possible where X is a Dask DataFrame: leave it out, or give "
+                    "rows in memory."
+                )
             fit_params = self._inside_parameters(fit_params)
             given |= {"eval_set": eval_set}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
@@ -379,6 +392,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
             if two is not None:
                 rows = replace(rows, gains=two.gains, labels=two.gains)
+            if clusters is not None:
+                rows = rows.with_clusters(clusters)
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged

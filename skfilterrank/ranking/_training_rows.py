@@ -42,13 +42,15 @@ from skfilterrank.ranking._out_of_fold import (
     make_splits,
     to_scale,
 )
+from skfilterrank.thresholds import name_unit, number_clusters
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """Reader of rows in memory, checked and numbered; gains are NaN where unjudged.
 
-    `groups` numbers the queries from 0, and `ids` are their ids as they were given.
+    `groups` numbers the queries from 0, and `ids` are their ids as they were given. `clusters`
+    numbers the cluster of each row, None where each query is one, and `unit` is a cluster's name.
     """
 
     X: Any
@@ -60,6 +62,8 @@ class TrainingRows:
     judged: np.ndarray
     fit_params: dict
     eval_sets: list
+    clusters: np.ndarray | None = None
+    unit: str | None = None
 
     are_in_memory: ClassVar[bool] = True
 
@@ -81,9 +85,20 @@ class TrainingRows:
         return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.groups, starts)])
 
     def split(self, model, *, calibrates=False, advice="") -> list:
-        """Split rows by query as `cv` of a model says; one split where a threshold calibrates."""
+        """Split rows by cluster as `cv` of a model says; one split where a threshold calibrates."""
         cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-        return make_splits(cv, self.labels, self.groups, single=model.refit is False, advice=advice)
+        return make_splits(
+            cv, self.labels, self._apart(), single=model.refit is False, advice=advice
+        )
+
+    def with_clusters(self, clusters) -> "TrainingRows":
+        """Return these rows with the cluster of each."""
+        numbers = number_clusters(clusters, GroupIndex.from_groups(self.groups))
+        return replace(self, clusters=numbers[self.groups], unit=name_unit(clusters))
+
+    def _apart(self):
+        """Number what no split divides: clusters, or queries."""
+        return self.groups if self.clusters is None else self.clusters
 
     def fit(self, estimator, split=None):
         """Fit a clone on the training rows of a split (None: all)."""
@@ -155,8 +170,9 @@ class TrainingRows:
         return HeldOutScores(self, rows, scores, index, are_of_folds=splits is not None)
 
     def tears_queries(self, splits) -> bool:
-        """Tell whether a query has rows on both sides of a split."""
-        return any(count_shared(self.groups[train], self.groups[test]) for train, test in splits)
+        """Tell whether a query or a cluster has rows on both sides of a split."""
+        apart = self._apart()
+        return any(count_shared(apart[train], apart[test]) for train, test in splits)
 
     def fit_on(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""

@@ -42,6 +42,7 @@ from skfilterrank.thresholds._judged_scores import (
     SCORE,
     JudgedScores,
     margins_of,
+    name_unit,
     number_clusters,
     read_scores,
     scored_sizes,
@@ -167,7 +168,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             the second column of `scores`, or a column "filter_score".
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of a query. Lists of one cluster are never on
-            both sides of a split. None makes each query a cluster.
+            both sides of a split, and in a certificate a cluster counts once, with the mean loss
+            of its queries. The name of a Series, such as "user", names them there. None makes
+            each query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         judged_by : array-like of shape (n_rows,), default=None
@@ -220,6 +223,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             columns,
             names=names,
             machines=machines,
+            unit=name_unit(clusters),
         )
         return self.fit_judged(judged)
 

@@ -12,7 +12,9 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risks import (
+    answers_needed,
     check_guarantee,
     find_unjudged,
     kind_of_bound,
@@ -21,13 +23,20 @@ from skfilterrank.thresholds._risks import (
     read_promises,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
+from skfilterrank.thresholds._units import START_SHARE, Start, Units, start_at
 
 _RATES = {
-    "any_forbidden": "the share of queries with a forbidden document in the shown {top}",
+    "any_forbidden": "the share of {queries} with a forbidden document in the shown {top}",
     "forbidden": "the forbidden share of the shown {top}",
     "false_reject_rate": "the share of a query's good documents that is hidden",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
+# Confidence of an interval beside a guarantee in expectation.
+_USUAL = 0.95
+# A walk among answered queries begins with this many times the answers that are needed if none
+# shows a failure, or with this share of the queries if that is between the two numbers; first for
+# losses that are 0 or 1. Bets win slowly where few queries are answered.
+_STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 _COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
@@ -45,18 +54,21 @@ class RiskPromise(Result):
         Number of places of the shown list that count; None means all.
     lower, upper : float
         The risk is kept at thresholds above `lower` and up to `upper`: one of the two is infinite,
-        and both are where all thresholds keep it. NaN where the threshold was given.
+        and both are where all thresholds keep it. Among answered queries both may be finite. NaN
+        where the threshold was given.
     n_queries : int
-        Queries that count for the risk.
+        Queries that count for the risk; with clusters, the clusters that do.
     n_tried : int
         Distinct thresholds that were tested, from the safest on.
     observed : float
-        Mean loss of the queries at the threshold.
+        Mean loss of the queries at the threshold; of the answered ones where `among` says so.
     upper_bound : float
         Upper confidence bound of the risk at the threshold. Where that was chosen, the bound is
         that of a threshold fixed beforehand, but at most `max_risk`, which is guaranteed.
     lower_bound : float
         Lower confidence bound of the risk at a given threshold, else NaN.
+    among : {"all", "answered"}
+        Queries that the risk is a mean over: all, or the ones that are shown something.
     """
 
     risk: str
@@ -69,6 +81,7 @@ class RiskPromise(Result):
     observed: float
     upper_bound: float
     lower_bound: float = np.nan
+    among: str = "all"
 
     @property
     def verdict(self) -> str:
@@ -84,7 +97,7 @@ class RiskPromise(Result):
 
     def in_words(self) -> str:
         """Describe the risk in words."""
-        return rate_in_words(self.risk, self.k)
+        return rate_in_words(self.risk, self.k, self.among)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +136,23 @@ class RiskCertificate(Result):
     assumes_unseen : bool
         True if the guarantee assumes that the model that gave the scores has not seen the
         calibration queries. False where RankAndFilter has fitted it on others.
+    n_queries : int
+        Calibration queries.
+    n_units : int
+        Independent draws: the queries, or their clusters.
+    unit : str or None
+        Name of a cluster, such as "user", of which each counts once, with the mean loss of its
+        queries; None where each query is a unit.
+    n_labels : int
+        Judged documents of the calibration queries.
+    share_answered : float
+        Share of the queries that are shown something at the threshold; with clusters, the mean
+        share of a cluster.
+    share_answered_lower, share_answered_upper : float
+        Interval of it, with the confidence level (0.95 in expectation). It holds at all thresholds
+        at once, so also at a chosen one.
+    share_hidden : float
+        Share of the documents of the calibration queries that is hidden.
     """
 
     promises: dict[str, RiskPromise]
@@ -136,6 +166,14 @@ class RiskCertificate(Result):
     max_shown: int | None = None
     shows_more: bool = False
     n_machine: int = 0
+    n_queries: int = 0
+    n_units: int = 0
+    unit: str | None = None
+    n_labels: int = 0
+    share_answered: float = np.nan
+    share_answered_lower: float = np.nan
+    share_answered_upper: float = np.nan
+    share_hidden: float = np.nan
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -147,6 +185,52 @@ class RiskCertificate(Result):
         highest score first. A saved threshold does not keep them.
         """
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
+
+    def to_html(self, path=None, *, monitor=None, notes=None) -> str | None:
+        """Make a page to print and sign: the promise, its data, its limits and its state.
+
+        It is one file without scripts that asks for nothing from elsewhere, and one sheet of A4
+        unless there are many risks or notes.
+
+        Parameters
+        ----------
+        path : str, path-like or None, default=None
+            File to write; an older file is replaced once the new one is whole. None returns the
+            page.
+        monitor : RiskMonitor or None, default=None
+            Monitor of the same risks, whose state the page shows.
+        notes : dict of str to str or None, default=None
+            Further facts about the data, by their names, such as ``{"Dates": "1 to 31 May"}``. The
+            page states that dates and segment are not stated where no name begins with these words.
+
+        Returns
+        -------
+        str or None
+            The page where `path` is None.
+
+        Raises
+        ------
+        MissingPackageError
+            If jinja2 is not installed.
+        ValueError
+            If the monitor watches other risks or levels, or notes are no texts by name.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import re
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.thresholds import CertifiedThreshold
+        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
+        >>> page = safe.certificate_.to_html(notes={"Dates": "May 2026", "Segment": "German"})
+        >>> re.findall("<h2>(.*)</h2>", page)[:3]
+        ['What is shown', 'On which data and labels', 'What it does not cover']
+        """
+        from skfilterrank.thresholds._card import card_of
+
+        return card_of(self, path, monitor, notes)
 
     @property
     def lower(self) -> float:
@@ -186,7 +270,7 @@ class RiskCertificate(Result):
         return f"with confidence {self.confidence_level:g}"
 
     def _head(self):
-        covers, holes = self._covers(), ""
+        covers, holes = self._covers() + self._answers(), ""
         if self.n_unjudged:
             holes += (
                 f" {self.n_unjudged} documents of these queries are unjudged, and count as not "
@@ -207,20 +291,43 @@ class RiskCertificate(Result):
             for promise in self.promises.values()
         ]
         text = (
-            f"{grounds[0].upper()}{grounds[1:]}, {', and '.join(parts)} on new queries, at "
-            f"threshold {self.threshold:.4g}"
+            f"{grounds[0].upper()}{grounds[1:]}, {', and '.join(parts)} on new "
+            f"{self._units()}, at threshold {self.threshold:.4g}"
         )
         if len(parts) == 1:
             (promise,) = self.promises.values()
             text += (
-                f": on {promise.n_queries} calibration queries it is {promise.observed:.4f}, with "
-                f"an upper bound of {promise.upper_bound:.4f}"
+                f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
+                f"{promise.observed:.4f}, with an upper bound of {promise.upper_bound:.4f}"
             )
         if self.assumes_unseen:
             holes = (
                 f" This holds if the model that gave the scores has not seen these queries.{holes}"
             )
         return f"{text}.{covers}{holes}"
+
+    def _units(self, of="", promise=None):
+        """Name the units in the plural, and the ones that count for a risk."""
+        answered = promise is not None and promise.among == "answered"
+        if self.unit is None:
+            return f"{'answered ' if answered else ''}{of}queries"
+        return f"{of}{self.unit}s{' with an answered query' if answered else ''}"
+
+    def _answers(self):
+        """State the share of answered queries, and what a cluster counts, in sentences."""
+        text = ""
+        if self.unit is not None:
+            text += (
+                f" Each {self.unit} counts once, with the mean of its queries "
+                f"({self.n_queries:,} queries of {counted(self.n_units, self.unit)})."
+            )
+        if np.isnan(self.share_answered):
+            return text
+        low, high = self.share_answered_lower, self.share_answered_upper
+        return (
+            f"{text} Something is shown for {100 * self.share_answered:.1f} % of the queries "
+            f"({100 * low:.1f} to {100 * high:.1f} %)."
+        )
 
     def _covers(self):
         """Name the documents that the guarantee covers, in a sentence."""
@@ -240,15 +347,20 @@ class RiskCertificate(Result):
         grounds = self._grounds()
         return (
             f"{grounds[0].upper()}{grounds[1:]}, {promise.in_words()} {verdict} at threshold "
-            f"{self.threshold:.4g}: on {promise.n_queries} queries it is {promise.observed:.4f}, "
-            f"between {promise.lower_bound:.4f} and {promise.upper_bound:.4f}."
+            f"{self.threshold:.4g}: on {promise.n_queries} {self._units('', promise)} it is "
+            f"{promise.observed:.4f}, between {promise.lower_bound:.4f} and "
+            f"{promise.upper_bound:.4f}."
         )
 
 
-def rate_in_words(risk: str, k) -> str:
+def rate_in_words(risk: str, k, among: str = "all") -> str:
     """Describe a risk in words."""
     top = "list" if k is None or np.isnan(k) else f"top {k:g}"
-    return _RATES.get(risk.partition("@")[0], risk).format(top=top)
+    name = risk.partition("@")[0]
+    queries = "queries" if among == "all" else "answered queries"
+    words = _RATES.get(name, risk).format(top=top, queries=queries)
+    has_said = among == "all" or name == "any_forbidden"
+    return words if has_said else f"among answered queries, {words}"
 
 
 def risk_certificate(
@@ -258,6 +370,8 @@ def risk_certificate(
     *,
     groups=None,
     risks,
+    among: str = "all",
+    clusters=None,
     confidence_level: float = 0.95,
     gains=None,
     judged_by=None,
@@ -279,6 +393,10 @@ def risk_certificate(
     risks : dict
         Risks with their levels, as in :class:`CertifiedThreshold`. Risks with a cut-off cover the
         first places alone; where more documents of a query are shown, the certificate states it.
+    among : {"all", "answered"}, default="all"
+        Queries that the risks are means over, as in :class:`CertifiedThreshold`.
+    clusters : array-like of shape (n_rows,), default=None
+        Cluster of each row, such as the user of the query, as in :meth:`CertifiedThreshold.fit`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     judged_by : array-like of shape (n_rows,), default=None
@@ -314,29 +432,50 @@ def risk_certificate(
     if not is_level(threshold):
         raise InputError(f"threshold must be a number, got {brief(threshold)}.")
     confidence_level = check_guarantee("confidence", confidence_level)
-    promises = read_promises(risks)
+    promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists.scores = check_level_scores(y_score)
     labels = label_array(y_true)
+    numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
+    units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     results = {}
     for promise in promises:
-        steps = promise.steps(lists, labels)
-        if not steps.n_queries:
+        raw = promise.steps(lists, labels)
+        if not raw.n_queries:
             raise InputError(f"no query counts for the risk {brief(promise.name)}: judge some.")
-        losses = steps.at(threshold)
-        make = kind_of_bound(steps, "confidence")
+        steps = units.of_promise(raw, promise)
+        make, level = kind_of_bound(steps, "confidence"), promise.max_risk
+        answered = np.ones(steps.n_queries)
+        if promise.answered:
+            answered = units.answered(raw.counted, threshold)
+        counts = answered > 0
+        if not counts.any():
+            raise InputError(
+                f"no query that counts for the risk {brief(promise.name)} is shown anything at "
+                f"threshold {threshold:g}, and it is among answered queries. Lower the threshold, "
+                "or use among='all'."
+            )
+        # Given which units are answered, these are independent draws of such units.
+        answered, losses = answered[counts], steps.at(threshold)[counts]
+        own = losses - level * (1 - answered)
+        n_units = len(own)
+        others = (answered - own) + (1.0 - level) * (1 - answered)
+        above, below = (
+            make(n_units, each, confidence_level, answered=promise.answered)
+            for each in (level, 1.0 - level)
+        )
         results[promise.name] = RiskPromise(
             risk=promise.name,
             max_risk=promise.max_risk,
             k=promise.k,
             lower=np.nan,
             upper=np.nan,
-            n_queries=steps.n_queries,
+            n_queries=n_units,
             n_tried=1,
-            observed=float(losses.mean()),
-            upper_bound=make(steps.n_queries, promise.max_risk, confidence_level).upper(losses),
-            lower_bound=1.0
-            - make(steps.n_queries, 1.0 - promise.max_risk, confidence_level).upper(1.0 - losses),
+            observed=float(own.sum() / answered.sum()),
+            upper_bound=above.upper(losses, answered),
+            lower_bound=1.0 - below.upper(others, answered),
+            among="answered" if promise.answered else "all",
         )
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
@@ -352,6 +491,8 @@ def risk_certificate(
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
         n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
+        share_hidden=1.0 - float(shown.mean()),
+        **_about(units, lists, threshold, confidence_level),
     )
 
 
@@ -383,6 +524,8 @@ def certify(
     names=None,
     levels=None,
     keys=None,
+    clusters=None,
+    unit=None,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -406,8 +549,11 @@ def certify(
         The only levels of that path; None where any number is a level.
     keys : ndarray of shape (n_rows,) or None
         Level of another path from which on a row may be shown; None for the path of the scores.
+    clusters, unit
+        As in :class:`Units`.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
+    units, every_query = Units.of(lists, keys, clusters, unit), every
     # Along one direction the first bad threshold is bad for one risk, whose test alone has to err:
     # the error is shared by the directions, not by the risks. A risk whose safe end was chosen by
     # its losses might err from either end.
@@ -416,8 +562,9 @@ def certify(
     each_confidence = confidence_level
     if n_tests > 1:
         each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
+    every = [units.of_promise(*each) for each in zip(every, promises)]
     tested = []
-    for promise, own in zip(promises, every):
+    for promise, own, raw in zip(promises, every, every_query):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
                 f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, "
@@ -426,19 +573,31 @@ def certify(
             )
         steps = own.never_falling() if guarantee == "expectation" else own
         make = kind_of_bound(steps, guarantee)
-        bound = make(steps.n_queries, promise.max_risk, each_confidence)
+        has_start = promise.answered and not steps.is_upward
+        # A part of the error is that of the place where the walk begins.
+        tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
+        bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
         if not bound.rules_out(np.zeros(steps.n_queries)):
-            _raise_too_few(make, steps, promise, each_confidence, guarantee)
-        if not bound.rules_out(steps.start):
+            _raise_too_few(make, steps, promise, each_confidence, guarantee, units)
+        lower, upper = -np.inf, np.inf
+        if has_start:
+            highest = units.highest(raw.counted)
+            first, upper = _start_of(highest, bound, promise, each_confidence, steps.is_binary)
+            steps = start_at(steps, first)
+            if not bound.rules_out(steps.start):
+                _raise_not_among_answered(promise, units, raw, first)
+        if not has_start and not bound.rules_out(steps.start):
             _raise_impossible(steps, promise, most)
         n_passed = _count_passed(steps, bound)
-        lower, upper = -np.inf, np.inf
         if n_passed < len(steps.scores):
             limit = float(steps.scores[n_passed])
-            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
+            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
+        if has_start and lower >= upper:
+            _raise_not_among_answered(promise, units, raw, lower)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
-        _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
-        if not (steps.start.any() or steps.losses.any()):
+        if not has_start:
+            _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
+        if not (raw.start.any() or raw.losses.any()):
             warn_user(
                 f"The risk {brief(promise.name)} is 0 on all calibration queries at every "
                 "threshold, so that its certificate means little. If gains below 0 are to mark "
@@ -451,17 +610,25 @@ def certify(
     between = lists.scores if between is None else between
     threshold, value = _best_certified(curve, between, lower, upper, levels)
     results = {}
-    for promise, own, steps, bound, n_passed, lower, upper in tested:
+    for (promise, own, steps, bound, n_passed, lower, upper), raw in zip(tested, every_query):
+        answered, losses, n_queries = None, own.at(threshold), own.n_queries
+        observed = float(losses.mean())
+        if promise.answered:
+            answered = units.answered(raw.counted, threshold)
+            n_queries = int(np.count_nonzero(answered))
+            own_losses = losses - promise.max_risk * (1 - answered)
+            observed = float(own_losses.sum() / max(answered.sum(), 1e-300))
         results[promise.name] = RiskPromise(
             risk=promise.name,
             max_risk=promise.max_risk,
             k=promise.k,
             lower=lower,
             upper=upper,
-            n_queries=steps.n_queries,
+            n_queries=n_queries,
             n_tried=len(np.unique(steps.scores[: n_passed + 1])),
-            observed=float(own.at(threshold).mean()),
-            upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
+            observed=observed,
+            upper_bound=min(bound.upper(steps.at(threshold), answered), promise.max_risk),
+            among="answered" if promise.answered else "all",
         )
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)
@@ -487,7 +654,38 @@ def certify(
         _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
         max_shown=covered,
         shows_more=covered is not None and covered != most,
+        **_about(units, lists, threshold, grounds),
     )
+
+
+def _about(units, lists, threshold, confidence) -> dict:
+    """Describe the calibration queries, and the share of them that is answered."""
+    every = np.arange(lists.index.n_queries)
+    names = ("share_answered", "share_answered_lower", "share_answered_upper")
+    shares = units.share_answered(threshold, _USUAL if confidence is None else confidence)
+    return {
+        "n_queries": len(every),
+        "n_units": len(units.answered(every, threshold)),
+        "unit": units.name,
+        "n_labels": int(np.count_nonzero(~np.isnan(lists.gains))),
+        **dict(zip(names, shares)),
+    }
+
+
+def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, float]:
+    """Find the first threshold to test among answered queries, and the highest to certify."""
+    n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
+    least, (factor, share) = answers_needed(bound), _STARTS[is_binary]
+    n_first = max(least, min(factor * least, int(share * n_units)))
+    start = Start.of(n_units, n_first, error)
+    n_answered = int(np.count_nonzero(highest > -np.inf))
+    if start.n_last > n_answered:
+        raise InputError(
+            f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries "
+            f"needs at least {start.n_last} calibration queries that are shown something, got "
+            f"{n_answered}. Give more queries, raise the level or lower confidence_level."
+        )
+    return start.between(highest)
 
 
 def _count_passed(steps, bound):
@@ -535,16 +733,17 @@ def _best_certified(curve, scores, lower, upper, levels=None):
     return threshold, float(values[best])
 
 
-def _raise_too_few(make, steps, promise, confidence, guarantee):
+def _raise_too_few(make, steps, promise, confidence, guarantee, units):
     """Raise for too few queries, and name the number that the guarantee needs."""
     kind = "queries with a good document" if steps.is_upward else "judged queries"
+    kind = kind if units.name is None else f"{units.name}s with {kind}"
     sure = (
         f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
     )
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
-        f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "
-        f"({kind}), got {steps.n_queries}"
+        f"least {queries_needed(make, promise.max_risk, confidence)} calibration "
+        f"{'queries' if units.name is None else units.name + 's'} ({kind}), got {steps.n_queries}"
     )
     if steps.n_queries:
         none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
@@ -572,6 +771,20 @@ def _raise_impossible(steps, promise, most):
     raise InputError(
         f"{what}: it is {mean} on the calibration queries at the safest threshold, where {where} "
         "is shown. Raise its level, or give a better model."
+    )
+
+
+def _raise_not_among_answered(promise, units, steps, threshold):
+    """Raise where no share of answers is large enough that the risk is shown to be kept."""
+    answered = units.answered(steps.counted, threshold)
+    lost = units.mean(
+        steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted
+    )
+    raise InputError(
+        f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
+        f"certified at no threshold: it is {lost.sum() / answered.sum():.3g} where the "
+        f"{units.count(int(np.count_nonzero(answered)))} with the highest scores are shown "
+        "something. Raise its level, or give more calibration queries or a better model."
     )
 
 

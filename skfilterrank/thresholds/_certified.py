@@ -1,5 +1,6 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,6 @@ from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
@@ -18,7 +18,7 @@ from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, mea
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
+from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):
@@ -46,12 +46,17 @@ class CertifiedThreshold(TwoScores):
         its own rows alone. Losses of dtype bool get the exact binomial test. Of documents of equal
         score those of the lowest gain count as shown first: give `gains` that are lowest for what
         the function counts as worst, or the order of rows may break the guarantee.
+    among : {"all", "answered"}, default="all"
+        Queries that each risk is a mean over. "all": a query that is shown nothing counts as one
+        without a forbidden document, so that showing little keeps such a risk low. "answered": the
+        queries that are shown something, so that "forbidden" is 1 minus the precision of what is
+        shown if all that is not good is forbidden. "empty_list_rate" always counts all queries.
     confidence_level : float, default=0.95
         Probability with which all risks are kept, between 0 and 1.
     guarantee : {"confidence", "expectation"}, default="confidence"
         "expectation" keeps the mean of each risk over repeated draws of the queries: at most the
         level, though half of the draws may be above it. That takes fewer queries and hides less;
-        `confidence_level` plays no part.
+        `confidence_level` plays no part. It is not possible among answered queries.
     measure : str or None, default=None
         Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
@@ -61,6 +66,10 @@ class CertifiedThreshold(TwoScores):
         contribute.
     max_shown : int or None, default=None
         Documents of each query that are shown at most.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, as in
+        :class:`TunedThreshold`. The level is learned from a part of the queries, and the promise is
+        tested on the others, of which the same are left unanswered.
     show_beyond_k : bool, default=False
         Show more documents of a query than the cut-offs of the risks cover. If False, lists end
         at the smallest of these cut-offs.
@@ -94,11 +103,14 @@ class CertifiedThreshold(TwoScores):
     -----
     The method is Learn then Test [1]_ with fixed-sequence testing, and the unit is the query.
     Queries are assumed to be independent draws from one distribution; documents of a query may
-    depend on each other in any way. All real thresholds are tested in an order that is fixed
-    beforehand, from the safest on: from +inf downwards for forbidden documents, from -inf upwards
-    for false rejects. The test stops at the first threshold at which "the risk is above its level"
-    cannot be rejected. All before it are certified at once, so that the data may also choose among
-    them.
+    depend on each other in any way. Where queries depend on each other, as those of one user do,
+    ``fit(..., clusters=)`` makes the cluster the unit. Its loss is the mean of its queries' losses,
+    so that each cluster counts once: the risk is that of a query drawn at random from a cluster
+    drawn at random. A risk over all queries is another number if large clusters do worse. All real
+    thresholds are tested in an order that is fixed beforehand, from the safest on: from +inf
+    downwards for forbidden documents, from -inf upwards for false rejects. The test stops at the
+    first threshold at which "the risk is above its level" cannot be rejected. All before it are
+    certified at once, so that the data may also choose among them.
 
     No grid of thresholds is chosen by the data. The loss of a query changes at the scores of its
     documents only, so that one test for each distinct calibration score tests every real number.
@@ -108,6 +120,24 @@ class CertifiedThreshold(TwoScores):
     bound of the bad ones take its place.) Risks need not be monotone: the forbidden share of the
     shown documents falls when a good document enters a list. Thresholds behind the first bad one
     are never certified, which is safe.
+
+    **Among answered queries.** With A = 1 where a query shows something, the promise is
+    E[A (loss - level)] <= 0, and so a query without an answer counts as one whose loss is the
+    level. For losses of 0 or 1 the test is exact binomial among the answered queries. Given which
+    queries these are, their losses are independent draws with the risk as their mean, so that the
+    test is valid at each threshold, however A and the risk change from one to the next; more is not
+    needed of a fixed sequence. Bets on other losses are neither won nor lost without an answer.
+
+    With few answers nothing can be shown, so that the walk cannot begin at +inf. Let Q be the
+    threshold at which a certain share of all queries is answered. It is unknown, but fixed. The
+    walk begins at an order statistic of the best score of each query that lies below Q with a
+    probability of at most a twentieth of the error. No threshold above a second one is certified,
+    which lies above Q as seldom. From Q on the sequence is fixed, and is tested with the other nine
+    tenths. Shares of answers below that are therefore never certified: it is an error if no
+    threshold is.
+
+    With `abstain`, the level of confidence is learned together with a tuned threshold from the
+    queries that are set apart in the same way as those for two scores below.
 
     Several risks that are safe at the same end are each tested with the whole error: the first bad
     threshold is bad for one of them, whose test alone must err. Risks that are safe at opposite
@@ -184,6 +214,14 @@ class CertifiedThreshold(TwoScores):
     >>> both = CertifiedThreshold({"any_forbidden@3": 0.15, nothing_good: 0.3})
     >>> list(both.fit(scores, y, groups=groups).certificate_.promises)
     ['any_forbidden@3', 'nothing_good']
+
+    The rate among the queries that are shown something:
+
+    >>> shown = CertifiedThreshold({"any_forbidden@3": 0.15}, among="answered")
+    >>> certificate = shown.fit(scores, y, groups=groups).certificate_
+    >>> print(certificate)
+    With confidence 0.95, the share of answered queries with a forbidden document in the shown top
+    3 is at most 0.15 on new queries, at threshold ...: on ... answered calibration queries ...
     """
 
     threshold_curve_: Any
@@ -199,36 +237,47 @@ class CertifiedThreshold(TwoScores):
         risks: Any,
         *,
         confidence_level: float = 0.95,
+        among: str = "all",
         guarantee: str = "confidence",
         measure: Any = None,
         rule: str | None = None,
         max_shown: int | None = None,
+        abstain: str | None = None,
         show_beyond_k: bool = False,
         gains: Gains = None,
     ) -> None:
         self.risks = risks
         self.confidence_level = confidence_level
+        self.among = among
         self.guarantee = guarantee
         self.measure = measure
         self.rule = rule
         self.max_shown = max_shown
+        self.abstain = abstain
         self.show_beyond_k = show_beyond_k
         self.gains = gains
 
-    # A certificate covers neither documents that are shown at any score nor a choice of queries.
+    # A certificate does not cover documents that are shown at any score.
     min_shown = None
-    abstain = None
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
-        read_promises(self.risks)
+        self._promises()
         check_guarantee(self.guarantee, self.confidence_level)
+        if self.among == "answered" and self.guarantee == "expectation":
+            raise InputError(
+                "guarantee='expectation' is not possible with among='answered': where few queries "
+                "are answered, one more could lose everything. Use guarantee='confidence'."
+            )
         check_flag(self.show_beyond_k, "show_beyond_k")
+
+    def _promises(self):
+        return read_promises(self.risks, self.among)
 
     def _most_shown(self):
         if self.show_beyond_k:
             return self.max_shown
-        return most_shown(read_promises(self.risks), self.max_shown)
+        return most_shown(self._promises(), self.max_shown)
 
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
@@ -236,6 +285,9 @@ class CertifiedThreshold(TwoScores):
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)
+        every, confidence, answer_level = judged, None, -np.inf
+        if self.abstain is not None:
+            judged, confidence, answer_level = self._learn_abstention(judged)
         most = self._most_shown()
         lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
         ranked = judged.lists if is_whole else lists
@@ -244,10 +296,32 @@ class CertifiedThreshold(TwoScores):
         self._certify(
             judged, parsed, lists, entries, {}, between=between, scores=judged.scores, most=most
         )
+        self.confidence_, self.answer_level_ = confidence, answer_level
         keys = self._capped(judged.scores, judged.scores, judged.index)
         shown = (keys >= self.level_) & (keys > -np.inf)
+        self._note_hidden(shown)
         _warn_if_all_hidden(shown, keys, judged)
-        return shown, entries
+        if self.abstain is None:
+            return shown, entries
+        # The curves are those of the tested queries alone.
+        return self._shown(every.scores, every.index, every.columns), None
+
+    def _learn_abstention(self, judged):
+        """Learn which queries to answer from some; return the others, without the unanswered."""
+        learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
+        tuned = TunedThreshold(
+            self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
+        )
+        tuned._fit_levels(learned, self._parsed())
+        is_sure = tuned.confidence_.of(tested.scores, tested.index) >= tuned.answer_level_
+        lists = copy(tested.lists)
+        lists.scores = np.where(is_sure[tested.codes], lists.scores, -np.inf)
+        return replace(tested, lists=lists), tuned.confidence_, tuned.answer_level_
+
+    def _note_hidden(self, shown):
+        """State in the certificate the share of the documents that is hidden."""
+        hidden = 1.0 - float(shown.mean())
+        self.certificate_ = replace(self.certificate_, share_hidden=hidden)
 
     def _fit_two_scores(self, judged, parsed):
         _check_each_once(judged)
@@ -260,7 +334,7 @@ class CertifiedThreshold(TwoScores):
             judged = replace(judged, apart=learned)
         path = self._learn_path(judged)
         lists, keys = path.lists_of(judged.lists), path.keys()
-        rates = [promise.rate for promise in read_promises(self.risks)]
+        rates = [promise.rate for promise in self._promises()]
         given = path.given(lists, [parsed, *rates])
         entries, most = measured(lists, parsed, given), self._most_of_rule()
         self._certify(
@@ -275,13 +349,14 @@ class CertifiedThreshold(TwoScores):
             most=most,
         )
         shown = self._shown_at(path, self.level_)
+        self._note_hidden(shown > -np.inf)
         _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
         return judged, shown, entries
 
     def _certify(self, judged, parsed, lists, entries, given, **of_path):
         """Set the curve, the certificate and the level from the values along a path."""
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        promises = read_promises(self.risks)
+        promises = self._promises()
         certificate = certify(
             self.threshold_curve_,
             lists,
@@ -290,6 +365,8 @@ class CertifiedThreshold(TwoScores):
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
+            clusters=None if judged.unit is None else judged.clusters,
+            unit=judged.unit,
             **of_path,
         )
         value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value
@@ -345,18 +422,11 @@ def _warn_if_all_hidden(shown, keys, judged):
 
 
 def _check_each_once(judged):
-    """Raise for lists that depend on each other, each of which a certificate would count."""
+    """Raise for lists of one query, each of which a certificate would count."""
     n_lists = np.bincount(judged.clusters)
-    if not (n_shared := np.count_nonzero(n_lists > 1)):
-        return
-    if judged.folds is not None:
+    if judged.unit is None and (n_shared := np.count_nonzero(n_lists > 1)):
         raise InputError(
             f"{n_shared} queries occur several times, as cross-validation holds them out "
             "repeatedly, and a certificate counts each once. Use splits that hold out a query "
             "once at most, such as cv=0.3 or GroupKFold."
         )
-    raise InputError(
-        f"clusters has {counted(n_shared, 'cluster')} of several queries, and a certificate takes "
-        "queries for independent. Give one query of each cluster, or leave clusters out if "
-        "queries of a cluster are independent."
-    )

@@ -15,7 +15,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._drift import LEVELS, Calibration
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import AMONG, read_promises
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
 _FORMAT = "skfilterrank threshold 1"
@@ -295,6 +295,7 @@ _PROMISE = record(
         "observed": number(0, 1),
         "upper_bound": number(0, 1),
         "lower_bound": number(0, 1, nan=True),
+        "among": one_of(*AMONG),
     }
 )
 _CERTIFICATE = {
@@ -307,6 +308,14 @@ _CERTIFICATE = {
     "n_machine": count(),
     "max_shown": optional(check_count),
     "shows_more": _IS,
+    "n_queries": count(),
+    "n_units": count(),
+    "unit": optional(text),
+    "n_labels": count(),
+    "share_answered": number(0, 1, nan=True),
+    "share_answered_lower": number(0, 1, nan=True),
+    "share_answered_upper": number(0, 1, nan=True),
+    "share_hidden": number(0, 1, nan=True),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {

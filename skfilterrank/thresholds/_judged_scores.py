@@ -52,6 +52,8 @@ class JudgedScores:
         Query id and row number of each row, as the caller knows them.
     machines : ndarray of shape (n_rows,), bool, or None
         Mask of the rows with a label of a machine.
+    unit : str or None
+        Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
     apart : JudgedScores or None
@@ -65,6 +67,7 @@ class JudgedScores:
     folds: np.ndarray | None = None
     names: tuple[np.ndarray, np.ndarray] | None = None
     machines: np.ndarray | None = None
+    unit: str | None = None
     watches_scale: bool = True
     apart: "JudgedScores | None" = None
 
@@ -233,6 +236,12 @@ def number_clusters(clusters, index) -> np.ndarray:
             f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
         )
     return first
+
+
+def name_unit(clusters) -> str | None:
+    """Return the name of one cluster: that of the column, or "cluster"; None without clusters."""
+    name = getattr(clusters, "name", None)
+    return None if clusters is None else name if isinstance(name, str) and name else "cluster"
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.stats import beta, binom
+from scipy.special import bdtr
+from scipy.stats import beta
 
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.lists import RankedLists
@@ -24,10 +25,16 @@ from skfilterrank.thresholds._risk_steps import (
 
 # Bets are best for losses whose variance is one of these shares of the largest at the level.
 _VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
+# The same, times shares of the queries that are answered.
+_ANSWERED_SHARES = np.array([1.0, 0.25, 1 / 16, 1 / 64])
 
 
 class BinomialBound:
     """The Clopper-Pearson bound of losses that are 0 or 1.
+
+    Losses that are equal to the level stand for queries that are not answered. They do not count,
+    and the test is that of the others, given which these are. It never gets easier with a larger
+    loss: one answer more, which loses, makes as many losses no less probable.
 
     Parameters
     ----------
@@ -37,25 +44,31 @@ class BinomialBound:
         Mean that is to be ruled out, between 0 and 1.
     confidence : float
         One minus the highest probability of ruling out a level that the mean reaches.
+    answered : bool
+        True if some losses may be equal to the level.
     """
 
-    def __init__(self, n_queries, level, confidence):
+    def __init__(self, n_queries, level, confidence, answered=False):
         self.n_queries, self.level, self.confidence = n_queries, level, confidence
-        counts = np.arange(n_queries + 1)
-        self._n_allowed = np.count_nonzero(
-            binom.cdf(counts, n_queries, level) <= _error(confidence)
-        )
+        self.answered = answered
 
     def rules_out(self, losses) -> bool:
         """Tell whether the losses rule out that the mean is the level or more."""
-        return np.count_nonzero(losses) < self._n_allowed
+        n_answered, n_bad = self._count(losses)
+        return bool(n_answered) and bdtr(n_bad, n_answered, self.level) <= _error(self.confidence)
 
-    def upper(self, losses) -> float:
+    def upper(self, losses, answered=None) -> float:
         """Return the smallest level that the losses rule out."""
-        n_bad = np.count_nonzero(losses)
-        if n_bad == self.n_queries:
+        n_answered, n_bad = self._count(losses)
+        if n_bad == n_answered:
             return 1.0
-        return float(beta.ppf(self.confidence, n_bad + 1, self.n_queries - n_bad))
+        return float(beta.ppf(self.confidence, n_bad + 1, n_answered - n_bad))
+
+    def _count(self, losses):
+        """Count the answered queries, and the bad ones among them."""
+        if not self.answered:
+            return self.n_queries, np.count_nonzero(losses)
+        return np.count_nonzero(losses != self.level), np.count_nonzero(losses == 1.0)
 
 
 class BettingBound:
@@ -69,18 +82,21 @@ class BettingBound:
 
     Losses are taken in a shuffled order of a fixed seed, since the order of the ids may go with
     the losses. The capital never grows with a loss: if one vector of losses rules the level out,
-    so does every vector of smaller losses.
+    so does every vector of smaller losses. A loss that is equal to the level, as that of a query
+    that is not answered, leaves the capital unchanged. Where there may be such losses, the bets
+    are those for some shares of them.
 
     Parameters
     ----------
-    n_queries, level, confidence
+    n_queries, level, confidence, answered
         As for :class:`BinomialBound`.
     """
 
-    def __init__(self, n_queries, level, confidence):
+    def __init__(self, n_queries, level, confidence, answered=False):
         self.n_queries, self.level, self.confidence = n_queries, level, confidence
         self._order = np.random.default_rng(0).permutation(n_queries)
-        variances = level * (1 - level) * _VARIANCE_SHARES
+        shares = _ANSWERED_SHARES if answered else _VARIANCE_SHARES
+        variances = level * (1 - level) * shares
         self._bets = np.sqrt(-2 * np.log(_error(confidence)) / (max(n_queries, 1) * variances))
 
     def rules_out(self, losses) -> bool:
@@ -91,14 +107,24 @@ class BettingBound:
             self._log_capital(losses, self.level) >= goal
         )
 
-    def upper(self, losses) -> float:
-        """Return the smallest level that the losses rule out, with the bets for this level."""
+    def upper(self, losses, answered=None) -> float:
+        """Return the smallest level that the losses rule out, with the bets for this level.
+
+        `answered` is the share of each unit that is answered; None means all.
+        """
         goal = -np.log(_error(self.confidence))
+        answered = np.ones(len(losses)) if answered is None else answered
+        # The part of each loss that another level does not change.
+        own = losses - self.level * (1 - answered)
+
+        def capital(level):
+            return self._log_capital(own + level * (1 - answered), level)
+
         # At a level of 1 no bet can lose more than its stake.
-        if self._log_capital(losses, 1.0) < goal:
+        if capital(1.0) < goal:
             return 1.0
-        upper = brentq(lambda level: self._log_capital(losses, level) - goal, 0, 1)
-        return max(float(upper), float(losses.mean()))
+        upper = brentq(lambda level: capital(level) - goal, 0, 1)
+        return max(float(upper), float(own.sum() / answered.sum()))
 
     def _log_capital(self, losses, level):
         """Return the logarithm of the largest capital on the way."""
@@ -119,18 +145,18 @@ class MeanBound:
 
     Parameters
     ----------
-    n_queries, level, confidence
-        As for :class:`BinomialBound`; the confidence plays no part.
+    n_queries, level, confidence, answered
+        As for :class:`BinomialBound`; the confidence plays no part, and all queries are answered.
     """
 
-    def __init__(self, n_queries, level, confidence=None):
+    def __init__(self, n_queries, level, confidence=None, answered=False):
         self.n_queries, self.level = n_queries, level
 
     def rules_out(self, losses) -> bool:
         """Tell whether the level is kept in expectation."""
         return bool(losses.sum() + 1.0 <= self.level * (self.n_queries + 1) * (1 + 1e-12))
 
-    def upper(self, losses) -> float:
+    def upper(self, losses, answered=None) -> float:
         """Return the smallest level that is kept."""
         return float(losses.sum() + 1.0) / (self.n_queries + 1)
 
@@ -151,12 +177,24 @@ def queries_needed(bound, level, confidence) -> int:
     return high
 
 
+def answers_needed(bound) -> int:
+    """Return the smallest number of answers, all without a loss, that rules the level out."""
+    losses = np.full(bound.n_queries, float(bound.level))
+    low, high = 0, bound.n_queries + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        losses[:middle], losses[middle:] = 0.0, bound.level
+        low, high = (low, middle) if bound.rules_out(losses) else (middle, high)
+    return high
+
+
 def _error(confidence):
     """Return one minus the confidence, so that 1 - 0.9 is not rounded below 0.1."""
     return (1.0 - confidence) * (1 + 1e-12)
 
 
 GUARANTEES = ("confidence", "expectation")
+AMONG = ("all", "answered")
 # Risks that depend on shown documents alone, and a risk that does not depend on labels.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
 STILL_UNJUDGED = "documents are unjudged although a risk depends on them"
@@ -165,11 +203,12 @@ _N_NAMED = 5
 
 
 class Promise(NamedTuple):
-    """A risk, which is a measure or a function, and its level."""
+    """A risk, which is a measure or a function, its level, and if answered queries alone count."""
 
     rate: ParsedMeasure | Callable
     max_risk: float
     k: int | None
+    answered: bool = False
 
     @property
     def name(self) -> str:
@@ -183,6 +222,11 @@ class Promise(NamedTuple):
         """Number of places that the risk depends on; None where all count."""
         has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
         return self.k if has_cutoff else None
+
+    @property
+    def is_of_empty(self) -> bool:
+        """True if the risk is the share of empty lists."""
+        return isinstance(self.rate, ParsedMeasure) and self.rate.measure.name == _WITHOUT_LABELS
 
     @property
     def looks_at_labels(self) -> bool:
@@ -202,8 +246,9 @@ class Promise(NamedTuple):
         return steps_of_function(self.rate, lists, labels, self.k, **given)
 
 
-def read_promises(risks) -> list[Promise]:
-    """Read risks with their levels."""
+def read_promises(risks, among="all") -> list[Promise]:
+    """Read risks with their levels, over all queries or among the answered ones."""
+    check_choice(among, "among", AMONG)
     if not isinstance(risks, Mapping) or not risks:
         raise InputError(
             "risks must be a dict of risks with their levels, such as "
@@ -214,7 +259,10 @@ def read_promises(risks) -> list[Promise]:
         is_function = callable(rate) and not isinstance(rate, type | Measure | ParsedMeasure)
         parsed = rate if is_function else _parse(rate)
         k = None if is_function else parsed.k
-        promises.append(Promise(parsed, check_share(level, f"risks[{brief(rate)}]"), k))
+        level = check_share(level, f"risks[{brief(rate)}]")
+        promise = Promise(parsed, level, k)
+        # No list of an answered query is empty.
+        promises.append(promise._replace(answered=among == "answered" and not promise.is_of_empty))
     names = [promise.name for promise in promises]
     if len(set(names)) < len(names):
         raise InputError(f"risks names a risk twice: {', '.join(names)}.")

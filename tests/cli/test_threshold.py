@@ -171,3 +171,68 @@ def test_bad_cuts(run, data, arguments, message):
     code, _, err = run("threshold", "qrels.txt", "run.txt", GAINS, *arguments)
     assert code != 0
     assert message in err
+
+
+@pytest.fixture
+def users(data):
+    """A file that names the user of each query, of whom each asked four."""
+    queries = sorted(set(data["qid"].astype(str)))
+    table = pd.DataFrame({"qid": queries, "user": [f"u{n // 4}" for n in range(len(queries))]})
+    table.to_csv("users.csv", index=False)
+    return table.set_index("qid")["user"]
+
+
+PROMISE = ("threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.5")
+
+
+@pytest.mark.slow
+def test_a_promise_among_the_answered_queries_of_users(run, data, users):
+    code, out, err = run(*PROMISE, "--among", "answered", "--clusters", "users.csv")
+    assert code == 0, err
+    own = pd.Series(users[data["qid"].astype(str)].to_numpy(), name="user")
+    expected = CertifiedThreshold(
+        {"any_forbidden@3": 0.5}, among="answered", measure="ndcg_f@3"
+    ).fit(data["score"], data["label"], groups=data["qid"], clusters=own)
+    assert expected.certificate_.n_units == 50
+    assert str(expected.certificate_) in out
+    code, out, err = run(*PROMISE, "--among", "answered", "--format", "json")
+    assert json.loads(out)["answered"] > 0.5
+
+
+@pytest.mark.slow
+def test_a_promise_with_abstention(run, data):
+    code, out, err = run(*PROMISE, "--abstain", "best_score", "--save", "filter.json")
+    assert code == 0, err
+    expected = CertifiedThreshold(
+        {"any_forbidden@3": 0.5}, abstain="best_score", measure="ndcg_f@3"
+    ).fit(data["score"], data["label"], groups=data["qid"])
+    assert str(expected.certificate_) in out
+    assert load_threshold("filter.json").threshold_ == expected.threshold_
+
+
+@pytest.mark.slow
+def test_a_card_is_written(run, data):
+    pytest.importorskip("jinja2")
+    code, _, err = run(*PROMISE, "--html", "card.html")
+    assert code == 0, err
+    assert "wrote card.html" in err
+    with open("card.html", encoding="utf-8") as file:
+        page = file.read()
+    assert "<dt><bdi>Scores</bdi></dt><dd><bdi>run.txt</bdi></dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--html card.html", "--html is about the rates of --risk"),
+        ("--among answered", "--among is about the rates of --risk"),
+        ("--risk any_forbidden=0.5 --clusters few.csv", "--clusters names no cluster of the quer"),
+        ("--risk any_forbidden=0.5 --clusters two.csv", "there are 2 columns beside that of the"),
+    ],
+)
+def test_options_of_promises(run, data, users, words, message):
+    users.reset_index().head(9).to_csv("few.csv", index=False)
+    users.reset_index().assign(team="a").to_csv("two.csv", index=False)
+    code, _, err = run("threshold", "qrels.txt", "run.txt", *words.split())
+    assert code == 2
+    assert message in err

@@ -463,8 +463,9 @@ class TestClusters:
 
     def test_a_certificate_counts_each_cluster_once(self, few):
         model = CertifiedThreshold({"any_forbidden@3": 0.4})
-        with pytest.raises(InputError, match=r"clusters has .* of several queries"):
-            model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=few.groups // 2)
+        model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=few.groups // 2)
+        certificate = model.certificate_
+        assert (certificate.n_queries, certificate.n_units, certificate.unit) == (80, 40, "cluster")
 
 
 class TestSearch:

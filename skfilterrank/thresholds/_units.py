@@ -1,0 +1,191 @@
+"""Losses of the units of a promise: of queries that are answered, and of clusters of queries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import beta, binom
+
+from skfilterrank._lists.results import counted
+from skfilterrank.thresholds._risk_steps import Steps
+
+# Share of the error that the first and the last place of a start may take, one half each.
+START_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Units:
+    """The independent draws of a promise, and the level from which on their queries are answered.
+
+    Attributes
+    ----------
+    answer_at : ndarray of shape (n_queries,)
+        Highest level of the path at which something of the query is shown; -inf where nothing ever
+        is.
+    clusters : ndarray of shape (n_queries,), int, or None
+        Number of the cluster of each query; None where each query is a unit.
+    name : str or None
+        Name of a cluster, such as "user".
+    """
+
+    answer_at: np.ndarray
+    clusters: np.ndarray | None = None
+    name: str | None = None
+
+    @classmethod
+    def of(cls, lists, keys=None, clusters=None, name=None) -> "Units":
+        """Make units of lists; `keys` are the levels of the rows where these are not the scores."""
+        answer_at = np.full(lists.index.n_queries, -np.inf)
+        np.maximum.at(answer_at, lists.index.codes(), lists.scores if keys is None else keys)
+        return cls(answer_at, clusters, name)
+
+    def of_promise(self, steps: Steps, promise) -> Steps:
+        """Replace the losses of queries by those of the units of a promise.
+
+        Among answered queries the promise is E[A (L - level)] <= 0, where A is 1 for a query that
+        shows something. With the level in place of the loss of every other query, this says that
+        the mean is at most the level.
+        """
+        if promise.answered:
+            steps = _among_answered(steps, self.answer_at[steps.counted], promise.max_risk)
+        return steps if self.clusters is None else _by_cluster(steps, self.clusters)
+
+    def answered(self, counted, threshold) -> np.ndarray:
+        """Compute the share of each unit's counted queries that is answered at a threshold."""
+        answer_at = self.answer_at[counted]
+        is_answered = (answer_at >= threshold) & (answer_at > -np.inf)
+        return self.mean(is_answered.astype(np.float64), counted)
+
+    def mean(self, values, counted) -> np.ndarray:
+        """Average values of counted queries in each unit."""
+        if self.clusters is None:
+            return values
+        _, units = np.unique(self.clusters[counted], return_inverse=True)
+        return np.bincount(units, values) / np.bincount(units)
+
+    def highest(self, counted) -> np.ndarray:
+        """Return the highest level at which each unit is answered, in descending order.
+
+        A cluster is answered where half of its queries are.
+        """
+        answer_at = self.answer_at[counted]
+        if self.clusters is not None:
+            _, units = np.unique(self.clusters[counted], return_inverse=True)
+            answer_at = answer_at[np.lexsort((-answer_at, units))]
+            sizes = np.bincount(units)
+            answer_at = answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
+        return np.sort(answer_at)[::-1]
+
+    def count(self, number) -> str:
+        """Return a number of units in words."""
+        return counted(number, self.name) if self.name else counted(number, "query", "queries")
+
+    def share_answered(self, threshold, confidence) -> tuple[float, float, float]:
+        """Return the mean share of answered queries of a unit, and an interval.
+
+        It holds at all thresholds at once (Dvoretzky, Kiefer, Wolfowitz, with Massart's constant).
+        Means over clusters are means of such functions over the draws of one query of each
+        cluster. The expected excess of their distance over c bounds that of the mean's, and
+        Markov's inequality at c + 1 / (4 n c) gives the band below.
+        """
+        every = np.arange(len(self.answer_at))
+        shares = self.answered(every, threshold)
+        share, n = float(shares.mean()), len(shares)
+        width = np.sqrt(np.log(2 / (1 - confidence)) / (2 * n))
+        if self.clusters is not None:
+            width += 1 / (4 * n * width)
+        return share, max(0.0, share - width), min(1.0, share + width)
+
+
+def _among_answered(steps: Steps, answer_at, level) -> Steps:
+    """Set the loss of queries that show nothing to the level."""
+    queries = np.flatnonzero(answer_at > -np.inf)
+    start = np.where(answer_at > -np.inf, steps.start, level) if steps.is_upward else level
+    # A change at the same score as the answer comes after it, and so it is the last to count.
+    if steps.is_upward:
+        losses = np.full(len(queries), float(level))
+        parts = [steps.scores, answer_at[queries]], [steps.queries, queries], [steps.losses, losses]
+    else:
+        losses = steps.start[queries]
+        parts = [answer_at[queries], steps.scores], [queries, steps.queries], [losses, steps.losses]
+    scores, queries, losses = map(np.concatenate, parts)
+    order = np.argsort(scores if steps.is_upward else -scores, kind="stable")
+    return steps._replace(
+        start=np.broadcast_to(start, steps.start.shape).astype(np.float64),
+        scores=scores[order],
+        queries=queries[order],
+        losses=losses[order],
+    )
+
+
+def _by_cluster(steps: Steps, clusters) -> Steps:
+    """Average the losses of the queries of each cluster."""
+    counted, unit_of = np.unique(clusters[steps.counted], return_inverse=True)
+    sizes = np.bincount(unit_of, minlength=len(counted))
+    start = np.bincount(unit_of, steps.start, len(counted)) / sizes
+    order = np.lexsort((np.arange(len(steps.queries)), steps.queries))
+    queries = steps.queries[order]
+    is_first = np.append(True, queries[1:] != queries[:-1])[: len(queries)]
+    before = np.append(0.0, steps.losses[order][:-1])[: len(queries)]
+    changes = np.empty(len(queries))
+    changes[order] = steps.losses[order] - np.where(is_first, steps.start[queries], before)
+    units = unit_of[steps.queries]
+    # Sums within each cluster, in the order of the steps.
+    order = np.argsort(units, kind="stable")
+    sums = np.cumsum(changes[order])
+    first = np.searchsorted(units[order], units[order])
+    within = sums - np.append(0.0, sums)[first]
+    losses = np.empty(len(units))
+    losses[order] = np.clip(start[units[order]] + within / sizes[units[order]], 0.0, 1.0)
+    return steps._replace(
+        start=start,
+        queries=units,
+        losses=losses,
+        counted=counted,
+        is_binary=steps.is_binary and bool((sizes == 1).all()) and len(counted) == len(clusters),
+    )
+
+
+@dataclass(frozen=True)
+class Start:
+    """The place of a walk among answered queries, from the highest threshold that is tested on.
+
+    With few answers nothing can be shown, so that the walk cannot begin at +inf. It begins where
+    `n_first` units are answered, and thresholds are certified from where `n_last` are on. Between
+    the two lies, with a high probability, the threshold at which a fixed share of all units is
+    answered. That threshold does not depend on the calibration queries, and the test of the first
+    bad threshold from there on errs as seldom as any.
+
+    Attributes
+    ----------
+    n_first, n_last : int
+        Numbers of answered units.
+    error : float
+        Probability that the threshold does not lie between the two.
+    """
+
+    n_first: int
+    n_last: int
+    error: float
+
+    @classmethod
+    def of(cls, n_units, n_first, error) -> "Start":
+        """Find the last place for a first one; `error` is that of both ends together."""
+        if n_first >= n_units:
+            return cls(n_first, n_units + 1, error)
+        share = float(beta.ppf(1 - error / 2, n_first, n_units - n_first + 1))
+        return cls(n_first, int(binom.isf(error / 2, n_units, share)) + 1, error)
+
+    def between(self, highest) -> tuple[float, float]:
+        """Return the first threshold that is tested, and the highest that may be certified."""
+        return float(highest[self.n_first - 1]), float(highest[self.n_last - 1])
+
+
+def start_at(steps: Steps, threshold) -> Steps:
+    """Let steps start at a threshold."""
+    later = steps.scores < threshold
+    return steps._replace(
+        start=steps.at(threshold),
+        scores=steps.scores[later],
+        queries=steps.queries[later],
+        losses=steps.losses[later],
+    )
