@@ -25,7 +25,7 @@ from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.ranking._cluster_estimators import in_memory
-from skfilterrank.thresholds import JudgedScores, machine_labels
+from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
 
 
 def is_prefit(cv) -> bool:
@@ -156,7 +156,9 @@ class HeldOutScores:
     lists: GroupIndex
     are_of_folds: bool
 
-    def fit_threshold(self, threshold, *, columns=None, query_weight=None, judged_by=None) -> dict:
+    def fit_threshold(
+        self, threshold, *, columns=None, query_weight=None, judged_by=None, machine_gains=None
+    ) -> dict:
         """Fit a threshold on the scores; return what it finds in each fold."""
         data, rows = self.data, self.rows
         n_queries = int(data.groups.max()) + 1
@@ -182,6 +184,8 @@ class HeldOutScores:
             # Scores out of fold and those of the model fitted on all rows may differ in spread.
             watches_scale=False,
         )
+        if machine_gains is not None:
+            judged = with_machine(judged, machine_gains[rows])
         threshold.fit_judged(judged)
         return vars(threshold).pop("fold_results_", {})
 

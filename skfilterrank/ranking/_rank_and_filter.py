@@ -12,7 +12,7 @@ from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
 from skfilterrank._lists.checks import check_choice, count_rows, is_dask, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
-from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
+from skfilterrank._lists.gains import Gains, TwoLabels, as_gains, has_two_labels, read_two_labels
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
@@ -254,6 +254,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
         "judged_by": True,
+        "machine_labels": True,
         "clusters": True,
     }
 
@@ -317,6 +318,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_groups=None,
         query_weight: QueryWeight = None,
         judged_by=None,
+        machine_labels=None,
         clusters=None,
         **fit_params,
     ) -> "RankAndFilter":
@@ -335,6 +337,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         judged_by : array-like of shape (n_rows,), default=None
             Who gave each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
+        machine_labels : array-like of shape (n_rows,), default=None
+            Labels of all rows by a machine, as :meth:`CertifiedThreshold.fit` takes them, for the
+            threshold alone: the estimator learns from `y`. Not of Dask's rows.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides one, and a
             certificate counts each once, as :meth:`CertifiedThreshold.fit`. Not of Dask's rows.
@@ -357,6 +362,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         given = {"query_weight": query_weight, "judged_by": judged_by}
+        if machine_labels is not None:
+            self._check_takes_machine(threshold, machine_labels, X)
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
@@ -390,6 +397,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 without_groups="RankAndFilter was fitted without query ids: each row is taken for "
                 "a query of its own (pure filtering).",
             )
+            if machine_labels is not None:
+                if has_two_labels(machine_labels):
+                    by_machine = read_two_labels(machine_labels, self.gains).gains
+                else:
+                    by_machine = as_gains(machine_labels, self.gains, name="machine_labels")
+                given["machine_gains"] = by_machine
             if two is not None:
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
@@ -412,6 +425,24 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if name in vars(self.filter_):
                 setattr(self, name, vars(self.filter_)[name])
         return self
+
+    def _check_takes_machine(self, threshold, machine_labels, X):
+        """Raise where labels by a machine would not be used."""
+        if is_dask(X):
+            raise InputError(
+                "machine_labels is not possible where X is a Dask DataFrame: leave it out, or give "
+                "rows in memory."
+            )
+        if not threshold.takes_machine_labels:
+            raise InputError(
+                f"machine_labels is for a CertifiedThreshold, and threshold is a "
+                f"{type(threshold).__name__}, which would not use it. Leave it out."
+            )
+        if (n_labels := len(machine_labels)) != count_rows(X):
+            raise InputError(
+                f"machine_labels has {n_labels} entries but there are {count_rows(X)} rows in X: "
+                "give one for each row."
+            )
 
     @property
     def _is_prefit(self):

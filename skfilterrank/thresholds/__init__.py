@@ -23,6 +23,8 @@ from skfilterrank.thresholds._judged_scores import (
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._list_features import list_features
+from skfilterrank.thresholds._machine_labels import queries_needed
+from skfilterrank.thresholds._machine_labels import with_machine as with_machine
 from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold, LargestGap, Surprise
@@ -48,6 +50,7 @@ __all__ = [
     "TunedThreshold",
     "list_features",
     "load_threshold",
+    "queries_needed",
     "risk_certificate",
     "risk_coverage_curve",
     "threshold_curve",

@@ -70,6 +70,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     has_fixed_scale = True
     takes_unjudged = True
     takes_judged_by = True
+    takes_machine_labels = False
     # Level of the keys; None where the best one is searched.
     _level: float | None = None
     level_: float | None
@@ -189,10 +190,17 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             or a label has no gain.
         """
         self._check_parameters(self._parsed())
+        given = {"filter_scores": filter_scores, "clusters": clusters}
+        given |= {"query_weight": query_weight, "judged_by": judged_by}
         if isinstance(scores, Rows):
-            of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
-            of_rows |= {"clusters": clusters, "query_weight": query_weight, "judged_by": judged_by}
+            of_rows = {"y": y, "groups": groups} | given
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
+        return self.fit_judged(self._read_judged(scores, y, groups, **given))
+
+    def _read_judged(
+        self, scores, y, groups, *, filter_scores, clusters, query_weight, judged_by
+    ) -> JudgedScores:
+        """Read what :meth:`fit` takes, of rows in memory."""
         column, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
@@ -216,7 +224,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if lists.has_unjudged:
             # Rows to judge are named in the order of the input, which ties may change below.
             names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
-        judged = JudgedScores(
+        return JudgedScores(
             lists,
             labels,
             number_clusters(clusters, lists.index),
@@ -225,7 +233,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             machines=machines,
             unit=name_unit(clusters),
         )
-        return self.fit_judged(judged)
 
     def _fit_rows(self, rows: Rows) -> "BaseThreshold":
         """Fit on rows that need not fit into memory."""

@@ -37,7 +37,7 @@ _USUAL = 0.95
 # shows a failure, or with this share of the queries if that is between the two numbers; first for
 # losses that are 0 or 1. Bets win slowly where few queries are answered.
 _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
-_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
+_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine", "n_machine_queries")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,6 +69,8 @@ class RiskPromise(Result):
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
         Queries that the risk is a mean over: all, or the ones that are shown something.
+    uses_machine : bool
+        True if a machine's labels of more queries took part in the test of people's labels.
     """
 
     risk: str
@@ -82,6 +84,7 @@ class RiskPromise(Result):
     upper_bound: float
     lower_bound: float = np.nan
     among: str = "all"
+    uses_machine: bool = False
 
     @property
     def verdict(self) -> str:
@@ -153,6 +156,9 @@ class RiskCertificate(Result):
         at once, so also at a chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
+    n_machine_queries : int
+        Queries with `machine_labels`, of which people judged `n_queries` drawn at random; 0 where
+        none were given. The guarantee is about people's labels.
     """
 
     promises: dict[str, RiskPromise]
@@ -174,6 +180,7 @@ class RiskCertificate(Result):
     share_answered_lower: float = np.nan
     share_answered_upper: float = np.nan
     share_hidden: float = np.nan
+    n_machine_queries: int = 0
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -245,7 +252,8 @@ class RiskCertificate(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        The columns "max_shown", "shows_more", "n_unjudged" and "n_machine" are equal in all rows.
+        The columns "max_shown", "shows_more", "n_unjudged", "n_machine" and
+        "n_machine_queries" are equal in all rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -282,6 +290,7 @@ class RiskCertificate(Result):
                 f" Machines gave {labels} of these queries: the guarantee holds for such labels, "
                 "and not for those of people."
             )
+        holes += self._by_machine()
         if not self.is_chosen:
             return "\n".join(map(self._verdict, self.promises.values())) + covers + holes
         grounds = self._grounds()
@@ -312,6 +321,24 @@ class RiskCertificate(Result):
         if self.unit is None:
             return f"{'answered ' if answered else ''}{of}queries"
         return f"{of}{self.unit}s{' with an answered query' if answered else ''}"
+
+    def _by_machine(self):
+        """State the part of a machine that judged more queries than people, in sentences."""
+        if not self.n_machine_queries:
+            return ""
+        using = [name for name, each in self.promises.items() if each.uses_machine]
+        text = (
+            f" A machine judged {self.n_machine_queries:,} queries, and people "
+            f"{self.n_queries:,} of them, which are taken for a random draw. The guarantee is "
+            "about people's labels"
+        )
+        if not using:
+            return f"{text}, which were tested alone."
+        of = "" if len(using) == len(self.promises) else f" of {', '.join(using)}"
+        return (
+            f"{text}. The machine's labels sharpened the test{of}, and their errors cannot break "
+            "it."
+        )
 
     def _answers(self):
         """State the share of answered queries, and what a cluster counts, in sentences."""
@@ -526,6 +553,7 @@ def certify(
     keys=None,
     clusters=None,
     unit=None,
+    pools=None,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -551,6 +579,8 @@ def certify(
         Level of another path from which on a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
+    pools : list of Pool or None
+        Of each risk, a machine's losses of more queries; None where there are none.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
@@ -564,7 +594,9 @@ def certify(
         each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
     every = [units.of_promise(*each) for each in zip(every, promises)]
     tested = []
-    for promise, own, raw in zip(promises, every, every_query):
+    pools = [None] * len(promises) if pools is None else pools
+    with_machine = {}
+    for promise, own, raw, pool in zip(promises, every, every_query, pools):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
                 f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, "
@@ -588,8 +620,15 @@ def certify(
                 _raise_not_among_answered(promise, units, raw, first)
         if not has_start and not bound.rules_out(steps.start):
             _raise_impossible(steps, promise, most)
-        n_passed = _count_passed(steps, bound)
-        if n_passed < len(steps.scores):
+        sharper = None
+        if pool is not None:
+            sharper = pool.choose_bound(promise.max_risk, each_confidence)
+        if sharper is not None:
+            limit, n_passed = pool.walk(sharper)
+            with_machine[promise.name] = pool, sharper
+            if limit is not None:
+                lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
+        elif (n_passed := _count_passed(steps, bound)) < len(steps.scores):
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
@@ -618,6 +657,13 @@ def certify(
             n_queries = int(np.count_nonzero(answered))
             own_losses = losses - promise.max_risk * (1 - answered)
             observed = float(own_losses.sum() / max(answered.sum(), 1e-300))
+        n_tried = len(np.unique(steps.scores[: n_passed + 1]))
+        if promise.name in with_machine:
+            pool, sharper = with_machine[promise.name]
+            counts, n_tried = pool.at(threshold), n_passed
+            observed, upper_bound = sharper.estimate(counts), sharper.upper(counts)
+        else:
+            upper_bound = bound.upper(steps.at(threshold), answered)
         results[promise.name] = RiskPromise(
             risk=promise.name,
             max_risk=promise.max_risk,
@@ -625,10 +671,11 @@ def certify(
             lower=lower,
             upper=upper,
             n_queries=n_queries,
-            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
+            n_tried=n_tried,
             observed=observed,
-            upper_bound=min(bound.upper(steps.at(threshold), answered), promise.max_risk),
+            upper_bound=min(upper_bound, promise.max_risk),
             among="answered" if promise.answered else "all",
+            uses_machine=promise.name in with_machine,
         )
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)

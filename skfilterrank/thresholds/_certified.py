@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from skfilterrank._files.rows import rows_in_memory
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._files.rows import Rows, rows_in_memory
 from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
+from skfilterrank.thresholds._machine_labels import pool_of, with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
@@ -171,6 +173,18 @@ class CertifiedThreshold(TwoScores):
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
+    **A machine judged.** With `machine_labels`, the queries are split at each threshold by the
+    machine's verdict: queries with a loss by its labels, and the others. The losses by people's
+    labels in both parts, and the number of flagged queries that nobody judged, are three
+    independent binomial numbers. The test is exact over all shares of flagged queries and rates
+    in both parts for which the risk reaches its level, so that a useless, biased or adversarial
+    machine costs power alone. It is for "any_forbidden"; other risks are tested by people's labels
+    alone. So is "any_forbidden" where the computed power is lower with the machine, for a risk of
+    0.6 of its level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. This
+    is decided by the numbers of queries alone, before any label. The certificate states which test
+    it was. The risk is that of new queries: the queries with labels by the machine are a sample,
+    too, and the test accounts for that.
+
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some could
     change a risk, there is a warning, and `certificate_.to_judge` lists them: those that can stand
     among the first places above the lowest certified threshold, or that can be good and hidden.
@@ -231,6 +245,8 @@ class CertifiedThreshold(TwoScores):
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
+    takes_machine_labels = True
+    __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -257,6 +273,74 @@ class CertifiedThreshold(TwoScores):
         self.show_beyond_k = show_beyond_k
         self.gains = gains
 
+    @all_or_nothing
+    def fit(
+        self,
+        scores,
+        y=None,
+        groups=None,
+        *,
+        filter_scores=None,
+        clusters=None,
+        query_weight=None,
+        judged_by=None,
+        machine_labels=None,
+    ) -> "CertifiedThreshold":
+        """Find the threshold on scores of judged rows.
+
+        Parameters
+        ----------
+        scores, y, groups, filter_scores, clusters, query_weight, judged_by
+            As in :meth:`TunedThreshold.fit`.
+        machine_labels : array-like of shape (n_rows,) or (n_rows, 2), default=None
+            Label of each row by a machine, such as a language model, as in `y`; NaN counts as not
+            forbidden. `y` then holds the labels of people, NaN in all rows of the queries that they
+            did not judge. The guarantee is about people's labels, however bad the machine. The
+            queries that people judged must be drawn at random, each as likely as the others (such
+            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), and the
+            machine must not have learned from their labels. None is people's labels alone.
+
+        Returns
+        -------
+        self : CertifiedThreshold
+            The fitted threshold.
+
+        Raises
+        ------
+        ValueError
+            As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
+            draw, as the machine flags too many or too few of them; or if `machine_labels` meet a
+            second score, clusters, `abstain`, ``among="answered"`` or ``guarantee="expectation"``.
+
+        Examples
+        --------
+        People judged 300 of 3,000 queries; a machine judged all, and errs in a tenth of the
+        documents:
+
+        >>> import numpy as np
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.thresholds import CertifiedThreshold
+        >>> _, y, groups, scores = make_rank_and_filter(3000, random_state=0)
+        >>> rng = np.random.default_rng(0)
+        >>> machine = np.where(rng.random(len(y)) < 0.1, -y, y)
+        >>> of_people = np.isin(groups, rng.choice(3000, 300, replace=False))
+        >>> y = np.where(of_people, y, np.nan)
+        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.1})
+        >>> safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_.n_queries
+        300
+        """
+        given = {"filter_scores": filter_scores, "clusters": clusters}
+        given |= {"query_weight": query_weight, "judged_by": judged_by}
+        if machine_labels is None:
+            return super().fit(scores, y, groups, **given)
+        if isinstance(scores, Rows):
+            raise InputError("machine_labels cannot be given with Rows: give rows in memory.")
+        self._check_parameters(self._parsed())
+        judged = self._read_judged(scores, y, groups, **given)
+        labels, gains = self._labels_to_score(machine_labels)
+        labels = as_gains(labels, gains, name="machine_labels")
+        return self.fit_judged(with_machine(judged, labels))
+
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
 
@@ -282,6 +366,26 @@ class CertifiedThreshold(TwoScores):
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
+
+    def fit_judged(self, judged):
+        if judged.by_machine is not None:
+            self._check_machine_possible(judged)
+        return super().fit_judged(judged)
+
+    def _check_machine_possible(self, judged):
+        """Raise where a machine's labels cannot sharpen the test that is asked for."""
+        excluded = {
+            "filter_scores": FILTER_SCORE in judged.columns,
+            "clusters": judged.unit is not None,
+            f"abstain={self.abstain!r}": self.abstain is not None,
+            "among='answered'": self.among == "answered",
+            "guarantee='expectation'": self.guarantee == "expectation",
+        }
+        if names := [name for name, is_given in excluded.items() if is_given]:
+            raise InputError(
+                f"machine_labels is not possible with {names[0]}. Leave one of the two out; "
+                "without machine_labels people's labels are tested alone."
+            )
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)
@@ -357,11 +461,19 @@ class CertifiedThreshold(TwoScores):
         """Set the curve, the certificate and the level from the values along a path."""
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         promises = self._promises()
+        every = [promise.steps(lists, judged.labels, **given) for promise in promises]
+        pools, n_pool = None, 0
+        if judged.by_machine is not None:
+            by_machine, of_people = judged.by_machine
+            n_pool = by_machine.index.n_queries
+            by_machine = shown_at_most(by_machine, self._most_shown())
+            pools = [pool_of(*each, by_machine, of_people) for each in zip(promises, every)]
         certificate = certify(
             self.threshold_curve_,
             lists,
             promises,
-            [promise.steps(lists, judged.labels, **given) for promise in promises],
+            every,
+            pools=pools,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
@@ -375,6 +487,7 @@ class CertifiedThreshold(TwoScores):
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
             n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
+            n_machine_queries=n_pool,
             value=value,
         )
         self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf

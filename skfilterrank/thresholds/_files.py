@@ -296,6 +296,7 @@ _PROMISE = record(
         "upper_bound": number(0, 1),
         "lower_bound": number(0, 1, nan=True),
         "among": one_of(*AMONG),
+        "uses_machine": _IS,
     }
 )
 _CERTIFICATE = {
@@ -316,6 +317,7 @@ _CERTIFICATE = {
     "share_answered_lower": number(0, 1, nan=True),
     "share_answered_upper": number(0, 1, nan=True),
     "share_hidden": number(0, 1, nan=True),
+    "n_machine_queries": count(),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {

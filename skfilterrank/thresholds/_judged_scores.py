@@ -56,6 +56,8 @@ class JudgedScores:
         Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
+    by_machine : tuple of RankedLists and ndarray, or None
+        More queries by a machine's labels, and the number of each of these lists among them.
     apart : JudgedScores or None
         Other rows, from which curves are learned; None where they are learned from these.
     """
@@ -70,6 +72,7 @@ class JudgedScores:
     unit: str | None = None
     watches_scale: bool = True
     apart: "JudgedScores | None" = None
+    by_machine: tuple[RankedLists, np.ndarray] | None = None
 
     @property
     def gains(self) -> np.ndarray:

@@ -1,0 +1,576 @@
+"""Exact tests of a risk by few labels of people and a machine's labels of many queries."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
+from scipy.stats import binom, hypergeom
+
+from skfilterrank._lists.checks import check_count, check_share
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.results import counted
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._judged_scores import JudgedScores
+from skfilterrank.thresholds._risk_steps import Steps, has_judged
+
+# Parts of the error that are spent on limits: of the share of queries that the machine flags, and
+# of the rate among them.
+_OF_SHARE, _OF_RATE = 0.02, 0.03
+# The planning point, fixed before any label is known: the risk as a share of its level, the share
+# of bad queries that the machine flags, and the share of good ones that it does not.
+PLANNED_RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.8, 0.95
+# Cells of shares and rates at first, at most, and how often they are halved.
+_CELLS, _MOST_CELLS, _N_HALVINGS = (6, 12), 300, 5
+# Classes of the number of other queries that the machine flags, and its tail that is added.
+_N_CLASSES, _TAIL = 48, 1e-7
+# Shares of flagged queries are told apart to this many steps.
+_N_SHARES = 200
+# People's queries for which powers are compared at most: more of them only help the machine.
+_MOST_PLANNED = 300
+# A sample this unlikely to be random is refused.
+_NOT_RANDOM = 1e-6
+
+
+class Counts(NamedTuple):
+    """Queries of people and of the machine at a threshold.
+
+    Attributes
+    ----------
+    flagged, losses_flagged, losses_other : int or ndarray of int
+        Queries of people that the machine flags, and losses by people among them and the others.
+    flagged_by_machine : int or ndarray of int
+        All queries that the machine flags.
+    """
+
+    flagged: np.ndarray
+    losses_flagged: np.ndarray
+    losses_other: np.ndarray
+    flagged_by_machine: np.ndarray
+
+
+class StratifiedBound:
+    """An exact test of a rate by people's labels in two strata, which a machine's verdicts make.
+
+    People judged a random part of the queries. Given the number that the machine flags among them,
+    three numbers are independent and binomial: losses of people's flagged queries, losses of the
+    others, and queries that the machine flags among those that nobody judged. The statistic is
+    ``W x1 / n1 + (1 - W) x0 / n0`` with the flagged share W of all queries. Its probability is
+    bounded over all shares and rates for which the risk reaches the level. Parts of the error are
+    spent on limits of the share and of the rate among flagged queries (Clopper-Pearson), so that
+    the bound need not hold for machines that the labels refute (Berger and Boos, Journal of the
+    American Statistical Association 89, 1994).
+
+    Parameters
+    ----------
+    n_people, n_machine : int
+        Queries that people judged, drawn at random, among all that the machine judged.
+    level : float
+        Rate that is to be ruled out.
+    confidence : float
+        One minus the highest probability of ruling out a level that the rate reaches.
+    """
+
+    def __init__(self, n_people, n_machine, level, confidence):
+        self.n_people, self.n_machine = n_people, n_machine
+        self.level, self.confidence = level, confidence
+        self._width = -(-n_machine // _N_SHARES)
+        self._known: dict = {}
+
+    def rules_out(self, counts: Counts) -> bool:
+        """Tell whether the counts rule out that the rate is the level or more."""
+        key = tuple(map(int, counts[:3])), self._class(counts)
+        if key not in self._known:
+            self._known[key] = self._rules_out(counts)
+        return self._known[key]
+
+    def estimate(self, counts: Counts) -> float:
+        """Return the statistic: the losses by people, weighted by the machine's shares."""
+        share = self._shares(counts.flagged, self._class(counts))
+        n1, n0 = counts.flagged, self.n_people - counts.flagged
+        return float(
+            share * counts.losses_flagged / max(n1, 1)
+            + (1 - share) * counts.losses_other / max(n0, 1)
+        )
+
+    def upper(self, counts: Counts) -> float:
+        """Return the smallest level that the counts rule out, to 1e-4 above it."""
+        low, high = self.estimate(counts), 1.0
+        while high - low > 1e-4:
+            middle = (low + high) / 2
+            is_out = self._of_level(middle)._rules_out(counts)
+            low, high = (low, middle) if is_out else (middle, high)
+        return high
+
+    def power(self, flagged, flagged_by_machine, rates) -> float:
+        """Return the probability of ruling the level out, at rates of flagged and other queries."""
+        n1, n0 = flagged, self.n_people - flagged
+        first, last = binom.ppf([1e-5, 1 - 1e-5], n1, rates[0]).astype(int)
+        highest, total = n0, 0.0
+        for losses in range(first, last + 1):
+            # More losses among flagged queries never allow more among others.
+            low = -1
+            while highest > low:
+                middle = (low + highest + 1) // 2
+                counts = Counts(n1, losses, middle, flagged_by_machine)
+                low, highest = (middle, highest) if self._rules_out(counts) else (low, middle - 1)
+            if highest >= 0:
+                total += binom.pmf(losses, n1, rates[0]) * binom.cdf(highest, n0, rates[1])
+            highest = min(n0, highest + 2) if highest >= 0 else min(n0, 8)
+        return float(total)
+
+    def _of_level(self, level):
+        return StratifiedBound(self.n_people, self.n_machine, level, self.confidence)
+
+    def _class(self, counts):
+        """Return the class of the number of flagged queries that nobody judged."""
+        return int(counts.flagged_by_machine - counts.flagged) // self._width
+
+    def _shares(self, flagged, classes):
+        """Return the share of flagged queries that stands for each class."""
+        middle = flagged + classes * self._width + (self._width - 1) / 2
+        return np.clip(middle / self.n_machine, 0.0, 1.0)
+
+    def _limits(self, flagged, number):
+        """Return limits of the true share of flagged queries."""
+        error, n = _OF_SHARE * (1 - self.confidence) / 2, self.n_machine
+        low = flagged + number * self._width
+        high = min(low + self._width - 1, n - self.n_people + flagged)
+        return (
+            0.0 if low == 0 else float(betaincinv(low, n - low + 1, error)),
+            1.0 if high == n else float(betaincinv(high + 1, n - high, 1 - error)),
+        )
+
+    def _rules_out(self, counts):
+        statistic, level = self.estimate(counts), self.level
+        if statistic >= level:
+            return False
+        n1, x1 = int(counts.flagged), int(counts.losses_flagged)
+        low, high = self._limits(n1, self._class(counts))
+        if high >= 1:
+            return False
+        least = 0.0
+        if x1:
+            least = float(betaincinv(x1, n1 - x1 + 1, _OF_RATE * (1 - self.confidence)))
+        error = (1 - _OF_SHARE - _OF_RATE) * (1 - self.confidence) - 4 * _TAIL
+        for worse, first, last in ((True, max(least, level), 1.0), (False, least, level)):
+            if first < last or worse:
+                below = _Below(self, statistic, n1, low, high, worse)
+                if not below.is_at_most(error, first, last):
+                    return False
+        return True
+
+
+def _quantile(probability, n, share):
+    """Return a quantile of a binomial number, between whole numbers."""
+    return n * share if share in (0, 1) else np.clip(bdtrik(probability, n, share), 0, n)
+
+
+class _Below:
+    """Probability that the statistic is at most a number, where one stratum is the worse.
+
+    The statistic is lowered a little, so that it rises with the number of flagged queries where
+    these are the worse, and falls with it where they are the better. The probability is then
+    monotone in the share of flagged queries and in both rates, and in a cell of shares and rates it
+    is at most that of one corner. Cells are halved until this bound is small enough.
+
+    Parameters
+    ----------
+    bound : StratifiedBound
+        The test.
+    statistic : float
+        The number.
+    n1 : int
+        Queries of people that the machine flags.
+    low, high : float
+        Limits of the share of flagged queries.
+    worse : bool
+        True where flagged queries have the higher rate.
+    """
+
+    def __init__(self, bound, statistic, n1, low, high, worse):
+        self.level, self.low, self.high, self.worse = bound.level, low, high, worse
+        self.n1, self.n0 = n1, bound.n_people - n1
+        self.n_unjudged, width = bound.n_machine - bound.n_people, bound._width
+        # Classes of the number of flagged queries that nobody judged, but for far tails.
+        first, last = (
+            int(number) // width
+            for number in (
+                _quantile(_TAIL, self.n_unjudged, low),
+                _quantile(1 - _TAIL, self.n_unjudged, high) + 1,
+            )
+        )
+        edges = np.unique(np.linspace(first, last + 1, _N_CLASSES + 1).astype(int))
+        self.edges = np.minimum(edges * width, self.n_unjudged + 1) - 1.0
+        lowest, highest = edges[:-1], edges[1:] - 1
+        # Losses of other queries up to which the statistic is low, by flagged losses and class.
+        most = [
+            self._most(statistic, bound._shares(n1, classes))
+            for classes in ((lowest, highest[-1:]) if worse else (highest, lowest[:1]))
+        ]
+        most = np.maximum(*most).T
+        # Neighbouring classes of equal limits make one term of the sum.
+        is_first = np.append(np.ones((len(most), 1), dtype=bool), most[:, 1:] != most[:, :-1], 1)
+        self.counts, self.first = np.nonzero(is_first)
+        self.most = most[self.counts, self.first]
+        is_same = self.counts[1:] == self.counts[:-1]
+        self.last = np.append(np.where(is_same, self.first[1:], most.shape[1]), most.shape[1])
+        kept = self.most >= 0
+        self.counts, self.first = self.counts[kept], self.first[kept]
+        self.last, self.most = self.last[kept], self.most[kept]
+        self.distinct, self.number = np.unique(self.counts, return_inverse=True)
+        self.distinct = self.distinct[:, np.newaxis].astype(np.float64)
+        self.n_ways = gammaln(n1 + 1) - gammaln(self.distinct + 1) - gammaln(n1 - self.distinct + 1)
+
+    def _most(self, statistic, shares):
+        shares = shares[:, np.newaxis]
+        left = statistic - (shares * np.arange(self.n1 + 1) / self.n1 if self.n1 else 0.0 * shares)
+        if self.n0 == 0:
+            return np.where(left >= -1e-12, 0, -1)
+        most = np.floor(left * self.n0 / np.maximum(1 - shares, 1e-300) + 1e-9)
+        return np.clip(most, -1, self.n0).astype(int)
+
+    def probability(self, shares, rates1, rates0):
+        """Compute the probability at shares of flagged queries and rates of both kinds."""
+        if not len(self.counts):
+            return np.zeros(len(rates1))
+        some = np.exp(
+            self.n_ways + xlogy(self.distinct, rates1) + xlog1py(self.n1 - self.distinct, -rates1)
+        )
+        limits, limit = np.unique(self.most, return_inverse=True)
+        others = bdtr(limits[:, np.newaxis].astype(np.float64), self.n0, rates0)
+        distinct, number = np.unique(shares, return_inverse=True)
+        upto = np.zeros((len(self.edges), len(distinct)))
+        is_some = self.edges >= 0
+        upto[is_some] = bdtr(self.edges[is_some, np.newaxis], self.n_unjudged, distinct)
+        weights = (upto[self.last] - upto[self.first])[:, number]
+        return (some[self.number] * weights * others[limit]).sum(axis=0)
+
+    def is_at_most(self, error, first, last):
+        """Tell whether the probability is at most the error for all rates of flagged queries."""
+        shares = np.linspace(self.low, self.high, _CELLS[0] + 1)
+        rates = np.linspace(first, last, _CELLS[1] + 1)
+        cells = [
+            np.repeat(shares[:-1], _CELLS[1]),
+            np.repeat(shares[1:], _CELLS[1]),
+            np.tile(rates[:-1], _CELLS[0]),
+            np.tile(rates[1:], _CELLS[0]),
+        ]
+        for turn in range(2 * _N_HALVINGS):
+            low, high, left, right = cells
+            # Where flagged queries are the worse, a high share makes the others' rate low.
+            share, other = (low, high) if self.worse else (high, low)
+            is_open = self.probability(share, left, self._other(other, right)) > error
+            if not is_open.any():
+                return True
+            low, high, left, right = cells = [each[is_open] for each in cells]
+            if len(low) > _MOST_CELLS:
+                return False
+            middle, half = (low + high) / 2, (left + right) / 2
+            if (self.probability(middle, half, self._other(middle, half)) > error).any():
+                return False
+            if turn % 2:
+                cells = [
+                    *map(np.append, (low, middle), (middle, high)),
+                    *(np.tile(x, 2) for x in (left, right)),
+                ]
+            else:
+                cells = [
+                    *(np.tile(x, 2) for x in (low, high)),
+                    *map(np.append, (left, half), (half, right)),
+                ]
+        return False
+
+    def _other(self, shares, rates):
+        """Return the rate of other queries with which the risk is the level."""
+        return np.clip((self.level - shares * rates) / (1 - shares), 0.0, 1.0)
+
+
+@lru_cache(maxsize=256)
+def planned_power(
+    n_people,
+    n_machine,
+    level,
+    confidence,
+    rate=None,
+    sensitivity=SENSITIVITY,
+    specificity=SPECIFICITY,
+) -> float:
+    """Compute the power of the test with the machine, for the expected counts of flagged queries.
+
+    `rate` None is a fixed share of the level.
+    """
+    rate = PLANNED_RATE * level if rate is None else rate
+    share = rate * sensitivity + (1 - rate) * (1 - specificity)
+    rates = rate * sensitivity / max(share, 1e-300), rate * (1 - sensitivity) / max(1 - share, 1e-9)
+    bound = StratifiedBound(n_people, n_machine, level, confidence)
+    return bound.power(round(share * n_people), round(share * n_machine), rates)
+
+
+def power_of_people(n_people, level, confidence, rate=None) -> float:
+    """Compute the power of the binomial test of people's labels alone."""
+    rate = PLANNED_RATE * level if rate is None else rate
+    losses = np.arange(n_people + 1)
+    ruled_out = bdtr(losses, n_people, level) <= (1 - confidence) * (1 + 1e-12)
+    return float(binom.pmf(losses[ruled_out], n_people, rate).sum())
+
+
+def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | None:
+    """Choose the test before any label of people is looked at; None is people's labels alone."""
+    if not 0 < n_people < n_machine:
+        return None
+    n_planned = min(n_people, _MOST_PLANNED)
+    power = planned_power(n_planned, n_planned * n_machine // n_people, level, confidence)
+    if power <= power_of_people(n_planned, level, confidence):
+        return None
+    bound = StratifiedBound(n_people, n_machine, level, confidence)
+    # Where nothing is shown nobody loses; the walk over thresholds begins there.
+    return bound if bound.rules_out(Counts(0, 0, 0, 0)) else None
+
+
+class Pool:
+    """Losses of 0 or 1 by people of some queries, and by a machine of all, at every threshold.
+
+    Parameters
+    ----------
+    people, machine : Steps
+        Losses of the queries that people judged, and of all, from the same end on.
+    of_people : ndarray of shape (n_people,), int
+        Number of each query that people judged among all.
+    """
+
+    def __init__(self, people: Steps, machine: Steps, of_people):
+        self.people, self.machine, self.of_people = people, machine, of_people
+
+    def at(self, threshold) -> Counts:
+        """Count at a threshold."""
+        losses, every = self.people.at(threshold) > 0, self.machine.at(threshold) > 0
+        flags = every[self.of_people]
+        numbers = flags.sum(), (losses & flags).sum(), (losses & ~flags).sum(), every.sum()
+        return Counts(*map(int, numbers))
+
+    def choose_bound(self, level, confidence) -> StratifiedBound | None:
+        """Choose the test by :func:`choose_bound`."""
+        return choose_bound(self.people.n_queries, self.machine.n_queries, level, confidence)
+
+    def check_random(self) -> None:
+        """Raise where the queries of people are no random draw of all."""
+        end = -np.inf if not self.people.is_upward else np.inf
+        counts = self.at(end)
+        n_people, n_machine = self.people.n_queries, self.machine.n_queries
+        drawn = hypergeom(n_machine, counts.flagged_by_machine, n_people)
+        if 2 * min(drawn.cdf(counts.flagged), drawn.sf(counts.flagged - 1)) < _NOT_RANDOM:
+            raise InputError(
+                f"people judged {n_people} queries, of which the machine flags {counts.flagged}, "
+                f"and {counts.flagged_by_machine} of all {n_machine}: these are no random draw. "
+                "Draw the queries at random, each as likely as the others, or leave "
+                "machine_labels out."
+            )
+
+    def walk(self, bound: StratifiedBound) -> tuple[float | None, int]:
+        """Test all thresholds from the safest on; return the first score that fails, and how many.
+
+        None where all pass.
+        """
+        scores, counts = self._counts()
+        table = np.column_stack(counts)
+        # Thresholds of equal counts pass or fail together.
+        is_new = np.append(True, (table[1:] != table[:-1]).any(axis=1))
+        for row in np.flatnonzero(is_new):
+            if not bound.rules_out(Counts(*table[row])):
+                return float(scores[row]), row + 1
+        return None, len(scores)
+
+    def _counts(self):
+        """Count behind each distinct score, from the safest on."""
+        people, machine = self.people, self.machine
+        sign = 1.0 if people.is_upward else -1.0
+        n = people.n_queries
+        number = np.full(machine.n_queries, -1)
+        number[self.of_people] = np.arange(n)
+        is_of_people = number[machine.queries] >= 0
+        # Losses and flags of the queries of people as one sequence of changes, first the starts.
+        every = np.arange(n)
+        parts = [
+            (np.full(n, -np.inf), every, people.start, False),
+            (np.full(n, -np.inf), every, machine.start[self.of_people], True),
+            (sign * people.scores, people.queries, people.losses, False),
+            (
+                sign * machine.scores[is_of_people],
+                number[machine.queries[is_of_people]],
+                machine.losses[is_of_people],
+                True,
+            ),
+        ]
+        keys, queries, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        is_flag = np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
+        order = np.lexsort((np.arange(len(keys)), keys, queries))
+        keys, queries, values, is_flag = (x[order] for x in (keys, queries, values, is_flag))
+        places = np.arange(len(keys))
+        loss = values[np.maximum.accumulate(np.where(is_flag, 0, places))] > 0
+        flag = values[np.maximum.accumulate(np.where(is_flag, places, 0))] > 0
+        # Changes of a query at one score happen at once.
+        is_last = np.append((keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1]), True)
+        keys, queries, loss, flag = (x[is_last] for x in (keys, queries, loss, flag))
+        is_first = np.append(True, queries[1:] != queries[:-1])
+        own = [_changes(values, is_first) for values in (flag, loss & flag, loss & ~flag)]
+        order = np.lexsort((np.arange(len(machine.scores)), sign * machine.scores, machine.queries))
+        of_query = machine.queries[order]
+        flags = machine.losses[order] > 0
+        before = np.append(False, flags[:-1])
+        starts = np.append(True, of_query[1:] != of_query[:-1])[: len(of_query)]
+        before = np.where(starts, machine.start[of_query] > 0, before[: len(of_query)])
+        pool_keys, pool = sign * machine.scores[order], flags.astype(int) - before
+        scores = np.unique(np.concatenate([keys, pool_keys]))
+        totals = [_totals(keys, change, scores) for change in own]
+        n_start = int((machine.start > 0).sum())
+        return sign * scores, Counts(*totals, n_start + _totals(pool_keys, pool, scores))
+
+
+def _changes(values, is_first):
+    """Return the change of each value from the one before, and the first values as they are."""
+    before = np.where(is_first, 0, np.append(0, values[:-1]))
+    return values.astype(int) - before
+
+
+def _totals(keys, changes, at):
+    """Sum changes up to each key."""
+    order = np.argsort(keys, kind="stable")
+    sums = np.append(0, np.cumsum(changes[order]))
+    return sums[np.searchsorted(keys[order], at, side="right")]
+
+
+def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> Pool | None:
+    """Compute a machine's losses of all queries; None where they cannot sharpen the test."""
+    # The name decides, and no label: a choice by labels of people would not be a fixed one.
+    if not isinstance(promise.rate, ParsedMeasure) or promise.rate.measure.name != "any_forbidden":
+        return None
+    pool = Pool(people, promise.steps(by_machine, None), of_people)
+    pool.check_random()
+    return pool
+
+
+def with_machine(judged: JudgedScores, gains) -> JudgedScores:
+    """Take the queries that people judged, and keep all queries by a machine's gains beside."""
+    if len(gains) != len(judged.gains):
+        raise InputError(
+            f"machine_labels has {len(gains)} entries but there are {len(judged.gains)} rows: give "
+            "one for each row, also for those that people judged."
+        )
+    if judged.machines is not None and judged.machines.any():
+        raise InputError(
+            f"y holds {counted(int(judged.machines.sum()), 'label')} of machines (judged_by), and "
+            "with machine_labels it is to hold those of people alone. Set the others to NaN."
+        )
+    is_judged = has_judged(judged.lists)
+    if not is_judged.any():
+        raise InputError("y holds no label by people: all are NaN. Judge a sample of the queries.")
+    by_machine = RankedLists(np.nan_to_num(gains, nan=0.0), judged.scores, groups=judged.index)
+    people = judged.take(np.flatnonzero(is_judged[judged.codes]))
+    return replace(people, by_machine=(by_machine, np.flatnonzero(is_judged)))
+
+
+def queries_needed(
+    max_risk: float,
+    expected_risk: float,
+    *,
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    n_machine_queries: int | None = None,
+) -> int:
+    """Compute how many queries people must judge to certify a risk whose losses are 0 or 1.
+
+    Parameters
+    ----------
+    max_risk : float
+        Level of the risk, between 0 and 1.
+    expected_risk : float
+        Risk at the threshold that is hoped for, below `max_risk`.
+    confidence_level : float, default=0.95
+        Probability with which the certificate is to hold.
+    power : float, default=0.8
+        Probability of getting the certificate at such a threshold, where that alone is tested.
+    sensitivity, specificity : float or None, default=None
+        Share of the queries with a loss that a machine flags, and of those without that it does
+        not. None is people's labels alone; give both or none.
+    n_machine_queries : int or None, default=None
+        Queries that the machine labels. None is 20 times as many as people judge.
+
+    Returns
+    -------
+    int
+        The smallest number of queries from which on the power is reached, as far as doubling and
+        halving finds it; fewer may do by luck, since counts are whole. Where the machine is of no
+        use it is the number for people alone.
+
+    Raises
+    ------
+    ValueError
+        If a share is out of range, the expected risk is not below the level, or more than
+        `n_machine_queries` or 100,000 queries would be needed.
+
+    See Also
+    --------
+    CertifiedThreshold : Its `fit` takes such labels.
+
+    Notes
+    -----
+    Powers are exact, for the flagged queries that are expected among people's and all queries.
+
+    Examples
+    --------
+    >>> from skfilterrank.thresholds import queries_needed
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9)
+    218
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, sensitivity=0.9, specificity=0.97)
+    157
+    """
+    level = check_share(max_risk, "max_risk")
+    confidence = check_share(confidence_level, "confidence_level")
+    goal = check_share(power, "power")
+    if not 0 <= expected_risk < level:
+        raise InputError(
+            f"expected_risk must be at least 0 and below max_risk={level:g}, got {expected_risk}. "
+            "A risk that is as high as its level cannot be certified."
+        )
+    if (sensitivity is None) != (specificity is None):
+        raise InputError("sensitivity and specificity describe a machine: give both or none.")
+    most = 100_000
+    if n_machine_queries is not None:
+        if sensitivity is None:
+            raise InputError(
+                "n_machine_queries is of a machine: give its sensitivity and specificity, or leave "
+                "it out."
+            )
+        most = check_count(n_machine_queries, "n_machine_queries")
+    if sensitivity is not None:
+        for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
+            if not 0 <= value <= 1:
+                raise InputError(f"{name} must lie between 0 and 1, got {value}.")
+
+    def suffices(n):
+        if power_of_people(n, level, confidence, expected_risk) >= goal:
+            return True
+        if sensitivity is None:
+            return False
+        n_machine = 20 * n if n_machine_queries is None else n_machine_queries
+        given = level, confidence, expected_risk, sensitivity, specificity
+        return planned_power(n, n_machine, *given) >= goal
+
+    high = 1
+    while not suffices(high):
+        if high == most:
+            raise InputError(
+                f"more than {most:,} queries are needed: choose a higher max_risk, or lower "
+                "confidence_level or power."
+            )
+        high = min(2 * high, most)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
