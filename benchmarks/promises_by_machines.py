@@ -2,8 +2,8 @@
 
     python benchmarks/promises_by_machines.py [validity] [judges] [--data DATA] [--repeats N]
 
-`validity`: machines of every kind at a threshold whose risk is the level; 1,000 draws, writes
-results/promises_by_machines.md. `judges`: labels of language models on trec-dl2019-llm; 20 draws of
+`validity`: machines of every kind at a threshold whose risk is the level; 500 draws, writes
+results/promises_by_machines.md. `judges`: labels of language models on trec-dl2019-llm; 2 draws of
 each, writes results/promises_by_judges.md. Ten minutes on one thread.
 """
 
@@ -35,6 +35,8 @@ MACHINES = {
     "adversarial": (0.1, 0.8),
 }
 WAYS = ("machine believed", "people alone", "with the machine")
+# Queries that people judge, and how many times as many the machine does.
+SIZES = ((50, 10), (100, 2), (100, 10), (200, 10), (300, 10))
 TO_GAIN = {0: -1, 1: 1, 2: 2, 3: 3}
 
 
@@ -59,26 +61,25 @@ def validity(repeats):
     """One row for each machine and number of queries."""
     rng, rows = np.random.default_rng(0), []
     for name, (sensitivity, specificity) in MACHINES.items():
-        for n in (50, 100, 200, 300):
-            for times in (2, 10):
-                given = n, times * n, sensitivity, specificity
-                at_level = shares_ruled_out(*given, LEVEL, repeats, rng)
-                below = shares_ruled_out(*given, RATE, repeats, rng)
-                rows.append(
-                    {
-                        "machine": name,
-                        "people": n,
-                        "all": times * n,
-                        "broken alone": at_level[0],
-                        "broken with": at_level[1],
-                        "broken as chosen": at_level[2],
-                        "power alone": below[0],
-                        "power with": below[1],
-                        "power as chosen": below[2],
-                        "chosen": "with" if below[3] else "alone",
-                    }
-                )
-                print(rows[-1], file=sys.stderr, flush=True)
+        for n, times in SIZES:
+            given = n, times * n, sensitivity, specificity
+            at_level = shares_ruled_out(*given, LEVEL, repeats, rng)
+            below = shares_ruled_out(*given, RATE, repeats, rng)
+            rows.append(
+                {
+                    "machine": name,
+                    "people": n,
+                    "all": times * n,
+                    "broken alone": at_level[0],
+                    "broken with": at_level[1],
+                    "broken as chosen": at_level[2],
+                    "power alone": below[0],
+                    "power with": below[1],
+                    "power as chosen": below[2],
+                    "chosen": "with" if below[3] else "alone",
+                }
+            )
+            print(rows[-1], file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
 
 
@@ -153,7 +154,7 @@ def as_lines(table):
 
 def report_validity(options):
     """Report on machines of every kind."""
-    repeats = options.repeats or 1000
+    repeats = options.repeats or 500
     table = validity(repeats)
     allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
     text = [
@@ -177,16 +178,16 @@ def report_validity(options):
 
 def report_judges(options):
     """Report on language models."""
-    repeats = options.repeats or 20
+    repeats = options.repeats or 2
     table = judges(options.data, repeats)
     n_broken = [int((table[f"rate, {way}"] > 0.3).sum()) for way in WAYS]
     text = [
         "Seven language models and three runs of trec-dl2019-llm; any_forbidden@5 at most 0.3 "
-        f"(label 0 is forbidden), confidence {CONFIDENCE:g}. {repeats} times, 400 queries are drawn "
-        "with replacement from the 43, so that the true rate is known. `machine believed`: the "
-        "machine's labels of all taken as people's. `people alone`: people's labels of 150. "
-        "`with the machine`: both. `rate`: mean true rate at the threshold; `broken`: share of the "
-        "draws in which it is above 0.3.",
+        f"(label 0 is forbidden), confidence {CONFIDENCE:g}. {repeats} times each, 400 queries are "
+        "drawn with replacement from the 43, so that the true rate is known. `machine believed`: "
+        "the machine's labels of all taken as people's. `people alone`: people's labels of 150. "
+        "`with the machine`: both. `rate`: mean true rate at the threshold; `broken`: share of "
+        "the draws in which it is above 0.3.",
         "",
         f"The mean true rate is above 0.3 in {n_broken[0]} of {len(table)} cases where the machine "
         f"is believed, in {n_broken[1]} with people alone, and in {n_broken[2]} with the machine. "

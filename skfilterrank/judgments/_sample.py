@@ -61,7 +61,10 @@ def draw_sample(
         can be drawn. With ``unit="query"`` the number or share of queries.
     unit : {"document", "query"}, default="document"
         "query" draws queries, each as likely as the others, with all their documents: for measures
-        of which a sample of documents gives no interval.
+        of which a sample of documents gives no interval. Where all measures are risks with a
+        cut-off, such as "any_forbidden@5", only the documents that a run has among these first
+        places are to be judged: no threshold shows others there. With labels filled in, the
+        sample serves :meth:`CertifiedThreshold.fit` beside `machine_labels`.
     aim : {"differences", "values", "uniform"}, default="differences"
         What the sample is best for: differences between runs, the value of each run by itself, or
         nothing in particular: "uniform" makes all documents equally likely.
@@ -145,7 +148,7 @@ def draw_sample(
     random_state = check_random_state(random_state)
     known = None if judged is None else judged_table(judged, "judged")
     if unit == "query":
-        return _draw_queries(pool, n_total, known, random_state)
+        return _draw_queries(pool, parsed, n_total, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim, known)
     certain = np.zeros(len(pool), dtype=bool)
     label = np.full(len(pool), np.nan)
@@ -189,19 +192,38 @@ def _number(n_total, n_possible, what):
     return n_total
 
 
-def _draw_queries(pool, n_total, known, random_state):
-    """All documents of some queries."""
+def _draw_queries(pool, parsed, n_total, known, random_state):
+    """Draw some queries, with the documents that can matter to the measures."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': queries are drawn whole.")
-    n_queries = len(pool.queries)
+    depth = _depth_of_risks(parsed)
+    counts = np.ones(len(pool), dtype=bool)
+    if depth is not None:
+        counts = np.bincount(pool.row[pool.place <= depth], minlength=len(pool)) > 0
+    codes = pool.codes[counts]
+    # Queries without a list have nothing to judge.
+    queries = np.argsort(pool.folding.queries)
+    queries = queries[np.isin(queries, codes)]
+    n_queries = len(queries)
     n_draw = _number(n_total, n_queries, "queries")
-    order = np.argsort(pool.folding.queries)[random_state.permutation(n_queries)[:n_draw]]
-    place = np.full(n_queries, n_queries)
+    order = queries[random_state.permutation(n_queries)[:n_draw]]
+    place = np.full(len(pool.queries), n_queries)
     place[order] = np.arange(n_draw)
-    rows = np.argsort(place[pool.codes], kind="stable")
-    rows = rows[: np.count_nonzero(place[pool.codes] < n_draw)]
+    rows = np.flatnonzero(counts)[np.argsort(place[codes], kind="stable")]
+    rows = rows[: np.count_nonzero(place[codes] < n_draw)]
     none = np.full(len(pool), np.nan)
     return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_queries))
+
+
+def _depth_of_risks(parsed) -> int | None:
+    """Return the largest cut-off where all measures are risks of first places; else None."""
+    depths = [each.k if _is_risk_of_first(each.measure) else None for each in parsed.values()]
+    return None if None in depths else max(depths)
+
+
+def _is_risk_of_first(measure):
+    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
+    return is_rate and measure.takes_k
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):

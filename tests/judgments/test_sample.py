@@ -337,3 +337,23 @@ def test_inclusion_probabilities_by_hand():
     assert inclusion_probabilities([5.0, 2.0, 1.0, 1.0], 2).tolist() == [1, 0.5, 0.25, 0.25]
     assert inclusion_probabilities([1.0, 2.0, 5.0, 1.0], 1).tolist() == [1 / 9, 2 / 9, 5 / 9, 1 / 9]
     assert inclusion_probabilities([1.0, 2.0, 3.0], 3).tolist() == [1, 1, 1]
+
+
+def test_queries_for_risks_need_their_first_places_alone():
+    documents = [f"d{i}" for i in range(20)]
+    qids = np.repeat(["1", "2", "3", "4"], 20)
+    machine = pd.DataFrame({"qid": qids, "docno": documents * 4, "label": 1})
+    one = machine[["qid", "docno"]].assign(score=list(range(20, 0, -1)) * 4)
+    other = one.assign(score=list(range(20)) * 4)
+    runs = {"one": one, "other": other}
+    sample = draw_sample(
+        machine, runs, ["any_forbidden@3", "forbidden@2"], n_total=2, unit="query", random_state=0
+    )
+    assert sample["qid"].nunique() == 2
+    firsts = {"d0", "d1", "d2", "d17", "d18", "d19"}
+    assert sample.groupby("qid")["docno"].agg(set).tolist() == [firsts, firsts]
+    assert set(sample["inclusion_probability"]) == {0.5}
+    whole = draw_sample(
+        machine, runs, ["any_forbidden@3", "err"], n_total=2, unit="query", random_state=0
+    )
+    assert len(whole) == 40

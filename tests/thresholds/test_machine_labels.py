@@ -67,7 +67,8 @@ def test_larger_levels_and_fewer_losses_are_easier_to_rule_out():
     bound = StratifiedBound(100, 400, 0.2, 0.9)
     found = [bound.rules_out(Counts(15, x1, 3, 60)) for x1 in range(16)]
     assert found == sorted(found, reverse=True)
-    assert found[0] and not found[-1]
+    assert found[0]
+    assert not found[-1]
     counts = Counts(15, 5, 3, 60)
     assert StratifiedBound(100, 400, bound.upper(counts), 0.9).rules_out(counts)
 
