@@ -199,7 +199,8 @@ def report_units(options):
     text = [
         f"{repeats} draws of calibration queries with replacement from each data set, so that "
         f"these are the population and every true rate is known: {N_QUERIES} queries, "
-        f"{N_CLUSTERS} queries of which each comes {N_COPIES} times, or {N_CLUSTERS} users, whose 1 to 9 queries are alike in how many of their documents "
+        f"{N_CLUSTERS} queries of which each comes {N_COPIES} times, or {N_CLUSTERS} users, whose "
+        "1 to 9 queries are alike in how many of their documents "
         f"are forbidden. Confidence {CONFIDENCE:g}. The true rate over users is that of a query "
         'of a random user. "As queries": the same draws without `clusters=`, which the promise '
         'does not cover. "Given": draws in which some threshold is certified. "Broken": share of '
