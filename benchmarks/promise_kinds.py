@@ -2,9 +2,9 @@
 
     python benchmarks/promise_kinds.py [units] [reports] [--data DATA] [--repeats 500] [--cache DIR]
 
-`units`: each kind of promise on two data sets; finished kinds are kept in DIR. Writes
+`units`: each kind of promise on generated queries; finished kinds are kept in DIR. Writes
 results/promise_units.md. `reports`: promises by reports of spam, which depend on the place, against
-the truth. Writes results/promise_reports.md. One thread, ten minutes of processor time.
+the truth. Writes results/promise_reports.md. One thread, three minutes of processor time.
 """
 
 import os
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import generated, semeval, share
+from _promises import Population, generated, share
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -30,10 +30,7 @@ from skfilterrank.thresholds import CertifiedThreshold
 from skfilterrank.thresholds._risks import read_promises
 
 CONFIDENCE, N_QUERIES, N_COPIES, N_CLUSTERS = 0.95, 300, 5, 100
-DATA = {
-    "generator": (lambda _: generated(), 0.15, 0.1),
-    "semeval2016-cqa": (semeval, 0.3, 0.2),
-}
+LEVELS, N_POPULATION = (0.15, 0.1), 4000
 KINDS = {
     "all queries": {},
     "answered queries": {"among": "answered"},
@@ -110,7 +107,7 @@ def drawn(truth, rng, *, copies=False, users=False):
     return np.concatenate(parts), np.repeat(np.arange(len(parts)), sizes)
 
 
-def of_kind(name, kind, truth, levels, repeats):
+def of_kind(kind, truth, levels, repeats):
     """A row for each promise of a kind."""
     any_forbidden, forbidden = (f"{risk}@{truth.k}" for risk in ("any_forbidden", "forbidden"))
     promises = [
@@ -162,7 +159,7 @@ def of_kind(name, kind, truth, levels, repeats):
         mean = part.mean(axis=0) if len(part) else np.full(6, np.nan)
         rows.append(
             {
-                "data": name, "unit": kind, "promise": words(risks),
+                "unit": kind, "promise": words(risks),
                 "given": len(part), "broken": part[:, 0].sum(), "anywhere": part[:, 1].sum(),
                 "ndcg_f": mean[2], "best ndcg_f": value, "hidden": mean[3],
                 "best hidden": hidden, "answered": mean[4], "covered": mean[5],
@@ -180,24 +177,25 @@ def report_units(options):
     repeats = options.repeats or 500
     warnings.filterwarnings("ignore")
     begin, tables = time.process_time(), []
-    for name, (make, *levels) in DATA.items():
-        truth = None
-        for kind in KINDS:
-            kept = Path(options.cache) / f"{name} {kind} {repeats}.pkl"
-            if options.cache and kept.exists():
-                tables.append(pd.read_pickle(kept))
-                continue
-            truth = truth or Truth(make(options.data))
-            tables.append(of_kind(name, kind, truth, levels, repeats))
-            if options.cache:
-                tables[-1].to_pickle(kept)
-            print(name, kind, f"{time.process_time() - begin:.0f} s", flush=True)
+    every = generated()
+    rows = every.groups < N_POPULATION
+    truth = Truth(Population(every.gains[rows], every.scores[rows], every.groups[rows], every.k))
+    for kind in KINDS:
+        kept = Path(options.cache) / f"{kind} {repeats}.pkl"
+        if options.cache and kept.exists():
+            tables.append(pd.read_pickle(kept))
+            continue
+        tables.append(of_kind(kind, truth, LEVELS, repeats))
+        if options.cache:
+            tables[-1].to_pickle(kept)
+        print(kind, f"{time.process_time() - begin:.0f} s", flush=True)
     table = pd.concat(tables)
     allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
     valid = ~table["unit"].str.contains("as queries")
     ours, wrong = table[valid], table[~valid]
     text = [
-        f"{repeats} draws of calibration queries with replacement from each data set, so that "
+        f"{repeats} draws of calibration queries with replacement from {N_POPULATION:,} queries of "
+        "`make_rank_and_filter` with scores of a logistic model of 600 others, so that "
         f"these are the population and every true rate is known: {N_QUERIES} queries, "
         f"{N_CLUSTERS} queries of which each comes {N_COPIES} times, or {N_CLUSTERS} users, whose "
         "1 to 9 queries are alike in how many of their documents "
@@ -218,12 +216,11 @@ def report_units(options):
         f"* Intervals of the share of answered queries hold in "
         f"{100 * ours['covered'].min():.1f} % of the draws or more.",
         "",
-        "| data | unit | promise | given | broken | anywhere | nDCG_f | best | hidden | best "
-        "| answered |",
-        "|" + " --- |" * 11,
+        "| unit | promise | given | broken | anywhere | nDCG_f | best | hidden | best | answered |",
+        "|" + " --- |" * 10,
     ]
     for row in table.to_dict("records"):
-        cells = [row["data"], row["unit"], row["promise"], f"{row['given']} of {repeats}"]
+        cells = [row["unit"], row["promise"], f"{row['given']} of {repeats}"]
         cells += [share(row[name], repeats) for name in ("broken", "anywhere")]
         cells += [
             "" if np.isnan(row[name]) else f"{row[name]:.3f}"
@@ -272,7 +269,7 @@ def fitted(rows, label):
 
 def report_reports(options):
     """Report on promises by reports."""
-    repeats = options.repeats or 200
+    repeats = options.repeats or 40
     warnings.filterwarnings("ignore")
     begin, lines = time.process_time(), []
     for spam_signal in (1, 3):
