@@ -26,7 +26,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_marketplace
-from skfilterrank.thresholds import CertifiedThreshold
+from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
+from skfilterrank.thresholds._certificate import certify
 from skfilterrank.thresholds._risks import read_promises
 
 CONFIDENCE, N_QUERIES, N_COPIES, N_CLUSTERS = 0.95, 300, 5, 100
@@ -123,24 +124,34 @@ def of_kind(kind, truth, levels, repeats):
     for _ in range(repeats):
         queries, cluster = drawn(truth, rng, **how)
         own, groups = truth.population.draw(queries)
+        lists = RankedLists(
+            truth.population.gains[own], truth.population.scores[own], groups=groups
+        )
+        curve = threshold_curve(
+            lists.gains, lists.scores, groups=lists.index, measure=truth.population.measure
+        )
+        steps: dict = {}
         for number, risks in enumerate(promises):
-            model = CertifiedThreshold(
-                risks, among=among, confidence_level=CONFIDENCE,
-                measure=truth.population.measure,
-            )  # fmt: skip
+            read = read_promises(risks, among)
+            for each in read:
+                if each.name not in steps:
+                    steps[each.name] = each.steps(lists, None)
             try:
-                model.fit(
-                    truth.population.scores[own],
-                    truth.population.gains[own],
-                    groups=groups,
-                    clusters=cluster[groups] if clusters else None,
+                certificate = certify(
+                    curve,
+                    lists,
+                    read,
+                    [steps[each.name] for each in read],
+                    confidence_level=CONFIDENCE,
+                    clusters=cluster if clusters else None,
+                    unit="user" if clusters else None,
                 )
             except ValueError:  # no threshold can be certified
                 continue
-            t = model.threshold_
-            ends = t, np.nextafter(model.certificate_.lower, np.inf), model.certificate_.upper
+            t = certificate.threshold
+            ends = t, np.nextafter(certificate.lower, np.inf), certificate.upper
             low, high = (
-                getattr(model.certificate_, f"share_answered_{end}") for end in ("lower", "upper")
+                getattr(certificate, f"share_answered_{end}") for end in ("lower", "upper")
             )
             answered = truth.weights[true["users"]] @ (truth.best >= t)
             found[number].append(
@@ -269,7 +280,7 @@ def fitted(rows, label):
 
 def report_reports(options):
     """Report on promises by reports."""
-    repeats = options.repeats or 40
+    repeats = options.repeats or 20
     warnings.filterwarnings("ignore")
     begin, lines = time.process_time(), []
     for spam_signal in (1, 3):
