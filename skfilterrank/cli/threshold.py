@@ -120,8 +120,8 @@ def threshold(
         fitted.save(save)
         tell(f"wrote {save}")
     certificate = getattr(fitted, "certificate_", None)
-    if html is not None:
-        certificate.to_html(html, notes={"Judgments": qrels, "Scores": runs[0]})
+    if html is not None and certificate is not None:
+        certificate.to_html(path=html, notes={"Judgments": qrels, "Scores": runs[0]})
         tell(f"wrote {html}")
     foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
     section = thresholds_section(records, foot)

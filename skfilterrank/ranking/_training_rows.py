@@ -93,7 +93,7 @@ class TrainingRows:
 
     def with_clusters(self, clusters) -> "TrainingRows":
         """Return these rows with the cluster of each."""
-        numbers = number_clusters(clusters, GroupIndex.from_groups(self.groups))
+        numbers = number_clusters(clusters, check_groups(self.ids, n_rows=len(self.ids)))
         return replace(self, clusters=numbers[self.groups], unit=name_unit(clusters))
 
     def _apart(self):

@@ -193,7 +193,7 @@ class RiskCertificate(Result):
         """
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
-    def to_html(self, path=None, *, monitor=None, notes=None) -> str | None:
+    def to_html(self, *, path=None, monitor=None, notes=None) -> str | None:
         """Make a page to print and sign: the promise, its data, its limits and its state.
 
         It is one file without scripts that asks for nothing from elsewhere, and one sheet of A4

@@ -25,7 +25,7 @@ from skfilterrank.thresholds._risk_steps import (
 
 # Bets are best for losses whose variance is one of these shares of the largest at the level.
 _VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
-# The same, times shares of the queries that are answered.
+# Such shares times shares of the queries that are answered.
 _ANSWERED_SHARES = np.array([1.0, 0.25, 1 / 16, 1 / 64])
 
 

@@ -97,7 +97,7 @@ def test_a_file_of_the_threshold_gives_the_same_page(model, tmp_path):
     model.save(tmp_path / "t.json")
     page = load_threshold(tmp_path / "t.json").certificate_.to_html()
     assert page == model.certificate_.to_html()
-    assert model.certificate_.to_html(tmp_path / "card.html") is None
+    assert model.certificate_.to_html(path=tmp_path / "card.html") is None
     assert (tmp_path / "card.html").read_text(encoding="utf-8") == page
 
 
@@ -174,7 +174,7 @@ def test_nothing_is_fetched_and_it_prints_on_one_sheet(model, tmp_path):
     pytest.importorskip("selenium", reason="driving a browser needs selenium")
     from browsers import requested, resize, start_browser
 
-    model.certificate_.to_html(tmp_path / "card.html", monitor=RiskMonitor(RISKS))
+    model.certificate_.to_html(path=tmp_path / "card.html", monitor=RiskMonitor(RISKS))
     address = (tmp_path / "card.html").as_uri()
     browser = start_browser(tmp_path / "profile")
     try:
