@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.locks import locked
+from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
@@ -17,6 +18,7 @@ from skfilterrank.cli._inputs import (
     DONE_WITH_MISSING,
     align_second,
     read_judgments,
+    read_sample_or_judgments,
     read_scores,
     text_gains,
 )
@@ -74,7 +76,7 @@ def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) ->
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
-        told = ("show_beyond_k", "guarantee", "confidence_level", "among", "html")
+        told = ("machine_labels", "show_beyond_k", "guarantee", "confidence_level", "among", "html")
         refuse(told, "is about the rates of --risk. Give both or none.")
         if how in _RANDOM:
             given |= drawn or {"random_state": 0}
@@ -122,6 +124,27 @@ def machines_of(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
+def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
+    """Read labels by people and by a machine; return both for all documents of either.
+
+    People's labels may be a sample of queries, each as likely as the others.
+    """
+    people = read_sample_or_judgments(path, gains, holes)
+    if PROBABILITY in people and np.ptp(people[PROBABILITY]) > 0:
+        raise InputError(
+            f"{path} is a sample in which documents have several inclusion probabilities, and "
+            "--machine-labels needs queries drawn at random. Draw it by judge --strategy sample "
+            "--unit query."
+        )
+    machine = read_judgments(machine_path, gains, holes)
+    key = ["qid", "docno"]
+    both = people.drop(columns=PROBABILITY, errors="ignore").merge(
+        machine[[*key, "label"]].rename(columns={"label": "by_machine"}), on=key, how="outer"
+    )
+    labels = both[key].assign(label=both["by_machine"])
+    return both.drop(columns="by_machine"), QrelsIndex(labels, unjudged_label=None)
+
+
 def read_clusters(path) -> pd.Series | None:
     """Return the cluster of each query by its id; None without a file."""
     if path is None:
@@ -149,7 +172,9 @@ def _clusters_of(groups, clusters):
     return pd.Series(clusters[ids].to_numpy(), name=clusters.name)
 
 
-def fit_run(threshold, run, second, *, index, machines, name, how, missing, clusters=None):
+def fit_run(
+    threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
+):
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
@@ -159,9 +184,13 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing, clus
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
         judged_by = np.where(is_machine, PREDICTED, PEOPLE)
+    more = {}
+    if by_machine is not None:
+        more["machine_labels"] = by_machine.align(run, missing=missing).y_true
     try:
         threshold.fit(
             *(y_score, y_true),
+            **more,
             groups=groups,
             filter_scores=second,
             judged_by=judged_by,
@@ -170,6 +199,11 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing, clus
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
+    if more:
+        # Values are those of the queries that people judged.
+        judged = pd.Series(~np.isnan(y_true)).groupby(np.asarray(groups)).transform("any")
+        y_true, y_score, groups = (np.asarray(x)[judged] for x in (y_true, y_score, groups))
+    n_queries = len(pd.unique(np.asarray(groups))) if more else aligned.index.n_queries
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     given = {"groups": groups, "gains": threshold.gains, "average": "mean"}
@@ -177,7 +211,7 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing, clus
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
     _tell_of_missing(name, aligned, missing)
     tell(
-        f"{name}: {counted(aligned.index.n_queries, 'judged query', 'judged queries')}, "
+        f"{name}: {counted(n_queries, 'judged query', 'judged queries')}, "
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     level = None if how is None else threshold.threshold_
@@ -187,7 +221,7 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing, clus
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
-        "queries": aligned.index.n_queries,
+        "queries": n_queries,
         "shown": n_shown,
         "filtered": n_rows - n_shown,
     }
@@ -196,6 +230,8 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing, clus
     if hasattr(threshold, "certificate_"):
         if threshold.certificate_.n_machine:
             record["labels_of_machines"] = threshold.certificate_.n_machine
+        if more:
+            record["queries_of_machine"] = threshold.certificate_.n_machine_queries
         record["answered"] = threshold.certificate_.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}

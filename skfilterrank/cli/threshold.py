@@ -21,6 +21,7 @@ def threshold(
     filter_scores: t.FilterScores = None,
     rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
     clusters: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
+    machine_labels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
     save: t.Save = None,
@@ -46,7 +47,9 @@ def threshold(
         hide where the gain per harm, the gain less the price of harm, or the harm alone is too
         low or high; or show the best subset
     clusters
-        table with the cluster of each query, such as its user; --risk counts each once
+        table with the cluster of each query, which --risk counts once
+    machine_labels
+        labels of a machine for more queries; --risk is of people's
     save
         save the threshold of the run as JSON, for apply and monitor
     html
@@ -72,6 +75,7 @@ def threshold(
     )
     from skfilterrank.cli._output import chosen_format, print_sections, tell
     from skfilterrank.cli._thresholds import (
+        beside_machine,
         chosen_measure,
         fit_run,
         machines_of,
@@ -105,13 +109,21 @@ def threshold(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
                 "is to be filtered."
             )
-    judgments = read_judgments(qrels, gains, treated)
+    by_machine = None
+    if machine_labels is None:
+        judgments = read_judgments(qrels, gains, treated)
+    else:
+        judgments, by_machine = beside_machine(qrels, machine_labels, gains, treated)
     matched = gains_of_labels(judgments["label"], qrels, gains, treated)
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=with_other_labels(matched, gains))
     index, machines = QrelsIndex(judgments), machines_of(judgments)
     given = {"index": index, "machines": machines, "missing": treated.missing}
-    given |= {"how": cutting.threshold, "clusters": read_clusters(clusters)}
+    given |= {
+        "how": cutting.threshold,
+        "by_machine": by_machine,
+        "clusters": read_clusters(clusters),
+    }
     records = []
     for name, path in named.items():
         fitted = clone(unfitted)
