@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -136,7 +137,7 @@ def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, Qrel
             "--machine-labels needs queries drawn at random. Draw it by judge --strategy sample "
             "--unit query."
         )
-    machine = read_judgments(machine_path, gains, holes)
+    machine = read_judgments(machine_path, gains, replace(holes, predicted="use"))
     key = ["qid", "docno"]
     both = people.drop(columns=PROBABILITY, errors="ignore").merge(
         machine[[*key, "label"]].rename(columns={"label": "by_machine"}), on=key, how="outer"

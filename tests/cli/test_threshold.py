@@ -3,6 +3,7 @@
 import io
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -208,6 +209,35 @@ def test_a_promise_with_abstention(run, data):
     ).fit(data["score"], data["label"], groups=data["qid"])
     assert str(expected.certificate_) in out
     assert load_threshold("filter.json").threshold_ == expected.threshold_
+
+
+@pytest.mark.slow
+def test_a_promise_with_labels_of_a_machine(run, data):
+    table = data[["qid", "docno", "label"]]
+    table.assign(judged_by="gpt").to_csv("machine.csv", index=False)
+    queries = sorted(set(table["qid"]))[::4]
+    people = table[table["qid"].isin(queries)]
+    people.assign(inclusion_probability=0.25).to_csv("people.csv", index=False)
+    words = ("threshold", "people.csv", *PROMISE[2:], "--machine-labels", "machine.csv")
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "machine" not in err
+    expected = CertifiedThreshold({"any_forbidden@3": 0.5}, measure="ndcg_f@3").fit(
+        data["score"],
+        data["label"].where(data["qid"].isin(queries)),
+        groups=data["qid"],
+        machine_labels=data["label"],
+    )
+    assert str(expected.certificate_) in out
+    code, out, _ = run(*words, "--format", "json")
+    assert json.loads(out)["queries_of_machine"] == data["qid"].nunique()
+    assert json.loads(out)["queries"] == len(queries)
+    people.assign(inclusion_probability=np.linspace(0.2, 0.9, len(people))).to_csv(
+        "people.csv", index=False
+    )
+    code, _, err = run(*words)
+    assert code == 1
+    assert "several inclusion probabilities" in err
 
 
 @pytest.mark.slow

@@ -118,6 +118,7 @@ def test_certificate_names_people_and_machine(judged, tmp_path):
     text = " ".join(str(found).split())
     assert "A machine judged 1,000 queries, and people 150 of them" in text
     assert "sharpened the test" in text
+    assert "a machine judged 1,000 queries, and people 150 of them" in found.to_html()
     assert found.to_frame()["n_machine_queries"].tolist() == [1000]
     safe.save(tmp_path / "safe.json")
     again = load_threshold(tmp_path / "safe.json").certificate_
