@@ -236,7 +236,7 @@ def test_a_promise_with_labels_of_a_machine(run, data):
         "people.csv", index=False
     )
     code, _, err = run(*words)
-    assert code == 1
+    assert code == 2
     assert "several inclusion probabilities" in err
 
 

