@@ -525,9 +525,9 @@ def queries_needed(
     --------
     >>> from skfilterrank.thresholds import queries_needed
     >>> queries_needed(0.1, 0.06, confidence_level=0.9)
-    218
+    222
     >>> queries_needed(0.1, 0.06, confidence_level=0.9, sensitivity=0.9, specificity=0.97)
-    157
+    186
     """
     level = check_share(max_risk, "max_risk")
     confidence = check_share(confidence_level, "confidence_level")
