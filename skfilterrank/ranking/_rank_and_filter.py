@@ -27,6 +27,7 @@ from skfilterrank.ranking._partitioned_rows import (
     score_partitions,
     serve_partitions,
 )
+from skfilterrank.ranking._time_series_split import find_times
 from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
@@ -94,8 +95,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         with a fixed seed), with a CertifiedThreshold one split that holds out 0.3 of the queries.
         An int: that many folds. A float between 0 and 1: one split that holds out that share of
         the queries. A splitter or an iterable of (train, test) row numbers is used as it is; a
-        query that it holds out several times counts as often. "prefit": the estimators are fitted
-        already, and all rows given to `fit` are for the threshold.
+        query that it holds out several times counts as often, and one that it never holds out, as
+        the oldest ones of :class:`QueryTimeSeriesSplit`, not at all. "prefit": the estimators are
+        fitted already, and all rows given to `fit` are for the threshold.
     refit : bool or "auto", default="auto"
         Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's models. "auto" refits, except where a
@@ -251,7 +253,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     takes_judged_by = True
 
-    __metadata_request__fit = {"query_weight": True, "judged_by": True}  # noqa: RUF012
+    __metadata_request__fit = {  # noqa: RUF012
+        "query_weight": True,
+        "judged_by": True,
+        "times": True,
+    }
 
     def __init__(
         self,
@@ -313,6 +319,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_groups=None,
         query_weight: QueryWeight = None,
         judged_by=None,
+        times=None,
         **fit_params,
     ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
@@ -330,6 +337,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         judged_by : array-like of shape (n_rows,), default=None
             Who gave each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
+        times : array-like of shape (n_rows,), default=None
+            Time of each row, by which ``cv=QueryTimeSeriesSplit()`` orders queries. None looks for
+            an index level "time" on `y`, then on `X`. With times, there is a warning where the
+            queries that one split holds out for the threshold are clearly older than the others.
+            Not of Dask's rows.
         {fit_params}
 
         Returns
@@ -352,6 +364,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
+            if times is not None:
+                raise InputError(
+                    "times is not possible where X is a Dask DataFrame: leave it out, or give rows "
+                    "in memory."
+                )
             fit_params = self._inside_parameters(fit_params)
             given |= {"eval_set": eval_set}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
@@ -379,6 +396,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
             if two is not None:
                 rows = replace(rows, gains=two.gains, labels=two.gains)
+            rows = replace(rows, times=find_times(times, y, X, n_rows=len(rows.groups)))
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged

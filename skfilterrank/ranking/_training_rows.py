@@ -41,6 +41,7 @@ from skfilterrank.ranking._out_of_fold import (
     count_shared,
     make_splits,
     to_scale,
+    warn_of_old_queries,
 )
 
 
@@ -48,7 +49,8 @@ from skfilterrank.ranking._out_of_fold import (
 class TrainingRows:
     """Reader of rows in memory, checked and numbered; gains are NaN where unjudged.
 
-    `groups` numbers the queries from 0, and `ids` are their ids as they were given.
+    `groups` numbers the queries from 0, and `ids` are their ids as they were given. `times` numbers
+    the time of each row, None where none is known.
     """
 
     X: Any
@@ -60,6 +62,7 @@ class TrainingRows:
     judged: np.ndarray
     fit_params: dict
     eval_sets: list
+    times: np.ndarray | None = None
 
     are_in_memory: ClassVar[bool] = True
 
@@ -83,7 +86,11 @@ class TrainingRows:
     def split(self, model, *, calibrates=False, advice="") -> list:
         """Split rows by query as `cv` of a model says; one split where a threshold calibrates."""
         cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-        return make_splits(cv, self.labels, self.groups, single=model.refit is False, advice=advice)
+        given = {"single": model.refit is False, "advice": advice, "times": self.times}
+        splits = make_splits(cv, self.labels, self.groups, **given)
+        if len(splits) == 1 and self.times is not None:
+            warn_of_old_queries(splits[0], self.groups, self.times)
+        return splits
 
     def fit(self, estimator, split=None):
         """Fit a clone on the training rows of a split (None: all)."""
