@@ -20,7 +20,6 @@ from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank._lists.scoring import query_weights
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
@@ -164,7 +163,8 @@ class HeldOutScores:
         queries = self.lists.query_ids % n_queries
         lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
         if query_weight is not None:
-            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
+            index = check_groups(data.ids, n_rows=len(data.ids))
+            weights = threshold._weights_of(query_weight, index)
             lists.weights = None if weights is None else weights[queries]
         judged = JudgedScores(
             lists,

@@ -28,7 +28,7 @@ _RATES = {
     "false_reject_rate": "the share of a query's good documents that is hidden",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
-_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
+_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine", "n_weighted")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +123,9 @@ class RiskCertificate(Result):
     assumes_unseen : bool
         True if the guarantee assumes that the model that gave the scores has not seen the
         calibration queries. False where RankAndFilter has fitted it on others.
+    n_weighted : int
+        Queries from which the calibration queries were drawn with the probabilities of
+        `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
     """
 
     promises: dict[str, RiskPromise]
@@ -136,6 +139,7 @@ class RiskCertificate(Result):
     max_shown: int | None = None
     shows_more: bool = False
     n_machine: int = 0
+    n_weighted: int = 0
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -161,7 +165,8 @@ class RiskCertificate(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        The columns "max_shown", "shows_more", "n_unjudged" and "n_machine" are equal in all rows.
+        The columns "max_shown", "shows_more", "n_unjudged", "n_machine" and "n_weighted" are equal
+        in all rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -178,7 +183,8 @@ class RiskCertificate(Result):
     def _summary(self):
         levels = ", ".join(f"{p.risk} at most {p.max_risk:g}" for p in self.promises.values())
         machines = ", for labels of machines" if self.n_machine else ""
-        return f"{levels} {self._grounds()}{machines}, at threshold {self.threshold:.4g}"
+        weighted = ", weighted" if self.n_weighted else ""
+        return f"{levels} {self._grounds()}{machines}{weighted}, at threshold {self.threshold:.4g}"
 
     def _grounds(self):
         if self.confidence_level is None:
@@ -187,6 +193,12 @@ class RiskCertificate(Result):
 
     def _head(self):
         covers, holes = self._covers(), ""
+        if self.n_weighted:
+            holes += (
+                f" These queries were drawn from {self.n_weighted:,} by query_weight: the "
+                "guarantee holds for queries in the proportions of the weights, and for later ones "
+                "only as far as they are like these."
+            )
         if self.n_unjudged:
             holes += (
                 f" {self.n_unjudged} documents of these queries are unjudged, and count as not "

@@ -222,3 +222,11 @@ class TestInRankAndFilter:
         rankers = {C: RankAndFilter(LogisticRegression(C=C)) for C in (1, 2)}
         with pytest.raises(InputError, match="must hold out each row once"):
             compare_rankers(rankers, data.X, data.y, groups=data.groups, cv=QueryTimeSeriesSplit(3))
+
+    def test_weights_by_age_draw_the_queries_of_the_certificate(self, data, times):
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
+        age = (times.max() - times).astype(int)
+        model = RankAndFilter(LogisticRegression(), safe, cv=QueryTimeSeriesSplit(1, test_size=60))
+        model.fit(data.X, data.y, groups=data.groups, times=times, query_weight=0.5 ** (age / 30))
+        assert model.certificate_.n_weighted == 60
+        assert 20 < model.certificate_.promises["any_forbidden@3"].n_queries < 55
