@@ -122,9 +122,9 @@ def main():
     bound = error + 2 * np.sqrt(error * CONFIDENCE / n)
     text = [
         f"Generated queries with one document each, {N_QUERIES:,} for calibration, any_forbidden "
-        f"at most {LEVEL:g} with confidence {CONFIDENCE:g}, {n} draws. Broken: the true risk at the "
-        f"threshold is above {LEVEL:g}. Where the promise is exact, up to {100 * bound:.1f} % may "
-        "be (5 % and 2 standard errors).",
+        f"at most {LEVEL:g} with confidence {CONFIDENCE:g}, {n} draws. Broken: the true risk at "
+        f"the threshold is above {LEVEL:g}. Where the promise is exact, up to {100 * bound:.1f} % "
+        "may be (5 % and 2 standard errors).",
         "",
         "## Other proportions of queries later",
         "",

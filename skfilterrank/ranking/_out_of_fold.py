@@ -342,7 +342,7 @@ def warn_of_old_queries(split, groups, times) -> None:
     warn_user(
         f"the {n_test} queries that the threshold was chosen on are older than the {n_train} that "
         "the estimator was trained on, so that it and its certificate speak of the past. Hold out "
-        "the newest queries: cv=QueryTimeSeriesSplit(1, test_size=0.3).",
+        "the newest queries: cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.3).",
         FitWarning,
     )
 

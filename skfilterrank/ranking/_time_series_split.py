@@ -57,7 +57,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     >>> from skfilterrank.ranking import QueryTimeSeriesSplit
     >>> groups = np.array(["c", "c", "a", "b", "d", "d"])
     >>> times = np.array([2024, 2024, 2023, 2021, 2022, 2022])
-    >>> split = QueryTimeSeriesSplit(2, test_size=1)
+    >>> split = QueryTimeSeriesSplit(n_splits=2, test_size=1)
     >>> for train, test in split.split(groups, groups=groups, times=times):
     ...     print(train, test)
     [3 4 5] [2]
@@ -68,8 +68,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
 
     def __init__(
         self,
-        n_splits: int = 5,
         *,
+        n_splits: int = 5,
         max_train_size: int | None = None,
         test_size: int | float | None = None,
         gap: int = 0,
@@ -145,7 +145,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             f"{brief(self.test_size)}."
         )
 
-    def get_n_splits(self, X=None, y=None, groups=None, times=None) -> int:
+    def get_n_splits(self, X=None, y=None, groups=None, *, times=None) -> int:
         """Return the number of splits.
 
         Parameters

@@ -411,8 +411,8 @@ class RiskMonitor:
     def queries_to_notice(
         self,
         rate: float,
-        risk: str | None = None,
         *,
+        risk: str | None = None,
         probability: float = 0.5,
         n_repeats: int = 1000,
         random_state=None,

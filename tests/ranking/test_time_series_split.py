@@ -56,7 +56,7 @@ ROWS = st.lists(st.tuples(st.sampled_from("abcdefghij"), st.integers(0, 5)), min
 def test_as_scikit_learns_on_a_list_of_queries(rows, has_times, n_splits, **params):
     groups, times = map(list, zip(*rows))
     times = times if has_times else None
-    cv = QueryTimeSeriesSplit(n_splits, **params)
+    cv = QueryTimeSeriesSplit(n_splits=n_splits, **params)
     n_queries = len(set(groups))
     n_test = params["test_size"] or max(1, n_queries // (n_splits + 1))
     if n_queries - n_splits * n_test <= params["gap"]:
@@ -69,10 +69,12 @@ def test_as_scikit_learns_on_a_list_of_queries(rows, has_times, n_splits, **para
 
 def test_one_split_holds_out_the_newest():
     groups, times = list("aabbccdd"), [3, 4, 1, 1, 7, 2, 5, 5]
-    assert splits_of(QueryTimeSeriesSplit(1), groups, times) == [([0, 1, 2, 3], [4, 5, 6, 7])]
-    a_quarter = QueryTimeSeriesSplit(1, test_size=0.25)
+    assert splits_of(QueryTimeSeriesSplit(n_splits=1), groups, times) == [
+        ([0, 1, 2, 3], [4, 5, 6, 7])
+    ]
+    a_quarter = QueryTimeSeriesSplit(n_splits=1, test_size=0.25)
     assert splits_of(a_quarter, groups, times) == [([0, 1, 2, 3, 6, 7], [4, 5])]
-    assert QueryTimeSeriesSplit(3).get_n_splits() == 3
+    assert QueryTimeSeriesSplit(n_splits=3).get_n_splits() == 3
     assert repr(a_quarter).startswith("QueryTimeSeriesSplit(gap=0, max")
 
 
@@ -87,7 +89,7 @@ def test_one_split_holds_out_the_newest():
     ],
 )
 def test_times_of_any_type(times):
-    given = QueryTimeSeriesSplit(1, test_size=1, gap=1)
+    given = QueryTimeSeriesSplit(n_splits=1, test_size=1, gap=1)
     assert splits_of(given, [5, 6, 7], times) == [([1], [0])]
     level = pd.MultiIndex.from_arrays([[5, 6, 7], times], names=["qid", "time"])
     y = pd.Series([1.0, 0.0, 1.0], index=level)
@@ -139,7 +141,10 @@ class TestInsideSearches:
         X, y, groups = data.X[order], data.y[order], data.groups[order]
         model = RankAndFilter(LogisticRegression(), 0.5)
         scores = cross_val_score(
-            model, X, pd.Series(y, index=pd.Index(groups, name="qid")), cv=QueryTimeSeriesSplit(3)
+            model,
+            X,
+            pd.Series(y, index=pd.Index(groups, name="qid")),
+            cv=QueryTimeSeriesSplit(n_splits=3),
         )
         by_hand = []
         for train, test in expected(groups.tolist(), None, 3):
@@ -148,13 +153,15 @@ class TestInsideSearches:
         assert scores == pytest.approx(by_hand)
 
     def test_groups_are_given_to_a_search(self, data):
-        search = GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=QueryTimeSeriesSplit(2))
+        search = GridSearchCV(
+            LogisticRegression(), {"C": [1, 2]}, cv=QueryTimeSeriesSplit(n_splits=2)
+        )
         search.fit(data.X, data.y > 0, groups=data.groups)
         assert search.n_splits_ == 2
 
     def test_times_by_an_index_level_and_by_routing(self, data, times):
-        model = RankAndFilter(LogisticRegression(), cv=QueryTimeSeriesSplit(2))
-        grid, cv = {"threshold": ["tune", None]}, QueryTimeSeriesSplit(3)
+        model = RankAndFilter(LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=2))
+        grid, cv = {"threshold": ["tune", None]}, QueryTimeSeriesSplit(n_splits=3)
         level = pd.MultiIndex.from_arrays([data.groups, times], names=["qid", "time"])
         by_level = GridSearchCV(model, grid, cv=cv)
         by_level.fit(data.X, pd.Series(data.y, index=level))
@@ -174,7 +181,9 @@ class TestInsideSearches:
 @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
 class TestInRankAndFilter:
     def test_the_threshold_is_chosen_on_the_queries_that_are_tested(self, data, times):
-        model = RankAndFilter(LogisticRegression(), cv=QueryTimeSeriesSplit(3, test_size=20))
+        model = RankAndFilter(
+            LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=3, test_size=20)
+        )
         model.fit(data.X, data.y, groups=data.groups, times=times)
         assert model.cv_results_["n_queries"].tolist() == [20, 20, 20]
         scores, tested = [], []
@@ -190,7 +199,9 @@ class TestInRankAndFilter:
 
     def test_a_certificate_of_the_newest(self, data, times):
         safe = CertifiedThreshold({"any_forbidden@3": 0.5})
-        model = RankAndFilter(LogisticRegression(), safe, cv=QueryTimeSeriesSplit(1, test_size=0.4))
+        model = RankAndFilter(
+            LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.4)
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(data.X, data.y, groups=data.groups, times=times)
@@ -221,12 +232,16 @@ class TestInRankAndFilter:
     def test_who_needs_a_value_of_each_query_refuses(self, data):
         rankers = {C: RankAndFilter(LogisticRegression(C=C)) for C in (1, 2)}
         with pytest.raises(InputError, match="must hold out each row once"):
-            compare_rankers(rankers, data.X, data.y, groups=data.groups, cv=QueryTimeSeriesSplit(3))
+            compare_rankers(
+                rankers, data.X, data.y, groups=data.groups, cv=QueryTimeSeriesSplit(n_splits=3)
+            )
 
     def test_weights_by_age_draw_the_queries_of_the_certificate(self, data, times):
         safe = CertifiedThreshold({"any_forbidden@3": 0.5})
         age = (times.max() - times).astype(int)
-        model = RankAndFilter(LogisticRegression(), safe, cv=QueryTimeSeriesSplit(1, test_size=60))
+        model = RankAndFilter(
+            LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=60)
+        )
         model.fit(data.X, data.y, groups=data.groups, times=times, query_weight=0.5 ** (age / 30))
         assert model.certificate_.n_weighted == 60
         assert 20 < model.certificate_.promises["any_forbidden@3"].n_queries < 55

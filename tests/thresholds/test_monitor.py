@@ -360,8 +360,8 @@ class TestQueriesToNotice:
 
     def test_a_risk_is_named_where_there_are_several(self):
         monitor = RiskMonitor({"any_forbidden": 0.1, "empty_list_rate": 0.5})
-        few = monitor.queries_to_notice(1.0, "any_forbidden", n_repeats=1)
-        assert few < monitor.queries_to_notice(1.0, "empty_list_rate", n_repeats=1)
+        few = monitor.queries_to_notice(1.0, risk="any_forbidden", n_repeats=1)
+        assert few < monitor.queries_to_notice(1.0, risk="empty_list_rate", n_repeats=1)
         with pytest.raises(ValueError, match="risk must be one of 'any_forbidden', 'empty"):
             monitor.queries_to_notice(1.0)
 
