@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from skfilterrank.cli import _rank_filter, main
+from skfilterrank.cli import _output, _rank_filter, main
 from skfilterrank.cli.demo import draw_lists
 from skfilterrank.ranking import get_ranker_names
 
