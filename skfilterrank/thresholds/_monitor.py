@@ -146,7 +146,8 @@ class RiskStatus(Result):
                     f"Alarm: {risk} is, or was for a time, above {rate['max_risk']:g}, as query "
                     f"{int(rate['alarm_at']):,} showed; over all queries it is {estimate}."
                 )
-        return "\n".join([*lines, f"{self.guarantee} {self.advice}".rstrip()])
+        text = "\n".join(lines)
+        return f"{text} {self.guarantee} {self.advice}".rstrip()
 
     def _table(self) -> None:
         return None
