@@ -5,6 +5,8 @@ import shutil
 import tomllib
 from pathlib import Path
 
+from skfilterrank.datasets import make_rank_and_filter
+
 from . import benchmarks, citing, measures, pictures
 from .public import things
 
@@ -76,6 +78,8 @@ def link_within(app, docname, source) -> None:
         # Other files of the project have no page.
         text = re.sub(r"\[([^\]]*)\]\((?:\.\./){2}[^)]*\)", r"\1", text)
     text = text.replace(RULES, rules()).replace(CHANGES, changes())
+    if docname == "calculator":
+        text = text.replace("ROWS</textarea>", f"{rows_to_try()}</textarea>")
     source[0] = found_by_words(docname, text)
 
 
@@ -99,6 +103,13 @@ def rules() -> str:
 def changes() -> str:
     """The changelog, with links as of a page of the site."""
     return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+
+
+def rows_to_try() -> str:
+    """Rows of 60 generated queries, as the calculator reads them."""
+    _, labels, queries, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    rows = zip(queries, labels, scores, strict=True)
+    return "\n".join(f"{query}, {label}, {score:.4f}" for query, label, score in rows)
 
 
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:

@@ -264,8 +264,10 @@ def thresholds_section(records, foot) -> Section:
     return frame_section(frame, foot=foot)._replace(records=told)
 
 
-def count_queries(threshold, saved, state, begun, format, out, *, qrels, run, column, gains, holes):
-    """Count new queries; return 1 after an alarm."""
+def count_queries(
+    threshold, saved, state, begun, allow_repeats, format, out, *, qrels, run, column, gains, holes
+):
+    """Count new queries; return 1 after an alarm. `begun` holds parameters of a new monitor."""
     of_texts = text_gains(gains, holes) is not None and threshold.gains is None
     if gains is not None and not of_texts:
         raise InputError(
@@ -285,7 +287,7 @@ def count_queries(threshold, saved, state, begun, format, out, *, qrels, run, co
     second = align_second(second, rows, aligned)
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
-        monitor = _resumed(threshold, saved, state, **begun)
+        monitor = _resumed(threshold, saved, state, begun, allow_repeats)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups)
         table = frame_section(status.rates.rename_axis("rate"))
@@ -344,7 +346,7 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _resumed(threshold, saved, state, alpha, allow_repeats):
+def _resumed(threshold, saved, state, begun, allow_repeats):
     """Return the monitor as it was left, or a new one."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
@@ -352,8 +354,7 @@ def _resumed(threshold, saved, state, alpha, allow_repeats):
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):
-        alpha = 0.05 if alpha is None else alpha
-        return RiskMonitor.of(threshold, alpha=alpha, allow_repeats=allow_repeats)
+        return RiskMonitor(threshold, allow_repeats=allow_repeats, **begun)
     monitor = RiskMonitor.load(state)
     monitor.allow_repeats |= allow_repeats
     if not monitor.watches(threshold):
@@ -361,9 +362,12 @@ def _resumed(threshold, saved, state, alpha, allow_repeats):
             f"{state} is the state of another threshold than {saved} holds now. Name another "
             "--state, or remove the file to begin anew."
         )
-    if alpha not in (None, monitor.alpha):
-        raise InputError(
-            f"{state} was begun with --alpha {monitor.alpha:g}, which cannot change on the way. "
-            "Leave --alpha out."
-        )
+    for name, value in begun.items():
+        if value not in (None, before := getattr(monitor, name)):
+            option = f"--{name.replace('_', '-')}"
+            began = f"without {option}" if before is None else f"with {option} {before:g}"
+            raise InputError(
+                f"{state} was begun {began}, which cannot change on the way. Leave {option} out, "
+                "or name another --state."
+            )
     return monitor

@@ -16,7 +16,10 @@ def monitor(
     qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
     state: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
-    alpha: Annotated[float | None, Arg(convert=t.share, metavar="P", shown=0.05)] = None,
+    confidence_level: Annotated[
+        float | None, Arg(convert=t.share, metavar="P", shown="that of THRESHOLD")
+    ] = None,
+    queries_per_false_alarm: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
     allow_repeats: bool = False,
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -25,9 +28,10 @@ def monitor(
 ) -> int:
     """Test with each new judged query whether the promises of a threshold still hold.
 
-    The chance that an alarm is ever raised while they do is at most --alpha, however often you
-    look. Without --qrels, the scores of the run, and the share of it that is shown, are compared
-    with those of the queries that the threshold was made of; nothing is counted.
+    While they do, there is never an alarm, with probability --confidence-level and however often
+    you look. With --queries-per-false-alarm N there may be one in N queries on average, and a rise
+    is noticed earlier. Without --qrels, the scores of the run, and the share of it that is shown,
+    are compared with those of the queries that the threshold was made of; nothing is counted.
 
     The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
     of 30 queries or more (a message says if there are too few); 2 after an error.
@@ -43,8 +47,10 @@ def monitor(
     state
         file that keeps what was counted, for the next call; by default it stands beside
         THRESHOLD, with the ending .monitor.json
-    alpha
-        chance of a false alarm; that of the state, once there is one
+    confidence_level
+        confidence level of intervals and of the alarm
+    queries_per_false_alarm
+        least mean number of queries before a false alarm
     allow_repeats
         let a query that was counted come again, as another asking of it
     gains
@@ -69,13 +75,19 @@ def monitor(
     threshold = load_threshold_of_runs(saved, filter_scores)
     where = chosen_format(format, out, FORMATS), out
     if qrels is None:
-        of_queries = ("state", "alpha", "allow_repeats", "gains", "holes")
+        of_queries = (
+            *("state", "confidence_level", "queries_per_false_alarm"),
+            *("allow_repeats", "gains", "holes"),
+        )
         refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
     judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
-    begun = {"alpha": alpha, "allow_repeats": allow_repeats}
-    return count_queries(threshold, saved, state, begun, *where, **judged)
+    begun = {
+        "confidence_level": confidence_level,
+        "queries_per_false_alarm": queries_per_false_alarm,
+    }
+    return count_queries(threshold, saved, state, begun, allow_repeats, *where, **judged)
 
 
 def _state_of(saved, files):

@@ -24,6 +24,7 @@ from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker
 from skfilterrank.ranking._score_difference import ScoreDifference, score_difference
 from skfilterrank.ranking._table_features import make_text_features
+from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit
 
 __all__ = [
     "AdaRankRanker",
@@ -34,6 +35,7 @@ __all__ = [
     "OrdinalRanker",
     "QueryRanker",
     "QueryScaler",
+    "QueryTimeSeriesSplit",
     "RankAndFilter",
     "RankBoostRanker",
     "RankFusion",

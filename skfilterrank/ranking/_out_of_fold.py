@@ -20,11 +20,11 @@ from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex, check_groups
-from skfilterrank._lists.scoring import query_weights
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
 from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
 
 
@@ -165,7 +165,8 @@ class HeldOutScores:
         queries = self.lists.query_ids % n_queries
         lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
         if query_weight is not None:
-            weights = query_weights(query_weight, check_groups(data.ids, n_rows=len(data.ids)))
+            index = check_groups(data.ids, n_rows=len(data.ids))
+            weights = threshold._weights_of(query_weight, index)
             lists.weights = None if weights is None else weights[queries]
         clusters = queries
         if data.clusters is not None:
@@ -231,12 +232,12 @@ def check_cv(cv) -> None:
 
 
 def make_splits(
-    cv, labels, groups, *, single: bool, advice: str = ""
+    cv, labels, groups, *, single: bool, advice: str = "", times=None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Number the training and the held-out rows of each fold.
 
     `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
-    ends the message where there are too few queries for folds.
+    ends the message where there are too few queries for folds; `times` are those of the rows.
     """
     check_cv(cv)
     cv = DEFAULT_FOLDS if cv is None else cv
@@ -256,7 +257,8 @@ def make_splits(
     elif is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
-        splits = list(cv.split(np.zeros(len(groups)), labels, groups))
+        given = {"times": times} if isinstance(cv, QueryTimeSeriesSplit) else {}
+        splits = list(cv.split(np.zeros(len(groups)), labels, groups, **given))
     else:
         splits = _given_splits(cv)
     if not splits:
@@ -329,6 +331,30 @@ def check_each_held_out_once(cv, splits, n_rows) -> None:
             f"{np.count_nonzero(times == 0)} rows never and {np.count_nonzero(times > 1)} several "
             "times: use a number of folds, or GroupKFold."
         )
+
+
+# Deviation of a rank sum in standard deviations, beyond which it is no chance.
+_CLEAR = 3.0
+
+
+def warn_of_old_queries(split, groups, times) -> None:
+    """Warn where the held-out queries of a split are clearly older than those it trains on."""
+    train, test = (np.unique(groups[rows]) for rows in split)
+    index = GroupIndex.from_groups(groups)
+    place = order_of_queries(index, times)
+    n_test, n_train = len(test), len(train)
+    ranks = np.argsort(np.argsort(place[np.concatenate([test, train])])) + 1.0
+    # The rank sum of Wilcoxon.
+    mean = n_test * (n_test + n_train + 1) / 2
+    deviation = np.sqrt(n_train * mean / 6)
+    if (mean - ranks[:n_test].sum()) <= _CLEAR * deviation:
+        return
+    warn_user(
+        f"the {n_test} queries that the threshold was chosen on are older than the {n_train} that "
+        "the estimator was trained on, so that it and its certificate speak of the past. Hold out "
+        "the newest queries: cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.3).",
+        FitWarning,
+    )
 
 
 def count_shared(left, right):

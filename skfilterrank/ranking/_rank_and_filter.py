@@ -27,6 +27,7 @@ from skfilterrank.ranking._partitioned_rows import (
     score_partitions,
     serve_partitions,
 )
+from skfilterrank.ranking._time_series_split import find_times
 from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
@@ -94,8 +95,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         with a fixed seed), with a CertifiedThreshold one split that holds out 0.3 of the queries.
         An int: that many folds. A float between 0 and 1: one split that holds out that share of
         the queries. A splitter or an iterable of (train, test) row numbers is used as it is; a
-        query that it holds out several times counts as often. "prefit": the estimators are fitted
-        already, and all rows given to `fit` are for the threshold.
+        query that it holds out several times counts as often, and one that it never holds out, as
+        the oldest ones of :class:`QueryTimeSeriesSplit`, not at all. "prefit": the estimators are
+        fitted already, and all rows given to `fit` are for the threshold.
     refit : bool or "auto", default="auto"
         Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's models. "auto" refits, except where a
@@ -256,6 +258,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         "judged_by": True,
         "machine_labels": True,
         "clusters": True,
+        "times": True,
     }
 
     def __init__(
@@ -320,6 +323,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         judged_by=None,
         machine_labels=None,
         clusters=None,
+        times=None,
         **fit_params,
     ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
@@ -333,7 +337,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         {eval_groups}
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean that the threshold maximises, as in
-            :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
+            :func:`skfilterrank.metrics.ndcg_f_score`; a CertifiedThreshold draws queries by it. The
+            estimator does not get it.
         judged_by : array-like of shape (n_rows,), default=None
             Who gave each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
@@ -343,6 +348,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides one, and a
             certificate counts each once, as :meth:`CertifiedThreshold.fit`. Not of Dask's rows.
+        times : array-like of shape (n_rows,), default=None
+            Time of each row, by which ``cv=QueryTimeSeriesSplit()`` orders queries. None looks for
+            an index level "time" on `y`, then on `X`. With times, there is a warning where the
+            queries that one split holds out for the threshold are clearly older than the others.
+            Not of Dask's rows.
         {fit_params}
 
         Returns
@@ -367,11 +377,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
-            if clusters is not None:
-                raise InputError(
-                    "clusters is not possible where X is a Dask DataFrame: leave it out, or give "
-                    "rows in memory."
-                )
+            for name, of_rows in {"clusters": clusters, "times": times}.items():
+                if of_rows is not None:
+                    raise InputError(
+                        f"{name} is not possible where X is a Dask DataFrame: leave it out, or "
+                        "give rows in memory."
+                    )
             fit_params = self._inside_parameters(fit_params)
             given |= {"eval_set": eval_set}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
@@ -407,6 +418,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
                 rows = rows.with_clusters(clusters)
+            rows = replace(rows, times=find_times(times, y, X, n_rows=len(rows.groups)))
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged

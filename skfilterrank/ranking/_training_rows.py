@@ -41,6 +41,7 @@ from skfilterrank.ranking._out_of_fold import (
     count_shared,
     make_splits,
     to_scale,
+    warn_of_old_queries,
 )
 from skfilterrank.thresholds import name_unit, number_clusters
 
@@ -51,6 +52,7 @@ class TrainingRows:
 
     `groups` numbers the queries from 0, and `ids` are their ids as they were given. `clusters`
     numbers the cluster of each row, None where each query is one, and `unit` is a cluster's name.
+    `times` numbers the time of each row, None where none is known.
     """
 
     X: Any
@@ -64,6 +66,7 @@ class TrainingRows:
     eval_sets: list
     clusters: np.ndarray | None = None
     unit: str | None = None
+    times: np.ndarray | None = None
 
     are_in_memory: ClassVar[bool] = True
 
@@ -87,9 +90,11 @@ class TrainingRows:
     def split(self, model, *, calibrates=False, advice="") -> list:
         """Split rows by cluster as `cv` of a model says; one split where a threshold calibrates."""
         cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-        return make_splits(
-            cv, self.labels, self._apart(), single=model.refit is False, advice=advice
-        )
+        given = {"single": model.refit is False, "advice": advice, "times": self.times}
+        splits = make_splits(cv, self.labels, self._apart(), **given)
+        if len(splits) == 1 and self.times is not None:
+            warn_of_old_queries(splits[0], self.groups, self.times)
+        return splits
 
     def with_clusters(self, clusters) -> "TrainingRows":
         """Return these rows with the cluster of each."""

@@ -173,7 +173,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             of its queries. The name of a Series, such as "user", names them there. None makes
             each query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
-            Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+            Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`. A
+            CertifiedThreshold draws queries by weights from 0 to 1, as its notes describe.
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people", or the name of a machine. A certificate states how many
             labels are of machines; other thresholds do not use it.
@@ -216,7 +217,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
-        lists.weights = query_weights(query_weight, lists.index)
+        lists.weights = self._weights_of(query_weight, lists.index)
         machines = None
         if judged_by is not None:
             machines = machine_labels(judged_by, lists.gains)
@@ -700,6 +701,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
                 "once: use TunedThreshold, or leave query_weight out."
             )
+
+    def _weights_of(self, query_weight, index):
+        """Return the weight of each query; None where all are alike."""
+        return query_weights(query_weight, index)
 
     def _labels_to_score(self, y):
         """Return labels in one column, and the map from them to gains."""

@@ -37,7 +37,14 @@ _USUAL = 0.95
 # shows a failure, or with this share of the queries if that is between the two numbers; first for
 # losses that are 0 or 1. Bets win slowly where few queries are answered.
 _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
-_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine", "n_machine_queries")
+_COMMON = (
+    "max_shown",
+    "shows_more",
+    "n_unjudged",
+    "n_machine",
+    "n_machine_queries",
+    "n_weighted",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +166,9 @@ class RiskCertificate(Result):
     n_machine_queries : int
         Queries with `machine_labels`, of which people judged `n_queries` drawn at random; 0 where
         none were given. The guarantee is about people's labels.
+    n_weighted : int
+        Queries from which the calibration queries were drawn with the probabilities of
+        `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
     """
 
     promises: dict[str, RiskPromise]
@@ -181,6 +191,7 @@ class RiskCertificate(Result):
     share_answered_upper: float = np.nan
     share_hidden: float = np.nan
     n_machine_queries: int = 0
+    n_weighted: int = 0
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -252,8 +263,8 @@ class RiskCertificate(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        The columns "max_shown", "shows_more", "n_unjudged", "n_machine" and
-        "n_machine_queries" are equal in all rows.
+        The columns "max_shown", "shows_more", "n_unjudged", "n_machine", "n_machine_queries" and
+        "n_weighted" are equal in all rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -270,7 +281,8 @@ class RiskCertificate(Result):
     def _summary(self):
         levels = ", ".join(f"{p.risk} at most {p.max_risk:g}" for p in self.promises.values())
         machines = ", for labels of machines" if self.n_machine else ""
-        return f"{levels} {self._grounds()}{machines}, at threshold {self.threshold:.4g}"
+        weighted = ", weighted" if self.n_weighted else ""
+        return f"{levels} {self._grounds()}{machines}{weighted}, at threshold {self.threshold:.4g}"
 
     def _grounds(self):
         if self.confidence_level is None:
@@ -279,6 +291,12 @@ class RiskCertificate(Result):
 
     def _head(self):
         covers, holes = self._covers() + self._answers(), ""
+        if self.n_weighted:
+            holes += (
+                f" These queries were drawn from {self.n_weighted:,} by query_weight: the "
+                "guarantee holds for queries in the proportions of the weights, and for later ones "
+                "only as far as they are like these."
+            )
         if self.n_unjudged:
             holes += (
                 f" {self.n_unjudged} documents of these queries are unjudged, and count as not "

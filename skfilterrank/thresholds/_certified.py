@@ -12,11 +12,12 @@ from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
+from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
 from skfilterrank.thresholds._machine_labels import pool_of, with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
@@ -191,6 +192,15 @@ class CertifiedThreshold(TwoScores):
     Queries without any judged document are left out. The threshold lies in the middle between the
     lowest score to show and the next lower one.
 
+    **Weights.** With ``fit(..., query_weight=)`` the certificate is for queries in other
+    proportions than those of calibration. Each query is drawn, independently and by a fixed seed,
+    with its weight as the probability, and the drawn ones are tested. Weights lie between 0 and 1.
+    Let them be the known ratio of the later density of a kind of query to its density in
+    calibration, divided by the largest ratio there can be: the drawn queries are then independent
+    draws of the later ones, and the guarantee is exact. With weights that fall with the age of a
+    query, the guarantee is for the mixture of the past that they make, and for later queries only
+    as far as these are like it. Estimated ratios make it approximate.
+
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
     test is valid if the path does not depend on the labels that it is tested on. So the curves of
@@ -247,6 +257,7 @@ class CertifiedThreshold(TwoScores):
     is_calibrated = True
     takes_machine_labels = True
     __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
+    _takes_weights = True
 
     def __init__(
         self,
@@ -363,20 +374,59 @@ class CertifiedThreshold(TwoScores):
             return self.max_shown
         return most_shown(self._promises(), self.max_shown)
 
+    def _weights_of(self, query_weight, index):
+        weights = given_weights(query_weight, index)
+        if weights is not None and weights.max() > 1:
+            raise InputError(
+                f"query_weight must lie between 0 and 1 for {type(self).__name__}, which draws "
+                f"queries with these probabilities, got {weights.max():g}. Divide weights by the "
+                "largest that there can be."
+            )
+        return weights
+
+    def fit_judged(self, judged: JudgedScores) -> "CertifiedThreshold":
+        """Fit on rows that were checked already, of the queries that their weights draw.
+
+        Parameters
+        ----------
+        judged : JudgedScores
+            The rows.
+
+        Returns
+        -------
+        self : CertifiedThreshold
+            The fitted threshold.
+        """
+        if judged.by_machine is not None:
+            self._check_machine_possible(judged)
+        if judged.lists.weights is None:
+            super().fit_judged(judged)
+            return self
+        if judged.unit is not None:
+            raise InputError(
+                "query_weight is not possible with clusters, each of which counts once in a "
+                "certificate. Leave one of the two out."
+            )
+        drawn = _draw(judged)
+        try:
+            super().fit_judged(drawn)
+        except ValueError as error:
+            n_drawn, n_queries = drawn.index.n_queries, judged.index.n_queries
+            error.add_note(f"query_weight has drawn {n_drawn} of {n_queries} queries.")
+            raise
+        self.certificate_ = replace(self.certificate_, n_weighted=judged.index.n_queries)
+        return self
+
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
-
-    def fit_judged(self, judged):
-        if judged.by_machine is not None:
-            self._check_machine_possible(judged)
-        return super().fit_judged(judged)
 
     def _check_machine_possible(self, judged):
         """Raise where a machine's labels cannot sharpen the test that is asked for."""
         excluded = {
             "filter_scores": FILTER_SCORE in judged.columns,
             "clusters": judged.unit is not None,
+            "query_weight": judged.lists.weights is not None,
             f"abstain={self.abstain!r}": self.abstain is not None,
             "among='answered'": self.among == "answered",
             "guarantee='expectation'": self.guarantee == "expectation",
@@ -521,6 +571,20 @@ class CertifiedThreshold(TwoScores):
             "as the certificate covers no more. Pass the query id of each row, or fit with "
             "show_beyond_k=True."
         )
+
+
+def _draw(judged):
+    """Draw queries, each with its weight as the probability; the rows of the drawn ones."""
+    weights = judged.lists.weights
+    is_drawn = np.random.RandomState(0).uniform(size=len(weights)) < weights
+    if not is_drawn.any():
+        raise InputError(
+            f"query_weight has drawn none of {len(weights)} queries. Give more queries, or divide "
+            "weights by a smaller number."
+        )
+    drawn = judged.take(np.flatnonzero(is_drawn[judged.codes]))
+    drawn.lists.weights = None
+    return drawn
 
 
 def _warn_if_all_hidden(shown, keys, judged):

@@ -1,14 +1,11 @@
 """Monitors of risks on a stream of judged queries, with an alarm that is valid at any time."""
 
 import os
-from collections import Counter
-from copy import copy
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +14,12 @@ from skfilterrank._files.files import check_name, is_path
 from skfilterrank._files.locks import locked
 from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
     check_flag,
     check_level_scores,
+    check_number,
+    check_random_state,
     check_share,
     is_level,
     label_array,
@@ -31,19 +32,19 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
-from skfilterrank.thresholds._files import threshold_checksum
+from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
 from skfilterrank.thresholds._risk_steps import has_judged
-from skfilterrank.thresholds._risks import find_unjudged, read_promises
+from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
+from skfilterrank.thresholds._watched_risk import BETS, WatchedRisk
 
-# Shares of the largest safe bet, over which the capital is spread evenly.
-_BETS = np.geomspace(0.01, 0.98, 24)
-# At least the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
-_SUM_OF_STARTS = 2.1098
-_FORMAT = "skfilterrank monitor 3"
+_CONFIDENCE = 0.95
+_FORMAT = "skfilterrank monitor 4"
 _FIELDS = record(
     {
         "gains": states.gains_from_json,
-        "alpha": check_share,
+        "confidence_level": check_share,
+        "queries_per_false_alarm": optional(count(1)),
+        "window": count(1),
         "risks": listed(
             record(
                 {
@@ -51,16 +52,27 @@ _FIELDS = record(
                     "max_risk": check_share,
                     "alarm_at": optional(count(1)),
                     "most": number(least=0),
-                    "log_capital": numbers(0, len(_BETS)),
+                    "log_capital": numbers(0, len(BETS)),
                     "losses": listed(pair(number(0, 1), count(1))),
+                    "recent": numbers(least=0, most=None),
                 }
             ),
             least=1,
         ),
+        "among": one_of(*AMONG),
         "allow_repeats": one_of(True, False),
         "threshold": optional(text),
         "queries": listed(text),
     }
+)
+
+_PARAMETERS = (
+    "gains",
+    "confidence_level",
+    "queries_per_false_alarm",
+    "among",
+    "window",
+    "allow_repeats",
 )
 
 
@@ -72,16 +84,47 @@ class RiskStatus(Result):
     ----------
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
-        "n_queries", the queries that counted; "observed", their mean; "lower" and "upper", an
-        interval that holds at all times at once; "evidence", the highest factor by which bets
-        against the risk have multiplied their capital; "alarm_at", the number of queries at the
-        alarm, NaN if there was none.
-    alpha : float
-        Probability that there is ever a false alarm, or that an interval is ever wrong.
+        "n_queries", the queries that counted; "observed", their mean loss; "lower" and "upper", an
+        interval that holds at all times at once; "n_recent", the last of these queries, as many as
+        `window` says, and "recent", their mean loss; "evidence", the highest value so far of the
+        number that raises the alarm; "alarm_at", the number of queries at the alarm, NaN if there
+        was none.
+    confidence_level : float
+        Probability that an interval is right at all times. Where `queries_per_false_alarm` is None,
+        also that there is never a false alarm.
+    queries_per_false_alarm : int or None
+        Least mean number of queries before a false alarm.
+    among : {"all", "answered"}
+        Queries that count: all, or those that are shown something.
     """
 
     rates: pd.DataFrame
-    alpha: float
+    confidence_level: float
+    queries_per_false_alarm: int | None = None
+    among: str = "all"
+
+    @property
+    def guarantee(self) -> str:
+        """Guarantee against false alarms, in words."""
+        if self.queries_per_false_alarm is None:
+            return (
+                f"With probability {self.confidence_level:g} there is never an alarm while the "
+                "risks are kept."
+            )
+        return (
+            f"While the risks are kept, {self.queries_per_false_alarm:,} queries or more come "
+            "before an alarm on average."
+        )
+
+    @property
+    def advice(self) -> str:
+        """Advice after an alarm, in words; empty without one."""
+        if not self.alarm:
+            return ""
+        return (
+            "Judge the newest queries, fit a CertifiedThreshold on them, and make a RiskMonitor of "
+            "it. If the cause has gone and the threshold stays, call reset()."
+        )
 
     @property
     def alarm(self) -> bool:
@@ -99,12 +142,14 @@ class RiskStatus(Result):
     def _head(self):
         lines = []
         for name, rate in self.rates.iterrows():
-            risk = rate_in_words(name, rate["k"])
+            risk = rate_in_words(name, rate["k"], "all" if _is_of_empty(name) else self.among)
             estimate = (
                 f"{rate['observed']:.4f} on {counted(int(rate['n_queries']), 'query', 'queries')}, "
-                f"{100 * (1 - self.alpha):.4g} % interval {rate['lower']:.4f} to "
+                f"{100 * self.confidence_level:.4g} % interval {rate['lower']:.4f} to "
                 f"{rate['upper']:.4f}"
             )
+            if rate["n_recent"] < rate["n_queries"]:
+                estimate += f", and {rate['recent']:.4f} on the last {int(rate['n_recent']):,}"
             if np.isnan(rate["alarm_at"]):
                 lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
             else:
@@ -112,7 +157,8 @@ class RiskStatus(Result):
                     f"Alarm: {risk} is, or was for a time, above {rate['max_risk']:g}, as query "
                     f"{int(rate['alarm_at']):,} showed; over all queries it is {estimate}."
                 )
-        return "\n".join(lines)
+        text = "\n".join(lines)
+        return f"{text} {self.guarantee} {self.advice}".rstrip()
 
     def _table(self) -> None:
         return None
@@ -121,18 +167,32 @@ class RiskStatus(Result):
 class RiskMonitor:
     """A sequential test of risks, query by query.
 
-    Judged queries may come at any time, and the status may be read after each. While all risks are
-    kept, the probability that there is ever an alarm is at most `alpha`, however long the monitor
-    runs. A test for a fixed number of queries has no such limit if it is repeated.
+    Judged queries may come at any time, and the status may be read after each. There are two
+    guarantees against false alarms, which are alarms while all risks are kept. "never": with
+    probability `confidence_level` there is none, however long the monitor runs. "average": on
+    average, at least `queries_per_false_alarm` queries come before one. The second notices a rise
+    much earlier, and as early after many good queries as at the start.
 
     Parameters
     ----------
-    risks : dict
-        Risks with their levels, as in :class:`CertifiedThreshold`.
+    risks : dict, CertifiedThreshold or RankAndFilter
+        Risks with their levels, as in :class:`CertifiedThreshold`. Or a fitted threshold with a
+        certificate, or a fitted model with one, whose risks, levels, gains and `among` are taken.
     gains : None, "exp2", dict or callable, default=None
-        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    alpha : float, default=0.05
-        Probability of a false alarm, between 0 and 1; several risks share it evenly.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. With a threshold,
+        None means its gains.
+    confidence_level : float or None, default=None
+        Probability that an interval is right at all times; with the guarantee "never" also that
+        there is never a false alarm. None means that of the certificate, and 0.95 without one.
+        Several risks share the rest evenly.
+    queries_per_false_alarm : int or None, default=None
+        Least mean number of queries before a false alarm, such as 10,000: the guarantee "average".
+        None is the guarantee "never".
+    among : {"all", "answered"} or None, default=None
+        Queries that count, as in :class:`CertifiedThreshold`: all, or those that are shown
+        something. None means that of the threshold, and "all" without one.
+    window : int, default=200
+        Number of the last queries whose mean loss the status reports beside that of all.
     allow_repeats : bool, default=False
         Accept a query id that comes again, as another draw. If False it is an error, so that no
         batch is counted twice.
@@ -140,12 +200,23 @@ class RiskMonitor:
     Attributes
     ----------
     status : RiskStatus
-        The state so far: `alarm`, True if a risk was shown to be above its level, and the table
-        `rates` with a row for each risk and the columns "max_risk", "k", "n_queries", "observed",
-        "lower" and "upper" (an interval that holds at all times at once), "evidence" and
-        "alarm_at" (the number of queries at the alarm, or NaN).
+        The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, what to
+        do then; and the table `rates` with a row for each risk and the columns "max_risk", "k",
+        "n_queries", "observed", "lower" and "upper" (an interval that holds at all times at once),
+        "n_recent" and "recent" (the last queries and their mean), "evidence" and "alarm_at" (the
+        number of queries at the alarm, or NaN).
     levels : dict of str to float
         Level of each risk, by its name.
+    guarantee : {"never", "average"}
+        The guarantee against false alarms.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a threshold has no certificate, other gains than those
+        given, or a risk or gains that are functions.
+    NotFittedError
+        If a threshold is not fitted.
 
     See Also
     --------
@@ -155,23 +226,29 @@ class RiskMonitor:
     -----
     Each query is a bet that the risk is above its level: a loss multiplies the capital of the bet
     by ``1 + bet * (loss - level)``. If the risk is at most the level, given all queries before,
-    the expected capital does not grow. By Ville's inequality it ever reaches ``1 / alpha`` with a
-    probability of at most `alpha`, however long the stream is [1]_.
+    the expected capital does not grow. Before each query a stake is added to the capital.
 
-    If all capital were staked from the first query on, most of it would be lost while the risk is
-    kept, and an alarm would come late. Before query n only the share
-    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098`` of the capital is therefore added to the stakes.
-    These shares sum to at most 1, so that the bound holds: it is a mixture of bets that start at
-    each query [2]_. Each share is spread over 24 bets of different size.
+    **"never"**: the stakes of all queries sum to at most 1. By Ville's inequality the capital ever
+    reaches ``1 / (1 - confidence_level)`` with a probability of at most ``1 - confidence_level``
+    [1]_. If all were staked before the first query, most of it would be lost while the risk is
+    kept, and an alarm would come late. So query n adds
+    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098``: a mixture of bets that start at each query.
 
-    The interval holds the levels against which neither of two such bets, from the first query on,
-    has won ``2 / alpha``. It is an interval for a risk that does not change. If the risk changes,
-    its highest value so far is at least "lower", and its lowest at most "upper".
+    **"average"**: each query adds a stake of 1. The capital is then the Shiryaev-Roberts statistic,
+    an e-detector [2]_. While the risk is kept, the capital minus the number of queries does not
+    grow in expectation. So the mean number of queries until it reaches `queries_per_false_alarm` is
+    at least that. Of several risks, each needs as many times more as there are risks. It is a mean:
+    single alarms may come earlier, and after :meth:`reset` the count begins anew.
 
-    Queries of one update count in the order of their first rows. Queries without a judged document
-    do not count, unless no risk depends on labels, as "empty_list_rate". Ids are compared as text,
-    and equal numbers or dates are one id, such as 1 and 1.0. A saved state grows by the id of each
-    query; with `allow_repeats` it keeps no ids.
+    Each stake is spread over 24 bets of different size. The interval holds the levels against which
+    neither of two such bets, from the first query on, has won ``2 / (1 - confidence_level)``. It is
+    an interval for a risk that does not change. If the risk changes, its highest value so far is at
+    least "lower", and its lowest at most "upper".
+
+    Queries of one update count in the order of their first rows, so that batches do not matter.
+    Queries without a judged document do not count, unless no risk depends on labels, as
+    "empty_list_rate". Ids are compared as text, and equal numbers or dates are one id, such as 1
+    and 1.0. A saved state grows by the id of each query; with `allow_repeats` it keeps no ids.
 
     References
     ----------
@@ -185,12 +262,22 @@ class RiskMonitor:
     --------
     >>> import numpy as np
     >>> from skfilterrank.thresholds import RiskMonitor
-    >>> monitor = RiskMonitor({"any_forbidden": 0.1}, alpha=0.05)
+    >>> monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=10_000)
     >>> good, bad = np.ones(60), np.where(np.arange(60) % 2 == 0, -1, 1)
     >>> print(monitor.update(good, good, groups=np.arange(60)))
     No alarm: the share of queries with a forbidden document in the shown list is 0.0000 on 60 ...
-    >>> monitor.update(bad, good, groups=60 + np.arange(60)).alarm
-    True
+    >>> rates = monitor.update(bad, good, groups=60 + np.arange(60)).rates
+    >>> int(rates.loc["any_forbidden", "alarm_at"])
+    77
+
+    From a certified threshold, with its risks, its gains and its confidence level:
+
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.thresholds import CertifiedThreshold
+    >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+    >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
+    >>> RiskMonitor(safe)
+    <RiskMonitor: any_forbidden@3 at most 0.2; no alarm after 0 queries>
     """
 
     def __init__(
@@ -198,69 +285,75 @@ class RiskMonitor:
         risks,
         *,
         gains: Gains = None,
-        alpha: float = 0.05,
+        confidence_level: float | None = None,
+        queries_per_false_alarm: int | None = None,
+        among: str | None = None,
+        window: int = 200,
         allow_repeats: bool = False,
     ):
         check_gains(gains)
         check_flag(allow_repeats, "allow_repeats")
-        self.gains = gains
-        self.alpha = check_share(alpha, "alpha")
-        self.allow_repeats = allow_repeats
-        self._watched = [_Watched(promise) for promise in read_promises(risks)]
-        self._seen: set[str] = set()
         # Checksum of the monitored threshold; path and checksum of the file of this state.
         self._threshold: str | None = None
         self._file: tuple[str, str] | None = None
+        if isinstance(risks, BaseEstimator):
+            threshold = _threshold_of(risks)
+            certificate = _certificate_of(threshold)
+            risks = {name: promise.max_risk for name, promise in certificate.promises.items()}
+            if gains not in (None, threshold.gains):
+                raise InputError(
+                    f"gains must be those of the threshold, {brief(threshold.gains)}, got "
+                    f"{brief(gains)}. Leave gains out."
+                )
+            gains = threshold.gains
+            if confidence_level is None:
+                confidence_level = certificate.confidence_level
+            if among not in (None, threshold.among):
+                raise InputError(
+                    f"among must be that of the threshold, {threshold.among!r}, got "
+                    f"{brief(among)}. Leave among out."
+                )
+            among = threshold.among
+            if certificate.unit is not None:
+                raise InputError(
+                    f"a monitor takes queries for independent, and the certificate counts each "
+                    f"{certificate.unit} once. Give RiskMonitor the dict of the risks, and update "
+                    f"it by one query of each {certificate.unit}."
+                )
+            self._threshold = threshold_checksum(threshold)
+        if confidence_level is None:
+            confidence_level = _CONFIDENCE
+        self.gains = gains
+        self.confidence_level = check_share(confidence_level, "confidence_level")
+        self.queries_per_false_alarm = check_count(
+            queries_per_false_alarm, "queries_per_false_alarm", or_none=True
+        )
+        self.among = check_choice("all" if among is None else among, "among", AMONG)
+        self.window = check_count(window, "window")
+        self.allow_repeats = allow_repeats
+        restarts = self.guarantee == "average"
+        self._watched = [
+            WatchedRisk(promise, restarts, self.window)
+            for promise in read_promises(risks, self.among)
+        ]
+        self._seen: set[str] = set()
 
-    @classmethod
-    def of(cls, threshold, *, alpha: float = 0.05, allow_repeats: bool = False) -> "RiskMonitor":
-        """Make a monitor of the risks of a certified threshold.
+    @property
+    def guarantee(self) -> str:
+        """Guarantee against false alarms: "never" or "average"."""
+        return "never" if self.queries_per_false_alarm is None else "average"
 
-        Parameters
-        ----------
-        threshold : CertifiedThreshold or RankAndFilter
-            A fitted threshold with a certificate, or a fitted model with one.
-        alpha, allow_repeats
-            As in the class.
+    @property
+    def _error(self) -> float:
+        """Probability of an error of each risk, so that 1 - 0.9 is not below 0.1."""
+        return float(f"{1.0 - self.confidence_level:.12g}") / len(self._watched)
 
-        Returns
-        -------
-        RiskMonitor
-            The monitor of this threshold; see `watches`.
-
-        Raises
-        ------
-        ValueError
-            If the threshold has no certificate, or a risk or the gains are functions.
-        NotFittedError
-            If the threshold is not fitted.
-
-        Examples
-        --------
-        >>> from skfilterrank.datasets import make_rank_and_filter
-        >>> from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor
-        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
-        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
-        >>> monitor = RiskMonitor.of(safe)
-        >>> monitor.levels
-        {'any_forbidden@3': 0.2}
-        >>> safe.set_params(risks={"any_forbidden@3": 0.3}).fit(scores, y, groups=groups)
-        CertifiedThreshold(risks={'any_forbidden@3': 0.3})
-        >>> monitor.watches(safe)
-        False
-        """
-        threshold = _threshold_of(threshold)
-        certificate = getattr(threshold, "certificate_", None)
-        checksum = threshold_checksum(threshold)
-        if certificate is None:
-            raise InputError(
-                f"threshold must have a certificate, got {type(threshold).__name__}, which has "
-                "none. Fit a CertifiedThreshold, or give that of a segment, as thresholds_['en']."
-            )
-        levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
-        monitor = cls(levels, gains=threshold.gains, alpha=alpha, allow_repeats=allow_repeats)
-        monitor._threshold = checksum
-        return monitor
+    @property
+    def _goal(self) -> float:
+        """Logarithm of the capital that raises an alarm; risks share its chance."""
+        if self.queries_per_false_alarm is None:
+            return float(np.log(1.0 / self._error))
+        return float(np.log(len(self._watched) * self.queries_per_false_alarm))
 
     def watches(self, threshold) -> bool:
         """Tell if this monitor was made from this fitted threshold and its certificate.
@@ -321,12 +414,14 @@ class RiskMonitor:
         codes = lists.index.codes()
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, codes, np.arange(len(codes)))
-        goal = np.log(len(self._watched) / self.alpha)
+        is_answered = np.bincount(codes, lists.scores > -np.inf, len(first)) > 0
         news = []
         for watched in self._watched:
             steps = watched.promise.steps(lists, labels)
-            losses = steps.at(-np.inf)[np.argsort(first[steps.counted], kind="stable")]
-            news.append(watched.after(losses, goal))
+            order = np.argsort(first[steps.counted], kind="stable")
+            if watched.promise.answered:
+                order = order[is_answered[steps.counted][order]]
+            news.append(watched.after(steps.at(-np.inf)[order], self._goal))
         find_unjudged(lists, [watched.promise for watched in self._watched])
         # The state changes last, as the warning above may be an error. A query without a judged
         # document was not counted, and may come again when it has one.
@@ -342,9 +437,89 @@ class RiskMonitor:
     @property
     def status(self) -> RiskStatus:
         """The state so far."""
-        alpha = self.alpha / len(self._watched)
-        rows = {watched.promise.name: watched.summary(alpha) for watched in self._watched}
-        return RiskStatus(pd.DataFrame.from_dict(rows, orient="index"), self.alpha)
+        rows = {watched.promise.name: watched.summary(self._error) for watched in self._watched}
+        rates = pd.DataFrame.from_dict(rows, orient="index")
+        return RiskStatus(rates, self.confidence_level, self.queries_per_false_alarm, self.among)
+
+    def queries_to_notice(
+        self,
+        rate: float,
+        *,
+        risk: str | None = None,
+        probability: float = 0.5,
+        n_repeats: int = 1000,
+        random_state=None,
+    ) -> float:
+        """Simulate how many queries more it takes to notice that a risk has risen to a rate.
+
+        The simulation begins with the state now. Losses are drawn as 0 or 1; losses between, such
+        as those of "forbidden", are as a rule noticed earlier.
+
+        Parameters
+        ----------
+        rate : float
+            The risk from the next query on, above its level and at most 1.
+        risk : str or None, default=None
+            Name of the risk, which may be left out if there is one.
+        probability : float, default=0.5
+            Probability with which the alarm is to have come, between 0 and 1; 0.5 gives the median.
+        n_repeats : int, default=1000
+            Number of simulated streams.
+        random_state : int, RandomState or None, default=None
+            Seed of the losses.
+
+        Returns
+        -------
+        float
+            Number of queries that count for the risk; infinite if it is above 100,000.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there is no such risk, or there was an alarm already.
+
+        Examples
+        --------
+        >>> from skfilterrank.thresholds import RiskMonitor
+        >>> monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=10_000)
+        >>> monitor.queries_to_notice(0.5, random_state=0)
+        17.0
+        """
+        levels = self.levels
+        if risk is None and len(levels) == 1:
+            (risk,) = levels
+        check_choice(risk, "risk", tuple(levels))
+        (watched,) = (each for each in self._watched if each.promise.name == risk)
+        level = watched.promise.max_risk
+        check_number(rate, "rate", above=level, most=1.0)
+        check_share(probability, "probability")
+        check_count(n_repeats, "n_repeats")
+        if watched.alarm_at is not None:
+            raise InputError(
+                f"{risk} has raised an alarm already, at query {watched.alarm_at}. Call reset() "
+                "where the monitor is to go on."
+            )
+        rng = check_random_state(random_state)
+        return watched.queries_to_alarm(rate, self._goal, probability, n_repeats, rng)
+
+    def reset(self) -> None:
+        """Begin anew, as after an alarm whose cause has gone.
+
+        All losses and alarms are forgotten, and the guarantee begins anew. The ids of counted
+        queries are kept, so that none is counted twice.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfilterrank.thresholds import RiskMonitor
+        >>> monitor = RiskMonitor({"any_forbidden": 0.1})
+        >>> monitor.update(-np.ones(20), np.ones(20), groups=np.arange(20))
+        <RiskStatus: alarm after 20 queries>
+        >>> monitor.reset()
+        >>> monitor.status
+        <RiskStatus: no alarm after 0 queries>
+        """
+        self._watched = [watched.anew() for watched in self._watched]
 
     def save(self, path) -> None:
         """Save the monitor as readable JSON.
@@ -379,7 +554,10 @@ class RiskMonitor:
                 )
         state = {
             "gains": states.gains_to_json(self.gains, "monitor"),
-            "alpha": self.alpha,
+            "confidence_level": self.confidence_level,
+            "queries_per_false_alarm": self.queries_per_false_alarm,
+            "among": self.among,
+            "window": self.window,
             "risks": [watched.state() for watched in self._watched],
             "allow_repeats": self.allow_repeats,
             "threshold": self._threshold,
@@ -429,92 +607,9 @@ class RiskMonitor:
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
 
 
-class _Watched:
-    """A risk, the capital of the bets against it, and the count of each loss."""
-
-    def __init__(self, promise):
-        self.promise = promise
-        self.log_capital = np.full(len(_BETS), -np.inf)
-        self.most = 0.0
-        self.alarm_at: int | None = None
-        self.counts: Counter[float] = Counter()
-
-    def after(self, losses, goal) -> "_Watched":
-        """Return a new state, after bets on some losses, one after the other."""
-        new = copy(self)
-        new.counts = self.counts.copy()
-        if not len(losses):
-            return new
-        n_before = self.counts.total()
-        place = np.arange(n_before + 2, n_before + 2 + len(losses), dtype=np.float64)
-        starts = -np.log(place * np.log(place) ** 2 * _SUM_OF_STARTS)
-        growth = np.log1p(_BETS * (losses[:, None] / self.promise.max_risk - 1.0)).cumsum(axis=0)
-        # A stake that starts later is discounted by the growth before its start.
-        stakes = starts[:, None] - np.vstack([np.zeros(len(_BETS)), growth[:-1]])
-        stakes[0] = np.logaddexp(stakes[0], self.log_capital)
-        paths = np.logaddexp.accumulate(stakes, axis=0) + growth
-        capitals = _log_mean(paths)
-        new.log_capital = paths[-1]
-        new.most = max(self.most, float(capitals.max()))
-        if self.alarm_at is None and (capitals >= goal).any():
-            new.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
-        values, counts = np.unique(losses, return_counts=True)
-        new.counts.update(dict(zip(values.tolist(), counts.tolist())))
-        return new
-
-    def state(self) -> dict:
-        """Convert the state to JSON."""
-        return {
-            "risk": self.promise.name,
-            "max_risk": self.promise.max_risk,
-            "alarm_at": self.alarm_at,
-            "most": self.most,
-            "log_capital": self.log_capital.tolist() if self.counts else [],
-            "losses": sorted(map(list, self.counts.items())),
-        }
-
-    def resume(self, state: dict) -> None:
-        """Set the state from JSON."""
-        if state["losses"]:
-            if len(state["log_capital"]) != len(_BETS):
-                raise InputError(f"log_capital must be a list of {len(_BETS)}.")
-            self.log_capital = state["log_capital"]
-        self.most, self.alarm_at = state["most"], state["alarm_at"]
-        self.counts = Counter(dict(state["losses"]))
-
-    def summary(self, alpha):
-        """Make a row of a status."""
-        n = self.counts.total()
-        lower, upper = self._interval(alpha)
-        return {
-            "max_risk": self.promise.max_risk,
-            "k": np.nan if self.promise.k is None else float(self.promise.k),
-            "n_queries": n,
-            "observed": sum(value * count for value, count in self.counts.items()) / n
-            if n
-            else np.nan,
-            "lower": lower,
-            "upper": upper,
-            "evidence": float(np.exp(min(self.most, 700.0))),
-            "alarm_at": np.nan if self.alarm_at is None else float(self.alarm_at),
-        }
-
-    def _interval(self, alpha):
-        """Find the interval of levels that no bet has ruled out."""
-        values = np.array(list(self.counts))
-        counts = np.array(list(self.counts.values()), dtype=np.float64)
-        goal = np.log(2.0 / alpha)
-
-        def bound(values):
-            # The lowest level that a bet on larger losses has not ruled out.
-            def won(level):
-                logs = np.log1p(_BETS * (values[:, None] / level - 1.0))
-                return float(_log_mean(counts @ logs)) - goal
-
-            tiny = 1e-9
-            return 0.0 if not len(values) or won(tiny) < 0 else float(brentq(won, tiny, 1.0))
-
-        return bound(values), 1.0 - bound(1.0 - values)
+def _is_of_empty(risk) -> bool:
+    """Tell whether a risk is the share of empty lists, which always counts all queries."""
+    return risk.startswith("empty_list_rate")
 
 
 def _id_text(query_id) -> str:
@@ -532,11 +627,6 @@ def _id_text(query_id) -> str:
     return str(query_id)
 
 
-def _log_mean(logs):
-    """Compute the logarithm of a mean from logarithms, along the last axis."""
-    return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
-
-
 def _threshold_of(model) -> BaseThreshold:
     """Return a fitted threshold, or the one inside a fitted model."""
     if isinstance(model, BaseEstimator) and not isinstance(model, BaseThreshold):
@@ -550,6 +640,18 @@ def _threshold_of(model) -> BaseThreshold:
     return model
 
 
+def _certificate_of(threshold):
+    """Return the certificate of a fitted threshold."""
+    check_is_fitted(threshold, msg=NOT_FITTED)
+    certificate = getattr(threshold, "certificate_", None)
+    if certificate is None:
+        raise InputError(
+            f"threshold must have a certificate, got {type(threshold).__name__}, which has none. "
+            "Fit a CertifiedThreshold, or give that of a segment, as thresholds_['en']."
+        )
+    return certificate
+
+
 def _from_json(content):
     """Return the monitor, and the checksum of its file."""
     state = _FIELDS(content)
@@ -558,9 +660,7 @@ def _from_json(content):
         raise InputError("risks names a risk twice.")
     monitor = RiskMonitor(
         levels,
-        gains=state["gains"],
-        alpha=state["alpha"],
-        allow_repeats=state["allow_repeats"],
+        **{name: state[name] for name in _PARAMETERS},
     )
     monitor._seen = set(state["queries"])
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):

@@ -126,10 +126,10 @@ def test_an_alarm_is_told_by_the_exit_code(run, data):
 @pytest.mark.slow
 def test_states_of_others(run, data):
     prepare(run, data)
-    look(run, "monday", "--alpha", 0.1)
-    code, _, err = look(run, "tuesday", "--alpha", 0.01)
+    look(run, "monday", "--confidence-level", 0.9)
+    code, _, err = look(run, "tuesday", "--confidence-level", 0.99)
     assert code == 2
-    assert "was begun with --alpha 0.1" in err
+    assert "was begun with --confidence-level 0.9, which cannot change" in err
     run(
         "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
         "--save", "filter.json",
@@ -198,9 +198,9 @@ def test_scores_without_judgments(run, data):
     assert out.splitlines()[2].startswith("run ")
     assert "the scores are on another scale: 80 % of them lie from" in err
     assert not Path("filter.monitor.json").exists()
-    code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--alpha", 0.1)
+    code, _, err = run("monitor", "filter.json", "--run", "run.txt", "--confidence-level", 0.9)
     assert code == 2
-    assert "--alpha is for judged queries. Name their judgments by --qrels" in err
+    assert "--confidence-level is for judged queries. Name their judgments by --qrels" in err
     run("threshold", "qrels.txt", "run.txt", "--threshold", 0.5, "--save", "filter.json")
     code, _, err = run("monitor", "filter.json", "--run", "run.txt")
     assert code == 2
@@ -347,13 +347,13 @@ def ask(run, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @hides_nothing
-def test_alpha(ask):
+def test_the_confidence_level_is_kept(ask):
     assert ask("--qrels", "new.qrels")[0] == 0
-    assert RiskMonitor.load("f.monitor.json").alpha == 0.05
-    assert ask("--qrels", "new.qrels", "--state", "s.json", "--alpha", "0.2")[0] == 0
-    assert RiskMonitor.load("s.json").alpha == 0.2
+    assert RiskMonitor.load("f.monitor.json").confidence_level == 0.95
+    assert ask("--qrels", "new.qrels", "--state", "s.json", "--confidence-level", "0.8")[0] == 0
+    assert RiskMonitor.load("s.json").confidence_level == 0.8
     # What the state was begun with may be said again, or left out.
-    for words in ([], ["--alpha", "0.2"]):
+    for words in ([], ["--confidence-level", "0.8"]):
         more = ["--state", "s.json", "--allow-repeats", *words]
         assert ask("--qrels", "new.qrels", *more)[0] == 0
     assert RiskMonitor.load("s.json").status.rates["n_queries"].tolist() == [30]
@@ -361,11 +361,35 @@ def test_alpha(ask):
 
 @pytest.mark.slow
 @hides_nothing
+def test_one_false_alarm_on_average(ask):
+    given = ["--qrels", "new.qrels", "--allow-repeats"]
+    code, out, _ = ask(*given, "--queries-per-false-alarm", "500")
+    assert code == 0
+    assert "500 queries or more come before an alarm on average" in out
+    assert RiskMonitor.load("f.monitor.json").queries_per_false_alarm == 500
+    assert ask(*given)[0] == 0
+    code, _, err = ask(*given, "--queries-per-false-alarm", "600")
+    assert code == 2
+    assert "begun with --queries-per-false-alarm 500, which cannot change on the way" in err
+    other = [*given, "--state", "s.json"]
+    assert ask(*other)[0] == 0
+    code, _, err = ask(*other, "--queries-per-false-alarm", "500")
+    assert code == 2
+    assert "begun without --queries-per-false-alarm, which cannot change" in err
+    assert RiskMonitor.load("s.json").status.rates["n_queries"].tolist() == [10]
+
+
+@pytest.mark.slow
+@hides_nothing
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--alpha 2 --qrels new.qrels", "--alpha: expected a number between 0 and 1, got '2'"),
-        ("--alpha 0.1", "--alpha is for judged queries. Name their judgments by --qrels"),
+        (
+            "--confidence-level 2 --qrels new.qrels",
+            "--confidence-level: expected a number between 0 and 1, got '2'",
+        ),
+        ("--confidence-level 0.9", "--confidence-level is for judged queries. Name their"),
+        ("--queries-per-false-alarm 9", "--queries-per-false-alarm is for judged queries."),
         ("--state s.json", "--state is for judged queries. Name their judgments by --qrels"),
         ("--allow-repeats", "--allow-repeats is for judged queries. Name their judgments by"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),
@@ -388,7 +412,9 @@ def test_topics_that_the_run_lacks(ask, missing, n_counted):
     Path("more.qrels").write_text(
         Path("new.qrels").read_text() + "".join(f"{query} 0 a 1\n" for query in range(50, 60))
     )
-    code, _, err = ask("--qrels", "more.qrels", "--holes", f"missing={missing}", "--alpha", "0.001")
+    code, _, err = ask(
+        "--qrels", "more.qrels", "--holes", f"missing={missing}", "--confidence-level", "0.999"
+    )
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

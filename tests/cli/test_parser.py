@@ -160,12 +160,12 @@ def test_the_same_default_for_the_same_name():
     found = defaultdict(set)
     for command in COMMANDS:
         for name, parameter in inspect.signature(cli._function(command)).parameters.items():
-            # The alarms of monitor have the level of their state; some commands need texts.
-            if parameter.kind is parameter.KEYWORD_ONLY and name not in (
-                "measure",
-                "alpha",
-                "docs",
-            ):
+            # The level of monitor is that of its threshold or its state; some commands need texts.
+            differs = name in ("measure", "docs") or (command, name) == (
+                "monitor",
+                "confidence_level",
+            )
+            if parameter.kind is parameter.KEYWORD_ONLY and not differs:
                 found[name].add(repr(parameter.default))
     assert {name: values for name, values in found.items() if len(values) > 1} == {}
 

@@ -14,6 +14,8 @@ from urllib.parse import unquote
 import pytest
 
 from browsers import contrast, luminance, requested, resize, start_browser
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.thresholds import CertifiedThreshold
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("SKFILTERRANK_SITE", ROOT / "docs/_build/html"))
@@ -229,6 +231,40 @@ def test_search_finds_the_page_first(browser, address, word):
     )
     first = browser.execute_script("return document.querySelector('#search-results li a').href")
     assert re.sub(r"\.html.*", "", first.removeprefix(address)) == WORDS[word]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "k", "seed"), [(0.1, 3, 0), (0.2, 2, 1), (0.3, 5, 2)])
+def test_the_calculator_finds_the_certified_threshold(browser, address, level, k, seed):
+    _, labels, queries, scores = make_rank_and_filter(n_queries=150, random_state=seed)
+    expected = CertifiedThreshold({f"any_forbidden@{k}": level}, measure=f"ndcg_f@{k}")
+    expected.fit(scores, labels, groups=queries)
+    promise = expected.certificate_.promises[f"any_forbidden@{k}"]
+    text = "\n".join(map("{}, {}, {!r}".format, queries, labels, scores.tolist()))
+    browser.get(address + "calculator.html")
+    found = browser.execute_script(
+        "const found = calculator.compute(arguments[0], arguments[1]);"
+        "return [found.threshold, found.chosen.value, found.chosen.bad / found.n, found.upper]",
+        text,
+        {"k": k, "level": level, "confidence": 0.95},
+    )
+    assert found == pytest.approx(
+        [expected.threshold_, expected.best_score_, promise.observed, promise.upper_bound]
+    )
+
+
+def test_the_calculator_shows_what_it_found(browser, address):
+    browser.get(address + "calculator.html")
+    browser.find_element("css selector", "#calculator button").click()
+    output = browser.find_element("id", "calculator-output")
+    assert output.text.startswith("With confidence 0.95, the share of queries with a forbidden")
+    assert len(output.find_elements("css selector", "polyline")) == 2
+    rows = browser.find_element("name", "rows")
+    rows.clear()
+    rows.send_keys("a, 1, 0.5\nb, good, 0.7")
+    browser.find_element("css selector", "#calculator button").click()
+    expected = 'Line 2: expected "query, label, score" with two numbers, got "b, good, 0.7".'
+    assert output.text == expected
 
 
 def test_every_measure_page_has_its_formula_and_picture(browser, address):

@@ -153,7 +153,7 @@ def test_a_changed_file_is_refused(data, tmp_path):
         ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', where .* is read\. "
          r"Fit the threshold again, and save it"),
         ({"format": "skfilterrank threshold 9"}, "where 'skfilterrank threshold 1' is read"),
-        ({"format": "skfilterrank monitor 3"}, "is 'skfilterrank monitor 3', where 'skf"),
+        ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', where 'skf"),
         ([], "its format is"),
     ],
 )  # fmt: skip
@@ -235,8 +235,12 @@ MISSING = object()
         ("segmented", ["fitted", "learned", "thresholds", 0, 1, "fitted", "level"], None),
         ("segmented", ["parameters", "threshold"], None),
         ("segmented", ["parameters", "threshold", "class"], 3),
-        ("monitor", ["alpha"], MISSING),
-        ("monitor", ["alpha"], 1),
+        ("monitor", ["confidence_level"], MISSING),
+        ("monitor", ["confidence_level"], 1),
+        ("monitor", ["queries_per_false_alarm"], 0),
+        ("monitor", ["window"], None),
+        ("monitor", ["risks", 0, "recent"], [0.0]),
+        ("monitor", ["risks", 0, "recent"], [2.0]),
         ("monitor", ["risks", 0, "log_capital"], [0.0]),
         ("monitor", ["risks", 0, "losses"], [[2.0, 1]]),
         ("monitor", ["risks", 0, "risk"], "nope"),

@@ -4,6 +4,7 @@ import itertools
 import math
 import warnings
 from datetime import date
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
-from skfilterrank.thresholds._monitor import _BETS, _SUM_OF_STARTS
+from skfilterrank.thresholds._watched_risk import BETS, SUM_OF_STARTS
 
 
 def stream(rng, n, rate):
@@ -33,24 +34,78 @@ def watch(monitor, y_true, y_score, groups, **params):
 
 def test_the_capital_is_that_of_bets_that_start_at_each_query():
     losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
-    capital = [0.0] * len(_BETS)
+    capital = [0.0] * len(BETS)
     highest = 1.0
     for number, loss in enumerate(losses, 2):
         start = 1 / (number * math.log(number) ** 2) / 2.1098
-        for i, bet in enumerate(_BETS):
+        for i, bet in enumerate(BETS):
             capital[i] = (capital[i] + start) * (1 + bet / 0.1 * (loss - 0.1))
         highest = max(highest, sum(capital) / len(capital))
 
     def of_label(y_true, shown, groups):
         return np.bincount(groups, y_true * shown)
 
-    monitor = RiskMonitor({of_label: 0.1}, alpha=1e-9)
+    monitor = RiskMonitor({of_label: 0.1}, confidence_level=1 - 1e-9)
     watch(monitor, losses[:3], np.ones(3), np.arange(3))
     status = watch(monitor, losses[3:], np.ones(5), 3 + np.arange(5))
     rate = status.rates.loc["of_label"]
     assert rate["evidence"] == pytest.approx(highest)
     assert rate["observed"] == pytest.approx(np.mean(losses))
     assert rate["n_queries"] == 8
+
+
+def restarting(losses, level, n_wanted):
+    """Number of the first query at which the Shiryaev-Roberts statistic is high enough, or None."""
+    statistic = [0.0] * 24
+    for number, loss in enumerate(losses, 1):
+        for i in range(24):
+            bet = 0.01 * 98 ** (i / 23)
+            statistic[i] = (statistic[i] + 1) * (1 + bet * (loss / level - 1))
+        if sum(statistic) / 24 >= n_wanted:
+            return number
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_wanted", [20, 500])
+def test_the_alarm_on_average_is_that_of_shiryaev_and_roberts(seed, n_wanted):
+    rng = np.random.default_rng(seed)
+    losses = np.concatenate([rng.binomial(3, 0.03, 150), rng.binomial(3, 0.2, 60)]) / 3
+    found = after(losses, queries_per_false_alarm=n_wanted)["alarm_at"]
+    assert found == restarting(losses.tolist(), 0.1, n_wanted)
+
+
+def test_the_statistic_of_each_path_is_the_number_of_queries_on_average():
+    """At exactly the level, so that a stop at N is after N queries or more on average."""
+    mean, level = 0.0, 0.1
+    for path in itertools.product([0.0, 1.0], repeat=7):
+        watched = RiskMonitor({"any_forbidden": level}, queries_per_false_alarm=9)._watched[0]
+        watched = watched.after(np.array(path), np.inf)
+        chance = level ** sum(path) * (1 - level) ** (7 - sum(path))
+        mean += chance * np.exp(watched.log_capital).mean()
+    assert mean == pytest.approx(7, abs=1e-9)
+
+
+def test_two_risks_need_twice_as_many_queries_each():
+    losses = [1 / 3] * 40
+    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, queries_per_false_alarm=50)
+    rates = watch(both, losses, np.ones(40), np.arange(40)).rates
+    assert rates.loc["loss_of_label", "alarm_at"] == restarting(losses, 0.1, 100)
+    assert restarting(losses, 0.1, 100) > restarting(losses, 0.1, 50)
+    assert np.isnan(rates.loc["empty_list_rate", "alarm_at"])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("n_wanted", [50, 300])
+def test_queries_before_a_false_alarm_are_as_many_as_said(n_wanted):
+    rng = np.random.default_rng(0)
+    lengths = []
+    for _ in range(200):
+        losses = (rng.random(20 * n_wanted) < 0.1).astype(float)
+        at = after(losses, queries_per_false_alarm=n_wanted)["alarm_at"]
+        lengths.append(len(losses) if np.isnan(at) else at)
+    assert np.mean(lengths) > n_wanted
 
 
 FIVE = [1.0, 0.0, 1.0, 1 / 3, 1.0]
@@ -72,7 +127,7 @@ def test_the_interval_after_one_query_by_hand(alpha):
     in the bet, so that the mean bet tells the level at which it is 2 / alpha."""
     bet = sum(0.01 * 98 ** (i / 23) for i in range(24)) / 24
     level = bet / (2 / alpha - 1 + bet)
-    bad, good = after([1.0], alpha=alpha), after([0.0], alpha=alpha)
+    bad, good = after([1.0], confidence_level=1 - alpha), after([0.0], confidence_level=1 - alpha)
     assert (bad["lower"], bad["upper"]) == (pytest.approx(level), 1.0)
     assert (good["lower"], good["upper"]) == (0.0, pytest.approx(1 - level))
 
@@ -85,7 +140,7 @@ def test_the_interval_after_five_queries_by_enumeration(alpha):
         bets = [0.01 * 98 ** (i / 23) for i in range(24)]
         return sum(math.prod(1 + b * (x / level - 1) for x in losses) for b in bets) / 24
 
-    rate = after(FIVE, alpha=alpha)
+    rate = after(FIVE, confidence_level=1 - alpha)
     assert capital(FIVE, rate["lower"]) == pytest.approx(2 / alpha)
     rest = [1 - loss for loss in FIVE]
     assert capital(rest, 1 - rate["upper"]) == pytest.approx(2 / alpha)
@@ -94,24 +149,26 @@ def test_the_interval_after_five_queries_by_enumeration(alpha):
 
 def test_the_alarm_comes_where_the_capital_is_one_over_alpha():
     """The evidence of the first so many queries is the highest capital until then."""
-    evidence = [after(FIVE[:n], alpha=1e-9)["evidence"] for n in range(1, 6)]
+    evidence = [after(FIVE[:n], confidence_level=1 - 1e-9)["evidence"] for n in range(1, 6)]
     assert evidence[0] < evidence[2] < evidence[4]
     for n in (3, 5):
         just, not_yet = (1 / evidence[n - 1] * share for share in (1 + 1e-9, 1 - 1e-9))
-        assert after(FIVE, alpha=just)["alarm_at"] == n
-        later = after(FIVE, alpha=not_yet)["alarm_at"]
+        assert after(FIVE, confidence_level=1 - just)["alarm_at"] == n
+        later = after(FIVE, confidence_level=1 - not_yet)["alarm_at"]
         assert later > n or np.isnan(later)
 
 
 def test_two_rates_have_half_of_alpha_each():
-    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, alpha=0.1)
+    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, confidence_level=0.9)
     rates = watch(both, FIVE, np.ones(5), np.arange(5)).rates
-    alone = after(FIVE, alpha=0.05)
+    alone = after(FIVE, confidence_level=0.95)
     for column in ("lower", "upper"):
         assert rates.loc["loss_of_label", column] == alone[column]
     evidence = alone["evidence"]
     for share, number in ((1 + 1e-9, 5), (1 - 1e-9, np.nan)):
-        both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, alpha=2 / evidence * share)
+        both = RiskMonitor(
+            {loss_of_label: 0.1, "empty_list_rate": 0.1}, confidence_level=1 - 2 / evidence * share
+        )
         at = watch(both, FIVE, np.ones(5), np.arange(5)).rates.loc["loss_of_label", "alarm_at"]
         assert at == number or np.isnan([at, number]).all()
 
@@ -121,15 +178,15 @@ def test_the_starts_of_the_bets_sum_to_at_most_one():
     m = np.arange(2, 10**6, dtype=np.float64)
     starts = 1 / (m * np.log(m) ** 2)
     most = starts.sum() + 1 / math.log(10**6 - 1)
-    assert most <= _SUM_OF_STARTS
-    assert most > 0.999 * _SUM_OF_STARTS
+    assert most <= SUM_OF_STARTS
+    assert most > 0.999 * SUM_OF_STARTS
 
 
 def test_every_path_of_seven_losses_is_fair_at_the_level():
     """The capital and what is not yet staked are 1 on average, weighed by the chance of a path."""
     mean, level = 0.0, 0.1
     m = np.arange(2, 9)
-    reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / _SUM_OF_STARTS
+    reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / SUM_OF_STARTS
     for path in itertools.product([0.0, 1.0], repeat=7):
         watched = RiskMonitor({"any_forbidden": level})._watched[0]
         watched = watched.after(np.array(path), np.inf)
@@ -157,7 +214,10 @@ def test_false_alarms_are_rare_at_all_looks(rate):
     rng = np.random.default_rng(0)
     alpha, times = 0.1, 200
     alarms = sum(
-        watch(RiskMonitor({"any_forbidden": 0.1}, alpha=alpha), *stream(rng, 1000, rate)).alarm
+        watch(
+            RiskMonitor({"any_forbidden": 0.1}, confidence_level=1 - alpha),
+            *stream(rng, 1000, rate),
+        ).alarm
         for _ in range(times)
     )
     assert alarms <= binom.ppf(0.999, times, alpha)
@@ -181,7 +241,7 @@ def test_the_interval_holds_at_all_looks_and_shrinks():
     rng = np.random.default_rng(0)
     wrong, times = 0, 100
     for _ in range(times):
-        monitor = RiskMonitor({"any_forbidden": 0.1}, alpha=0.1)
+        monitor = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.9)
         widths, is_wrong = [], False
         y_true, y_score, ids = stream(rng, 500, 0.3)
         for look in np.split(ids, [20, 50, 100, 250]):
@@ -194,12 +254,28 @@ def test_the_interval_holds_at_all_looks_and_shrinks():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("calm", [0, 2000])
+def test_on_average_a_rise_is_noticed_as_early_after_a_calm_time(calm):
+    rng = np.random.default_rng(0)
+    delays = []
+    for _ in range(20):
+        monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=1000)
+        monitor.allow_repeats = True
+        if calm:
+            watch(monitor, *stream(rng, calm, 0.05))
+        status = watch(monitor, *stream(rng, 500, 0.25))
+        delays.append(status.rates["alarm_at"].iloc[0] - calm)
+    assert 25 < np.median(delays) < 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 300}])
 @given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
-def test_batches_do_not_matter(cuts):
+def test_batches_do_not_matter(params, cuts):
     y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
-    whole = RiskMonitor({"forbidden": 0.1})
+    whole = RiskMonitor({"forbidden": 0.1}, **params, window=30)
     watch(whole, y_true, y_score, np.arange(200))
-    parts = RiskMonitor({"forbidden": 0.1})
+    parts = RiskMonitor({"forbidden": 0.1}, **params, window=30)
     for rows in np.split(np.arange(200), sorted(cuts)):
         watch(parts, y_true[rows], y_score[rows], rows)
     pd.testing.assert_frame_equal(whole.status.rates, parts.status.rates)
@@ -230,8 +306,8 @@ def test_thresholds_and_filtered_scores_are_the_same():
 
 def test_several_rates_share_the_chance_of_a_false_alarm():
     rng = np.random.default_rng(0)
-    monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, alpha=0.1)
-    alone = RiskMonitor({"any_forbidden": 0.1}, alpha=0.05)
+    monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, confidence_level=0.9)
+    alone = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.95)
     rows = stream(rng, 300, 0.25)
     status = watch(monitor, *rows)
     assert status.rates.loc["any_forbidden"].equals(watch(alone, *rows).rates.loc["any_forbidden"])
@@ -239,6 +315,100 @@ def test_several_rates_share_the_chance_of_a_false_alarm():
     assert "Alarm: the share of queries with a forbidden document" in str(status)
     assert "No alarm: the share of a query's good documents" in str(status)
     assert status.alarm
+
+
+def test_the_last_queries_beside_all():
+    losses = np.concatenate([np.zeros(100), np.ones(10), np.zeros(20)])
+    for cuts in ([], [105], [40, 125]):
+        monitor = RiskMonitor({loss_of_label: 0.1}, window=25)
+        for part in np.split(np.arange(130), cuts):
+            status = watch(monitor, losses[part], np.ones(len(part)), part)
+        rate = status.rates.iloc[0]
+        assert (rate["recent"], rate["n_recent"]) == (5 / 25, 25)
+        assert rate["observed"] == 10 / 130
+    assert "0.0769 on 130 queries" in str(status)
+    assert "and 0.2000 on the last 25" in str(status)
+    assert "on the last" not in str(RiskMonitor({loss_of_label: 0.1}).status)
+
+
+class TestQueriesToNotice:
+    @pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 5000}])
+    @pytest.mark.parametrize("n_good", [0, 40])
+    def test_where_every_query_loses(self, params, n_good):
+        """No chance plays a part then."""
+        monitor = RiskMonitor({loss_of_label: 0.1}, **params)
+        if n_good:
+            watch(monitor, np.zeros(n_good), np.ones(n_good), np.arange(n_good))
+        found = monitor.queries_to_notice(1.0, n_repeats=1)
+        ids = n_good + np.arange(20)
+        at = watch(monitor, np.ones(20), np.ones(20), ids).rates["alarm_at"].iloc[0]
+        assert found == at - n_good
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("probability", [0.3, 0.8])
+    def test_by_enumeration(self, probability):
+        """The number at which the share of the paths with an alarm is large enough."""
+        n, rate = 12, 0.7
+        chances = np.zeros(n + 1)
+        for path in itertools.product([0.0, 1.0], repeat=n):
+            at = restarting(path, 0.2, 30)
+            if at is not None:
+                chances[at] += rate ** sum(path) * (1 - rate) ** (n - sum(path))
+        exact = int(np.argmax(chances.cumsum() >= probability))
+        monitor = RiskMonitor({"any_forbidden": 0.2}, queries_per_false_alarm=30)
+        given = {"probability": probability, "n_repeats": 4000, "random_state": 0}
+        assert monitor.queries_to_notice(rate, **given) == exact
+
+    def test_a_risk_is_named_where_there_are_several(self):
+        monitor = RiskMonitor({"any_forbidden": 0.1, "empty_list_rate": 0.5})
+        few = monitor.queries_to_notice(1.0, risk="any_forbidden", n_repeats=1)
+        assert few < monitor.queries_to_notice(1.0, risk="empty_list_rate", n_repeats=1)
+        with pytest.raises(ValueError, match="risk must be one of 'any_forbidden', 'empty"):
+            monitor.queries_to_notice(1.0)
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"rate": 0.1}, r"rate must be a finite number above 0.1 and up to 1, got 0.1"),
+            ({"rate": 1.1}, "rate must be a finite number"),
+            ({"rate": 0.5, "probability": 1}, "probability must be a number between 0 and 1"),
+            ({"rate": 0.5, "n_repeats": 0}, "n_repeats must be a whole number"),
+        ],
+    )
+    def test_bad_parameters(self, params, message):
+        with pytest.raises(ValueError, match=message):
+            RiskMonitor({"any_forbidden": 0.1}).queries_to_notice(**params)
+
+    def test_after_an_alarm(self):
+        monitor = RiskMonitor({"any_forbidden": 0.1})
+        watch(monitor, -np.ones(20), np.ones(20), np.arange(20))
+        with pytest.raises(ValueError, match=r"has raised an alarm already, at query .*reset\(\)"):
+            monitor.queries_to_notice(0.5)
+
+
+@pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 100}])
+def test_after_an_alarm_it_can_begin_anew(params):
+    monitor = RiskMonitor({"any_forbidden": 0.1}, **params)
+    status = watch(monitor, -np.ones(20), np.ones(20), np.arange(20))
+    assert "Judge the newest queries, fit a CertifiedThreshold" in status.advice
+    assert status.advice in str(status)
+    monitor.reset()
+    new = RiskMonitor({"any_forbidden": 0.1}, **params)
+    pd.testing.assert_frame_equal(monitor.status.rates, new.status.rates)
+    with pytest.raises(ValueError, match="counted already: '0'"):
+        watch(monitor, [1], [1], [0])
+    rows = np.tile([1.0, 1.0, -1.0], 5), np.ones(15), 20 + np.arange(15)
+    assert watch(monitor, *rows).rates.equals(watch(new, *rows).rates)
+
+
+def test_the_guarantee_is_named():
+    never = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.9)
+    assert never.guarantee == "never"
+    assert "With probability 0.9 there is never an alarm while" in str(never.status)
+    average = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=12_000)
+    assert average.guarantee == "average"
+    assert "12,000 queries or more come before an alarm on average" in str(average.status)
+    assert average.status.advice == ""
 
 
 def test_before_the_first_query():
@@ -338,8 +508,10 @@ def test_nothing_is_counted_when_an_update_fails():
         ({"risks": {"ndcg": 0.1}}, "risks must name"),
         ({"risks": {"any_forbidden": 0}}, "must be a number between 0 and 1"),
         ({"risks": "any_forbidden"}, "risks must be a dict"),
-        ({"alpha": 1}, "alpha must be a number between 0 and 1"),
+        ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1"),
         ({"gains": 3}, "gains must be None"),
+        ({"queries_per_false_alarm": 0}, "queries_per_false_alarm must be None or a whole"),
+        ({"window": 0}, "window must be a whole number from 1 up"),
     ],
 )
 def test_bad_parameters(params, message):
@@ -361,7 +533,7 @@ def safe(data):
 
 class TestOfAThreshold:
     def test_has_its_risks_and_gains(self, data, safe):
-        monitor = RiskMonitor.of(safe, alpha=0.01)
+        monitor = RiskMonitor(safe, confidence_level=0.99)
         assert monitor.levels == {"any_forbidden@3": 0.2, "false_reject_rate": 0.7}
         assert monitor.gains == safe.gains
         shown = safe.predict(data.bayes_scores, data.groups)
@@ -369,8 +541,17 @@ class TestOfAThreshold:
         for name, promise in safe.certificate_.promises.items():
             assert rates.loc[name, "observed"] == pytest.approx(promise.observed)
 
+    def test_has_its_confidence_level(self, data, safe):
+        assert RiskMonitor(safe).confidence_level == 0.95
+        other = clone(safe).set_params(confidence_level=0.9)
+        other.fit(data.bayes_scores, data.y, groups=data.groups)
+        assert RiskMonitor(other).confidence_level == 0.9
+        other.set_params(guarantee="expectation")
+        other.fit(data.bayes_scores, data.y, groups=data.groups)
+        assert RiskMonitor(other).confidence_level == 0.95
+
     def test_watches_this_threshold_alone(self, data, safe, tmp_path):
-        monitor = RiskMonitor.of(safe)
+        monitor = RiskMonitor(safe)
         safe.save(tmp_path / "threshold.json")
         monitor.save(tmp_path / "monitor.json")
         loaded = RiskMonitor.load(tmp_path / "monitor.json")
@@ -384,9 +565,9 @@ class TestOfAThreshold:
     def test_takes_a_model_with_one(self, data):
         model = RankAndFilter(LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.4}))
         with pytest.raises(NotFittedError):
-            RiskMonitor.of(model)
+            RiskMonitor(model)
         model.fit(data.X, data.y, groups=data.groups)
-        monitor = RiskMonitor.of(model)
+        monitor = RiskMonitor(model)
         assert monitor.levels == {"any_forbidden": 0.4}
         assert monitor.watches(model)
         assert monitor.watches(model.filter_)
@@ -394,16 +575,19 @@ class TestOfAThreshold:
     def test_bad_thresholds(self, data, safe):
         tuned = TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups)
         with pytest.raises(InputError, match="got TunedThreshold, which has none"):
-            RiskMonitor.of(tuned)
-        for wrong in (3, LogisticRegression().fit([[0], [1]], [0, 1])):
-            with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
-                RiskMonitor.of(wrong)
+            RiskMonitor(tuned)
+        with pytest.raises(InputError, match="risks must be a dict of risks with their levels"):
+            RiskMonitor(3)
+        with pytest.raises(InputError, match="must be a fitted CertifiedThreshold, or a Rank"):
+            RiskMonitor(LogisticRegression().fit([[0], [1]], [0, 1]))
+        with pytest.raises(InputError, match=r"gains must be those of the threshold, \{-1: -1"):
+            RiskMonitor(safe, gains={-1: 0, 0: 0, 1: 1, 2: 2})
         with pytest.raises(NotFittedError, match=r"CertifiedThreshold is not fitted\. Call fit"):
-            RiskMonitor.of(clone(safe))
+            RiskMonitor(clone(safe))
         by_function = CertifiedThreshold({loss_of_forbidden: 0.4})
         by_function.fit(data.bayes_scores, data.y, groups=data.groups)
         with pytest.raises(InputError, match="has the function loss_of_forbidden, which JSON"):
-            RiskMonitor.of(by_function)
+            RiskMonitor(by_function)
 
 
 def loss_of_forbidden(y_true, shown, groups):
@@ -411,20 +595,23 @@ def loss_of_forbidden(y_true, shown, groups):
 
 
 class TestFiles:
-    def monitor(self):
+    def monitor(self, **params):
         monitor = RiskMonitor(
             {"any_forbidden@2": 0.1, "false_reject_rate": 0.3},
             gains={"bad": -1, "good": 1, np.int64(3): 2},
-            alpha=0.01,
+            confidence_level=0.99,
+            **params,
         )
         monitor.update(["bad", "good"] * 9, np.arange(18), groups=np.arange(18) // 3, threshold=2)
         return monitor
 
-    def test_resumed_as_if_never_stopped(self, tmp_path):
-        whole = self.monitor()
-        self.monitor().save(tmp_path / "monitor.json")
+    @pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 40, "window": 3}])
+    def test_resumed_as_if_never_stopped(self, tmp_path, params):
+        whole = self.monitor(**params)
+        self.monitor(**params).save(tmp_path / "monitor.json")
         resumed = RiskMonitor.load(tmp_path / "monitor.json")
         assert resumed.status.rates.equals(whole.status.rates)
+        assert str(resumed.status) == str(whole.status)
         for monitor in (whole, resumed):
             monitor.update(["bad"] * 50, np.ones(50), groups=10 + np.arange(50))
             with pytest.raises(ValueError, match="counted already: '0', '10'"):
@@ -464,8 +651,8 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "not JSON"),
-            ("[]", "where 'skfilterrank monitor 3' is read"),
-            ('{"format": "skfilterrank monitor 9"}', "where 'skfilterrank monitor 3' is read"),
+            ("[]", "where 'skfilterrank monitor 4' is read"),
+            ('{"format": "skfilterrank monitor 9"}', "where 'skfilterrank monitor 4' is read"),
             ('{"format": "other"}', "its format is 'other'"),
             ("", "not JSON"),
         ],
@@ -483,3 +670,46 @@ class TestFiles:
         with pytest.raises(ValueError, match="gains of monitor is a function"):
             RiskMonitor({"forbidden": 0.05}, gains=abs).save(path)
         assert not path.exists()
+
+
+class TestAmongAnsweredQueries:
+    """Queries that are shown nothing count neither for nor against the threshold."""
+
+    RISKS: ClassVar = {"any_forbidden": 0.2, "empty_list_rate": 0.9}
+    LABELS = np.where(np.arange(60) % 4 == 0, -1, 1)
+    SHOWN = np.arange(60) % 3 > 0
+    SCORES = np.where(SHOWN, 1.0, -np.inf)
+
+    def test_counts_the_losses_of_answered_queries(self):
+        monitor = RiskMonitor(self.RISKS, among="answered")
+        rates = monitor.update(self.LABELS, self.SCORES, groups=np.arange(60)).rates
+        alone = RiskMonitor({"any_forbidden": 0.2}, confidence_level=0.975)
+        shown = self.SHOWN
+        expected = alone.update(
+            self.LABELS[shown], self.SCORES[shown], groups=np.flatnonzero(shown)
+        )
+        columns = ["n_queries", "observed", "lower", "upper", "evidence"]
+        for column in columns:
+            assert rates.loc["any_forbidden", column] == pytest.approx(
+                expected.rates.loc["any_forbidden", column]
+            )
+        assert rates.loc["empty_list_rate", "n_queries"] == 60
+        assert "the share of answered queries with" in str(monitor.status)
+
+    def test_is_that_of_the_threshold_and_of_its_file(self, tmp_path):
+        _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        safe = CertifiedThreshold({"any_forbidden@3": 0.3}, among="answered")
+        monitor = RiskMonitor(safe.fit(scores, y, groups=groups))
+        assert monitor.among == "answered"
+        monitor.save(tmp_path / "monitor.json")
+        assert RiskMonitor.load(tmp_path / "monitor.json").among == "answered"
+        with pytest.raises(InputError, match="among must be that of the threshold, 'answered'"):
+            RiskMonitor(safe, among="all")
+
+    def test_refuses_clusters(self):
+        _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        users = pd.Series(groups // 2, name="user")
+        safe = CertifiedThreshold({"any_forbidden@3": 0.3})
+        safe.fit(scores, y, groups=groups, clusters=users)
+        with pytest.raises(InputError, match="the certificate counts each user once"):
+            RiskMonitor(safe)

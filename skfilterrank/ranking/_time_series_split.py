@@ -1,0 +1,205 @@
+"""Cross-validation that trains on older queries and tests on newer ones."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import BaseCrossValidator
+
+from skfilterrank._lists.checks import as_column, check_count, check_share, count_rows, is_number
+from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank.exceptions import InputError, brief
+
+# Name of the index level that holds times.
+TIME = "time"
+
+
+class QueryTimeSeriesSplit(BaseCrossValidator):
+    """A cross-validator that trains on older queries and tests on newer ones.
+
+    It is scikit-learn's TimeSeriesSplit with queries in place of rows: all numbers count queries,
+    and all rows of a query are on one side of a split. Use it as `cv` of searches and of
+    :class:`RankAndFilter`.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of splits. With 1, the newest queries are held out once, as a certificate needs them.
+    max_train_size : int or None, default=None
+        Queries to train on at most, the newest ones before the test. None means all.
+    test_size : int, float or None, default=None
+        Queries of each test set, or their share of all queries, between 0 and 1. None means
+        ``n_queries // (n_splits + 1)``.
+    gap : int, default=0
+        Queries left out between training and test, as for labels that come late.
+
+    See Also
+    --------
+    RankAndFilter : Takes it as `cv`, and times in `fit`.
+
+    Notes
+    -----
+    Queries are ordered by `times` of `split`: the time of a query is the latest of its rows, and
+    queries of one time stand in the order of their first rows. Without `times`, an index level
+    "time" of `y`, then of `X`, is used. Without one, queries are ordered by their first rows, so
+    that rows must come from the oldest to the newest.
+
+    Searches of scikit-learn call `split` with X, y and `groups`. Put times into the index level,
+    or pass ``times=`` to their `fit` where metadata routing is enabled, or sort the rows.
+
+    The oldest queries are in no test set. RankAndFilter chooses its threshold on the queries that
+    are in one. Functions that need a value for each query, such as
+    :func:`skfilterrank.ranking.compare_rankers`, refuse such a splitter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.ranking import QueryTimeSeriesSplit
+    >>> groups = np.array(["c", "c", "a", "b", "d", "d"])
+    >>> times = np.array([2024, 2024, 2023, 2021, 2022, 2022])
+    >>> split = QueryTimeSeriesSplit(n_splits=2, test_size=1)
+    >>> for train, test in split.split(groups, groups=groups, times=times):
+    ...     print(train, test)
+    [3 4 5] [2]
+    [2 3 4 5] [0 1]
+    """
+
+    __metadata_request__split = {"groups": True, "times": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        n_splits: int = 5,
+        max_train_size: int | None = None,
+        test_size: int | float | None = None,
+        gap: int = 0,
+    ):
+        self.n_splits = n_splits
+        self.max_train_size = max_train_size
+        self.test_size = test_size
+        self.gap = gap
+
+    def split(
+        self, X, y=None, groups=None, *, times=None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the row numbers of training and test of each split, the oldest test first.
+
+        Parameters
+        ----------
+        X : array-like of length n_rows
+            Rows. A DataFrame may carry query ids and times in index levels "qid" and "time".
+        y : array-like of shape (n_rows,), default=None
+            Labels, which are not used. A Series may carry query ids and times as `X`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+        times : array-like of shape (n_rows,), default=None
+            Time of each row: numbers, dates or texts that sort by time, such as "2024-05-31".
+
+        Yields
+        ------
+        train, test : ndarray of shape (n_train,) and (n_test,), dtype int64
+            Row numbers, ascending.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there are no query ids, times are missing or of
+            different types, or there are too few queries.
+        """
+        n_splits = check_count(self.n_splits, "n_splits")
+        n_most = check_count(self.max_train_size, "max_train_size", or_none=True)
+        gap = check_count(self.gap, "gap", 0)
+        n_rows = count_rows(X)
+        index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
+        times = find_times(times, y, X, n_rows=n_rows)
+        oldest_first = np.argsort(order_of_queries(index, times), kind="stable")
+        n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
+        first = n_queries - n_splits * n_test
+        if first <= gap:
+            raise InputError(
+                f"n_splits={n_splits} needs {gap + n_splits * n_test + 1} queries, got "
+                f"{n_queries}: {n_splits} tests of {n_test}, a gap of {gap}, and 1 to train on. "
+                "Lower n_splits, test_size or gap."
+            )
+        codes = index.codes()
+        place = np.empty(n_queries, dtype=np.intp)
+        place[oldest_first] = np.arange(n_queries)
+        of_row = place[codes]
+        for start in range(first, n_queries, n_test):
+            end = start - gap
+            begin = 0 if n_most is None else max(0, end - n_most)
+            train = (of_row >= begin) & (of_row < end)
+            test = (of_row >= start) & (of_row < start + n_test)
+            yield np.flatnonzero(train), np.flatnonzero(test)
+
+    def _count_tested(self, n_queries):
+        """Count the queries of a test set."""
+        if self.test_size is None:
+            return max(1, n_queries // (self.n_splits + 1))
+        if is_number(self.test_size) and 0 < self.test_size < 1:
+            return max(1, round(check_share(self.test_size, "test_size") * n_queries))
+        if is_number(self.test_size) and self.test_size >= 1 and self.test_size % 1 == 0:
+            return int(self.test_size)
+        raise InputError(
+            "test_size must be None, a whole number from 1 up or a share between 0 and 1, got "
+            f"{brief(self.test_size)}."
+        )
+
+    def get_n_splits(self, X=None, y=None, groups=None, *, times=None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups, times : object, default=None
+            Not used.
+
+        Returns
+        -------
+        int
+            `n_splits`.
+        """
+        return self.n_splits
+
+
+def find_times(times, *carriers, n_rows) -> np.ndarray | None:
+    """Number the time of each row, 0 for the oldest; equal times have one number.
+
+    They are those given, else those of an index level "time", else None.
+    """
+    if times is None:
+        for each in carriers:
+            index = getattr(each, "index", None)
+            if isinstance(index, pd.Index) and TIME in index.names:
+                times = index.get_level_values(TIME)
+                break
+        else:
+            return None
+    column = pd.Series(as_column(times, "times", "time"))
+    if len(column) != n_rows:
+        raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")
+    if (missing := column.isna().to_numpy()).any():
+        raise InputError(
+            f"times is missing in row {int(np.argmax(missing))}: give the time of each row."
+        )
+    try:
+        return pd.factorize(column, sort=True)[0].astype(np.intp)
+    except TypeError as error:
+        raise InputError(
+            "times must be all numbers, all dates or all texts, so that they can be sorted."
+        ) from error
+
+
+def order_of_queries(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
+    """Return the place of each query from the oldest to the newest, different for each.
+
+    Queries of one time, and all without times, stand in the order of their first rows.
+    """
+    codes = index.codes()
+    first = np.full(index.n_queries, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    latest = np.zeros(index.n_queries, dtype=np.intp)
+    if times is not None:
+        np.maximum.at(latest, codes, times)
+    places = np.empty(index.n_queries, dtype=np.intp)
+    places[np.lexsort((first, latest))] = np.arange(index.n_queries)
+    return places

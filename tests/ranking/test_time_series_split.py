@@ -1,0 +1,247 @@
+"""Splits by the time of queries: the past to learn from, what comes later to test."""
+
+import warnings
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_score
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter, compare_rankers
+from skfilterrank.thresholds import CertifiedThreshold
+
+
+def splits_of(cv, groups, times=None):
+    found = cv.split(np.zeros(len(groups)), groups=groups, times=times)
+    return [(train.tolist(), test.tolist()) for train, test in found]
+
+
+def expected(groups, times, n_splits, **params):
+    """The splits of scikit-learn's TimeSeriesSplit on the list of queries, row by row."""
+    times = [0] * len(groups) if times is None else times
+    latest, first = {}, {}
+    for row, (query, time) in enumerate(zip(groups, times)):
+        first.setdefault(query, row)
+        latest[query] = max(latest.get(query, time), time)
+    queries = sorted(latest, key=lambda query: (latest[query], first[query]))
+    found = []
+    for sides in TimeSeriesSplit(n_splits, **params).split(queries):
+        names = [{queries[place] for place in side} for side in sides]
+        found.append(
+            tuple([row for row, query in enumerate(groups) if query in side] for side in names)
+        )
+    return found
+
+
+ROWS = st.lists(st.tuples(st.sampled_from("abcdefghij"), st.integers(0, 5)), min_size=1)
+
+
+@pytest.mark.slow
+@given(
+    rows=ROWS,
+    has_times=st.booleans(),
+    n_splits=st.integers(2, 4),
+    test_size=st.sampled_from([None, 1, 2]),
+    gap=st.integers(0, 2),
+    max_train_size=st.sampled_from([None, 1, 3]),
+)
+def test_as_scikit_learns_on_a_list_of_queries(rows, has_times, n_splits, **params):
+    groups, times = map(list, zip(*rows))
+    times = times if has_times else None
+    cv = QueryTimeSeriesSplit(n_splits=n_splits, **params)
+    n_queries = len(set(groups))
+    n_test = params["test_size"] or max(1, n_queries // (n_splits + 1))
+    if n_queries - n_splits * n_test <= params["gap"]:
+        needed = n_splits * n_test + params["gap"] + 1
+        with pytest.raises(InputError, match=f"needs {needed} queries, got {n_queries}: "):
+            splits_of(cv, groups, times)
+    else:
+        assert splits_of(cv, groups, times) == expected(groups, times, n_splits, **params)
+
+
+def test_one_split_holds_out_the_newest():
+    groups, times = list("aabbccdd"), [3, 4, 1, 1, 7, 2, 5, 5]
+    assert splits_of(QueryTimeSeriesSplit(n_splits=1), groups, times) == [
+        ([0, 1, 2, 3], [4, 5, 6, 7])
+    ]
+    a_quarter = QueryTimeSeriesSplit(n_splits=1, test_size=0.25)
+    assert splits_of(a_quarter, groups, times) == [([0, 1, 2, 3, 6, 7], [4, 5])]
+    assert QueryTimeSeriesSplit(n_splits=3).get_n_splits() == 3
+    assert repr(a_quarter).startswith("QueryTimeSeriesSplit(gap=0, max")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.array(["2024-02-01", "2023-01-01", "2024-01-31"], dtype="datetime64[s]"),
+        [date(2024, 2, 1), date(2023, 1, 1), date(2024, 1, 31)],
+        ["2024-02-01", "2023-01-01", "2024-01-31"],
+        pd.to_datetime(["2024-02-01", "2023-01-01", "2024-01-31"], utc=True),
+        pd.Series([2.5, -1.0, 2.25]),
+    ],
+)
+def test_times_of_any_type(times):
+    given = QueryTimeSeriesSplit(n_splits=1, test_size=1, gap=1)
+    assert splits_of(given, [5, 6, 7], times) == [([1], [0])]
+    level = pd.MultiIndex.from_arrays([[5, 6, 7], times], names=["qid", "time"])
+    y = pd.Series([1.0, 0.0, 1.0], index=level)
+    for carriers in ((np.zeros(3), y), (y.to_frame(), None)):
+        ((train, test),) = given.split(*carriers)
+        assert (train.tolist(), test.tolist()) == ([1], [0])
+
+
+@pytest.mark.parametrize(
+    ("params", "times", "message"),
+    [
+        ({"n_splits": 0}, None, "n_splits must be a whole number from 1 up"),
+        ({"gap": -1}, None, "gap must be a whole number from 0 up"),
+        ({"max_train_size": 0}, None, "max_train_size must be None or a whole number"),
+        ({"test_size": 1.5}, None, "test_size must be None, a whole number from 1 up or a share"),
+        ({"test_size": True}, None, "test_size must be None"),
+        ({}, [1, 2], "times has 2 entries but there are 3 rows"),
+        ({}, [1, np.nan, 3], "times is missing in row 1: give the time of each row"),
+        ({}, [1, "a", date(2024, 1, 1)], "times must be all numbers, all dates or all texts"),
+    ],
+)
+def test_bad_parameters(params, times, message):
+    cv = QueryTimeSeriesSplit(**({"n_splits": 1} | params))
+    with pytest.raises(InputError, match=message):
+        splits_of(cv, ["a", "b", "c"], times)
+
+
+def test_without_query_ids():
+    with pytest.raises(InputError, match="groups is missing"):
+        next(QueryTimeSeriesSplit().split(np.zeros(9)))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=120, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def times(data):
+    """The queries of these numbers come in another order, on days."""
+    return np.datetime64("2024-01-01") + (data.groups * 7 % 120).astype("timedelta64[D]")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+class TestInsideSearches:
+    def test_groups_and_the_order_of_rows(self, data, times):
+        order = np.argsort(times, kind="stable")
+        X, y, groups = data.X[order], data.y[order], data.groups[order]
+        model = RankAndFilter(LogisticRegression(), 0.5)
+        scores = cross_val_score(
+            model,
+            X,
+            pd.Series(y, index=pd.Index(groups, name="qid")),
+            cv=QueryTimeSeriesSplit(n_splits=3),
+        )
+        by_hand = []
+        for train, test in expected(groups.tolist(), None, 3):
+            fitted = clone(model).fit(X[train], y[train], groups=groups[train])
+            by_hand.append(fitted.score(X[test], y[test], groups=groups[test]))
+        assert scores == pytest.approx(by_hand)
+
+    def test_groups_are_given_to_a_search(self, data):
+        search = GridSearchCV(
+            LogisticRegression(), {"C": [1, 2]}, cv=QueryTimeSeriesSplit(n_splits=2)
+        )
+        search.fit(data.X, data.y > 0, groups=data.groups)
+        assert search.n_splits_ == 2
+
+    def test_times_by_an_index_level_and_by_routing(self, data, times):
+        model = RankAndFilter(LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=2))
+        grid, cv = {"threshold": ["tune", None]}, QueryTimeSeriesSplit(n_splits=3)
+        level = pd.MultiIndex.from_arrays([data.groups, times], names=["qid", "time"])
+        by_level = GridSearchCV(model, grid, cv=cv)
+        by_level.fit(data.X, pd.Series(data.y, index=level))
+        with sklearn.config_context(enable_metadata_routing=True):
+            routed = GridSearchCV(model, grid, cv=cv)
+            routed.fit(data.X, data.y, groups=data.groups, times=times)
+        order = np.argsort(times, kind="stable")
+        by_rows = GridSearchCV(model, grid, cv=cv)
+        index = pd.Index(data.groups[order], name="qid")
+        by_rows.fit(data.X[order], pd.Series(data.y[order], index=index))
+        for other in (routed, by_rows):
+            for name in ("split0_test_score", "split2_test_score"):
+                assert by_level.cv_results_[name] == pytest.approx(other.cv_results_[name])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+class TestInRankAndFilter:
+    def test_the_threshold_is_chosen_on_the_queries_that_are_tested(self, data, times):
+        model = RankAndFilter(
+            LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=3, test_size=20)
+        )
+        model.fit(data.X, data.y, groups=data.groups, times=times)
+        assert model.cv_results_["n_queries"].tolist() == [20, 20, 20]
+        scores, tested = [], []
+        for train, test in expected(data.groups.tolist(), times.tolist(), 3, test_size=20):
+            inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
+            scores.append(inner.predict_proba(data.X[test])[:, 1])
+            tested.append(test)
+        tested = np.concatenate(tested)
+        curve = clone(model.filter_).fit(
+            np.concatenate(scores), data.y[tested], groups=data.groups[tested]
+        )
+        assert model.threshold_ == pytest.approx(curve.threshold_)
+
+    def test_a_certificate_of_the_newest(self, data, times):
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
+        model = RankAndFilter(
+            LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.4)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(data.X, data.y, groups=data.groups, times=times)
+        assert model.certificate_.exact
+        newest = times >= np.sort(np.unique(times))[72]
+        inner = LogisticRegression().fit(data.X[~newest], data.y[~newest] > 0)
+        alone = clone(safe).fit(
+            inner.predict_proba(data.X[newest])[:, 1], data.y[newest], groups=data.groups[newest]
+        )
+        assert model.threshold_ == pytest.approx(alone.threshold_)
+
+    def test_old_queries_to_calibrate_on_are_warned_of(self, data, times):
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
+        is_old = times < np.sort(np.unique(times))[60]
+        split = [(np.flatnonzero(~is_old), np.flatnonzero(is_old))]
+        model = RankAndFilter(LogisticRegression(), safe, cv=split)
+        given = {"groups": data.groups}
+        with pytest.warns(FitWarning, match="the 60 queries .* are older than the 60 that"):
+            model.fit(data.X, data.y, times=times, **given)
+        level = pd.MultiIndex.from_arrays([data.groups, times], names=["qid", "time"])
+        with pytest.warns(FitWarning, match="are older than"):
+            model.fit(data.X, pd.Series(data.y, index=level))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(data.X, data.y, **given)
+            clone(model).set_params(cv=0.4).fit(data.X, data.y, times=times, **given)
+
+    def test_who_needs_a_value_of_each_query_refuses(self, data):
+        rankers = {C: RankAndFilter(LogisticRegression(C=C)) for C in (1, 2)}
+        with pytest.raises(InputError, match="must hold out each row once"):
+            compare_rankers(
+                rankers, data.X, data.y, groups=data.groups, cv=QueryTimeSeriesSplit(n_splits=3)
+            )
+
+    def test_weights_by_age_draw_the_queries_of_the_certificate(self, data, times):
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
+        age = (times.max() - times).astype(int)
+        model = RankAndFilter(
+            LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=60)
+        )
+        model.fit(data.X, data.y, groups=data.groups, times=times, query_weight=0.5 ** (age / 30))
+        assert model.certificate_.n_weighted == 60
+        assert 20 < model.certificate_.promises["any_forbidden@3"].n_queries < 55
