@@ -44,7 +44,7 @@ def demo(
     from skfilterrank.datasets import make_rank_and_filter
     from skfilterrank.exceptions import InputError
     from skfilterrank.metrics import rank_filter_report
-    from skfilterrank.ranking import get_ranker_names
+    from skfilterrank.ranking import LOSSES
     from skfilterrank.thresholds import TunedThreshold
 
     if n_queries < 20:
@@ -62,9 +62,8 @@ def demo(
     )
     tell(f"train: {train}")
     tell(f"test:  {test}")
-    names = get_ranker_names("loss")
     comparison = compared(
-        names,
+        LOSSES,
         train,
         test,
         cv=None,
@@ -101,7 +100,7 @@ def demo(
             comparison.models[best], test, lists, report.loc[[baseline, best]], plot or PICTURE
         )
         told = f"picture: {plot or PICTURE}"
-    section = report_section(report, names, k=_K, best=best, baseline=baseline, foot=foot)
+    section = report_section(report, LOSSES, k=_K, best=best, baseline=baseline, foot=foot)
     print_sections([section], "table", None)
     tell(told)
 

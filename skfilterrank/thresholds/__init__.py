@@ -22,7 +22,6 @@ from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
-from skfilterrank.thresholds._list_features import list_features
 from skfilterrank.thresholds._machine_labels import queries_needed
 from skfilterrank.thresholds._machine_labels import with_machine as with_machine
 from skfilterrank.thresholds._monitor import RiskMonitor
@@ -48,7 +47,6 @@ __all__ = [
     "SegmentedThreshold",
     "Surprise",
     "TunedThreshold",
-    "list_features",
     "load_threshold",
     "queries_needed",
     "risk_certificate",
