@@ -11,6 +11,7 @@ MODULES = (
     "comparison",
     "metaevaluation",
     "io",
+    "integrations",
     "testing",
     "datasets",
     "plot",

@@ -8,6 +8,7 @@ PARTS = (
     "comparison",
     "datasets",
     "exceptions",
+    "integrations",
     "io",
     "judgments",
     "metaevaluation",
@@ -49,6 +50,10 @@ _SYNONYMS = {
     "metaevaluation": "robustness",
     "judgments.PoolingSelector": "pool makepool pooldocuments pooling",
     "ranking.fuse_runs": "fuse optimizefusion tunefusion",
+    "integrations.LangChainCompressor": "langchain documentcompressor",
+    "integrations.LlamaIndexPostprocessor": "llamaindex nodepostprocessor",
+    "integrations.HaystackRanker": "haystack",
+    "integrations.FilteredCrossEncoder": "crossencoder sentencetransformers reranker",
     "plot": "plotting",
     "plot.PairwiseComparisonDisplay": "plotcomparison",
     "plot.ThresholdCurveDisplay": "plotcurve",
@@ -111,15 +116,20 @@ def _nearest(name):
     return ", ".join(f"{place}.{each}" for each in near for place in places[each])
 
 
-def import_optional(package: str, needed_by: str):
-    """Import a package, or raise an error that says how to install it."""
+def import_optional(package: str, needed_by: str, install: str | None = None):
+    """Import a package, or raise an error that says how to install it.
+
+    By the extra of its name, or by what pip is to install.
+    """
     from skfilterrank.exceptions import MissingPackageError
 
     wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
+    wanted = install or wanted
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        # Of "llama_index.core", the package "llama_index" may be what is missing.
+        if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingPackageError(
             f"{needed_by} needs {package}, which is not installed: pip install {wanted}."
