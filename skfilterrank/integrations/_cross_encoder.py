@@ -21,9 +21,9 @@ class FilteredCrossEncoder:
         must have been fitted on scores of this model.
     on_hidden : callable, default=None
         Called as ``on_hidden(query, hidden)`` for each query that has hidden passages, in the
-        thread that serves it. `hidden` is a list of dicts: "id" and "row" (the position in
-        `documents`), "score", "margin" (below 0: how far from being shown) and "reason". None
-        writes their number to the log "skfilterrank.integrations" (level INFO).
+        thread that serves it. `hidden` is a list of dicts: "id" and "row" (both the position in
+        `documents`), "score" and "reason". None writes their number to the log
+        "skfilterrank.integrations" (level INFO).
 
     See Also
     --------

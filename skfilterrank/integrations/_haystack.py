@@ -35,7 +35,8 @@ class HaystackRanker:
     scorer : callable, default=None
         As of :class:`LangChainCompressor`. None takes the score that each document carries.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the document.
+        As of :class:`FilteredCrossEncoder`; "id" is the id of the document. The "score" of a
+        RankAndFilter is its margin, which is below 0.
 
     Notes
     -----

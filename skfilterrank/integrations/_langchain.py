@@ -30,7 +30,8 @@ class LangChainCompressor(BaseDocumentCompressor):
         one row of features per text. None takes ``metadata["relevance_score"]``, where rerankers of
         LangChain write their score.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the document, or its position.
+        As of :class:`FilteredCrossEncoder`; "id" is the id of the document, or its position. The
+        "score" of a RankAndFilter is its margin, which is below 0.
 
     Notes
     -----

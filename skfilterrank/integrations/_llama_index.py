@@ -26,7 +26,8 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     scorer : callable, default=None
         As of :class:`LangChainCompressor`. None takes the score that each node carries.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the node.
+        As of :class:`FilteredCrossEncoder`; "id" is the id of the node. The "score" of a
+        RankAndFilter is its margin, which is below 0.
 
     Notes
     -----

@@ -54,7 +54,7 @@ def serve(
     ids: Sequence,
     on_hidden: Callable | None,
 ) -> tuple[list[int], np.ndarray, list[dict]]:
-    """Return the rows to show, best first, the scores of all, and the record of the hidden ones.
+    """Return the rows to show, best first, their scores by row, and a record of the hidden ones.
 
     `scores` are what the threshold reads: one score per row, a table with further columns, or the
     features of a `RankAndFilter`. The record has a dict for each hidden row, in the order of the
@@ -66,37 +66,33 @@ def serve(
     if len(scores) != n_rows:
         raise InputError(f"scorer gave {len(scores)} scores for {n_rows} documents: give one each.")
     groups = np.zeros(n_rows, dtype=np.int64)
-    places = threshold.rank(scores, groups=groups)
+    # Asked once: thresholds count the lists that they see, to notice scores on another scale.
     served = threshold.predict(scores, groups=groups)
-    order = np.argsort(places, kind="stable")
-    hidden = np.flatnonzero(places == 0)
-    record = []
-    if hidden.size:
-        margins = threshold.decision_function(scores, groups=groups)
-        known = _known_scores(threshold, scores)
-        if known is not None:
-            served = np.where(places > 0, served, known)
-        record = [
-            {
-                "id": ids[row],
-                "row": int(row),
-                "score": None if known is None else float(known[row]),
-                "margin": float(margins[row]),
-                "reason": _reason(threshold, None if known is None else known[row]),
-            }
-            for row in hidden
-        ]
-        if on_hidden is None:
-            _LOG.info("%d of %d documents are hidden", len(record), n_rows)
-        else:
-            on_hidden(query, record)
-    return order[len(hidden) :].tolist(), served, record
+    is_shown = served > -np.inf
+    order = np.argsort(-served, kind="stable")[: np.count_nonzero(is_shown)]
+    hidden = np.flatnonzero(~is_shown)
+    if not hidden.size:
+        return order.tolist(), served, []
+    has_features = hasattr(threshold, "filter_")
+    known = threshold.decision_function(scores, groups=groups) if has_features else _column(scores)
+    record = [
+        {
+            "id": ids[row],
+            "row": int(row),
+            "score": float(known[row]),
+            "reason": _reason(threshold, known[row]),
+        }
+        for row in hidden
+    ]
+    if on_hidden is None:
+        _LOG.info("%d of %d documents are hidden", len(record), n_rows)
+    else:
+        on_hidden(query, record)
+    return order.tolist(), served, record
 
 
-def _known_scores(threshold, scores):
-    """Return the scores as one column; None for the features of a ranker."""
-    if hasattr(threshold, "filter_"):
-        return None
+def _column(scores):
+    """Return the scores as one column, the first of a table that names none "score"."""
     if isinstance(scores, pd.DataFrame):
         scores = scores["score"] if "score" in scores else scores.iloc[:, 0]
     return np.asarray(scores, dtype=np.float64)
@@ -104,8 +100,7 @@ def _known_scores(threshold, scores):
 
 def _reason(threshold, score) -> str:
     """Tell why a document is hidden."""
-    cut = getattr(threshold, "filter_", threshold)
-    level = getattr(cut, "threshold_", None)
-    if score is not None and level is not None and score < level:
+    level = None if hasattr(threshold, "filter_") else getattr(threshold, "threshold_", None)
+    if level is not None and score < level:
         return f"score below the threshold {level:.6g}"
-    return f"not among the documents that {type(cut).__name__} shows"
+    return f"not among the documents that {type(threshold).__name__} shows"

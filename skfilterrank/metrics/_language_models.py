@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-from scipy.special import expit
 
 from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.lists import ListBlock
@@ -73,6 +72,8 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     >>> udcg_score(y_true, [2, float("-inf")], groups=groups)
     0.710...
     """
+    from scipy.special import expit
+
     utility = np.where(block.gains < 0, distraction * block.gains, block.gains)
     n_shown = np.minimum(block.n_retained, block.depth(k))
     return expit(block.ranked(utility, k).sum(axis=1) / np.maximum(n_shown, 1))
