@@ -78,11 +78,11 @@ def serve(
     record = [
         {
             "id": ids[row],
-            "row": int(row),
+            "row": row,
             "score": float(known[row]),
             "reason": _reason(threshold, known[row]),
         }
-        for row in hidden
+        for row in hidden.tolist()
     ]
     if on_hidden is None:
         _LOG.info("%d of %d documents are hidden", len(record), n_rows)
