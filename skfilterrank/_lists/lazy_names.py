@@ -128,7 +128,7 @@ def import_optional(package: str, needed_by: str, install: str | None = None):
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
-        # Of "llama_index.core", the package "llama_index" may be what is missing.
+        # The package "llama_index" may be what is missing of "llama_index.core".
         if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingPackageError(

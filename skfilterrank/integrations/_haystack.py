@@ -58,6 +58,7 @@ class HaystackRanker:
     def __init__(
         self,
         threshold: Any,
+        *,
         scorer: Callable | None = None,
         on_hidden: Callable | None = None,
     ):

@@ -105,7 +105,7 @@ def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
     inside = (depth - first)[:, None]
     harmonic = np.concatenate(([0.0], np.cumsum(reciprocal(first_places(depth)))))
     reciprocals = (harmonic[depth] - harmonic[first])[:, None]
-    # Of the tie's places inside the top k, so many have a relevant document.
+    # So many of the tie's places inside the top k have a relevant document.
     hits = np.arange(inside.max() + 1)
     chance = hypergeom.pmf(hits, length[:, None], n_relevant[:, None], inside)
     others = (hits - 1) / np.maximum(inside - 1, 1) * (inside - (first + 1)[:, None] * reciprocals)

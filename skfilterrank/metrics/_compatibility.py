@@ -30,7 +30,7 @@ def compatibility_with(block: ListBlock, k, worth, persistence):
     place = np.empty(worth.size, dtype=np.int64)
     place[block.cells.ravel()] = np.tile(np.arange(block.width), len(worth))
     place = np.where(block.sort_key < np.inf, place.reshape(worth.shape), block.width)
-    # Of the ideal orders, the one that is nearest to the list: documents of equal worth stand as
+    # The ideal order that is nearest to the list: documents of equal worth stand as
     # in the list, and those that it lacks behind.
     ideal = np.lexsort((place, -worth), axis=1).argsort(axis=1)
     weights = np.append(_weights_from(block.width, k, persistence), 0.0)
